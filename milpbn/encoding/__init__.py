@@ -1,0 +1,1 @@
+"""From raw columns to discrete states: MDLP cuts, state codebooks, missing values."""

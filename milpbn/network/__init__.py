@@ -1,0 +1,1 @@
+"""The network: structure, parameters, inference, pictures, model files."""

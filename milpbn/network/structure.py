@@ -1,0 +1,91 @@
+"""The structure of a network: one parent set for every variable, without a cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+
+from milpbn.errors import DataError
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A directed acyclic graph over named variables.
+
+    Attributes
+    ----------
+    variables
+        Names; the class comes first, as X_1 = C does in the papers.
+    parents
+        For each variable the sorted indices of its parents.
+
+    Examples
+    --------
+    >>> s = Structure.from_arcs(["class", "a", "b"], [("class", "a"), ("class", "b"), ("a", "b")])
+    >>> print(s)
+    class
+    a <- class
+    b <- class, a
+    """
+
+    variables: tuple[str, ...]
+    parents: tuple[tuple[int, ...], ...]
+
+    def __post_init__(self) -> None:
+        if len(self.variables) != len(self.parents):
+            raise DataError(
+                f"{len(self.variables)} variables but {len(self.parents)} parent sets"
+            )
+        object.__setattr__(self, "parents", tuple(tuple(sorted(s)) for s in self.parents))
+        _ = self.order
+
+    @classmethod
+    def from_arcs(
+        cls, variables: Sequence[str], arcs: Iterable[tuple[str, str]]
+    ) -> Structure:
+        """Build from (parent, child) names."""
+        index = {v: i for i, v in enumerate(variables)}
+        parents: list[set[int]] = [set() for _ in variables]
+        for parent, child in arcs:
+            for name in (parent, child):
+                if name not in index:
+                    raise DataError(
+                        f"arc {parent}->{child}: there is no variable {name!r}; "
+                        f"the variables are {', '.join(variables)}"
+                    )
+            parents[index[child]].add(index[parent])
+        return cls(tuple(variables), tuple(tuple(sorted(s)) for s in parents))
+
+    @classmethod
+    def from_dict(cls, parents: Mapping[str, Sequence[str]]) -> Structure:
+        """Build from ``{variable: [parents]}``, class first (the inverse of `to_dict`)."""
+        arcs = [(p, child) for child, names in parents.items() for p in names]
+        return cls.from_arcs(tuple(parents), arcs)
+
+    def to_dict(self) -> dict[str, list[str]]:
+        """``{variable: [parents]}`` in variable order."""
+        return {
+            v: [self.variables[p] for p in s]
+            for v, s in zip(self.variables, self.parents, strict=True)
+        }
+
+    @property
+    def arcs(self) -> tuple[tuple[str, str], ...]:
+        """All arcs as (parent, child) names."""
+        return tuple((p, v) for v, names in self.to_dict().items() for p in names)
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """A topological order of the variable indices."""
+        try:
+            return tuple(TopologicalSorter(dict(enumerate(self.parents))).static_order())
+        except CycleError as error:
+            cycle = " -> ".join(self.variables[i] for i in error.args[1])
+            raise DataError(f"the structure has a directed cycle: {cycle}") from None
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"{v} <- {', '.join(names)}" if names else v for v, names in self.to_dict().items()
+        )

@@ -1,0 +1,188 @@
+"""One result for every learner, exact or not, and the any-time events that lead to it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from milpbn.network.structure import Structure
+
+
+class Status(StrEnum):
+    """How a run ended.
+
+    ``OPTIMAL`` is a proof at the stated tolerance; ``FEASIBLE`` means that the run
+    ended by itself without one (a heuristic, or the gap that was asked for).
+    """
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    TIME_LIMIT = "time_limit"
+    INTERRUPTED = "interrupted"
+    INFEASIBLE = "infeasible"
+
+
+@dataclass(frozen=True)
+class TracePoint:
+    """One any-time event: what was known after `time` seconds, and who found it."""
+
+    time: float
+    objective: float | None
+    bound: float | None
+    nodes: int = 0
+    source: str = ""
+
+    @property
+    def gap_rel(self) -> float | None:
+        """Relative gap, or None while a side is missing."""
+        return relative_gap(self.objective, self.bound)
+
+
+Listener = Callable[[TracePoint], None]
+
+
+def relative_gap(objective: float | None, bound: float | None) -> float | None:
+    """``(bound - objective) / |objective|``, the definition of HiGHS and of the exact paper.
+
+    Examples
+    --------
+    >>> relative_gap(50.0, 51.0)
+    0.02
+    >>> relative_gap(50.0, None) is None
+    True
+    """
+    if objective is None or bound is None or math.isinf(bound):
+        return None
+    gap = max(bound - objective, 0.0)
+    if gap == 0.0:
+        return 0.0
+    return gap / abs(objective) if objective != 0.0 else math.inf
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """What was offered to the solver as a start, and what it made of it."""
+
+    source: str
+    objective: float
+    accepted: bool | None = None
+    improvement: float | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a learner found, what it proved, and what it cost.
+
+    Attributes
+    ----------
+    status
+        See :class:`Status`.
+    structure
+        The best structure.
+    objective
+        Its score, computed from the data again and not taken from the solver.
+    bound
+        No structure of the search space scores higher than this (at `tolerance`);
+        None for heuristics.
+    tolerance
+        Relative tolerance at which bound and optimality are stated.
+    score, score_parameters
+        The score's name and settings (p, gamma, smoothing, ...).
+    source
+        Who found the structure: ``"naive-bayes"``, ``"warm-start"``, ``"HiGHS"``, ...
+    engine, solver
+        The engine and the solver with its version.
+    nodes, evaluations
+        Branch-and-bound nodes, and score evaluations of heuristics.
+    seconds
+        Seconds by phase; ``sum(seconds.values())`` is the run.
+    """
+
+    status: Status
+    structure: Structure
+    objective: float
+    bound: float | None
+    score: str
+    score_parameters: dict[str, Any] = field(default_factory=dict)
+    tolerance: float = 1e-6
+    source: str = ""
+    engine: str = ""
+    solver: str = ""
+    nodes: int = 0
+    evaluations: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    warm_start: WarmStart | None = None
+    trace: tuple[TracePoint, ...] = ()
+
+    @property
+    def gap_abs(self) -> float | None:
+        """``bound - objective``, never negative."""
+        return None if self.bound is None else max(self.bound - self.objective, 0.0)
+
+    @property
+    def gap_rel(self) -> float | None:
+        """The gap as a fraction of ``|objective|``."""
+        return relative_gap(self.objective, self.bound)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; :meth:`from_dict` is the inverse."""
+        out = asdict(self)
+        out["status"] = str(self.status)
+        out["structure"] = self.structure.to_dict()
+        out["gap_abs"], out["gap_rel"] = self.gap_abs, self.gap_rel
+        return out
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Result:
+        """Rebuild a result written by :meth:`to_dict`."""
+        data = {k: v for k, v in data.items() if k not in ("gap_abs", "gap_rel")}
+        start = data.get("warm_start")
+        return cls(
+            **{
+                **data,
+                "status": Status(data["status"]),
+                "structure": Structure.from_dict(data["structure"]),
+                "warm_start": WarmStart(**start) if start else None,
+                "trace": tuple(TracePoint(**p) for p in data.get("trace", ())),
+            }
+        )
+
+    def __str__(self) -> str:
+        lines = [("status", str(self.status)), ("score", _score_line(self))]
+        lines.append(("objective", f"{self.objective:.6f}"))
+        if self.bound is not None:
+            lines += [("bound", f"{self.bound:.6f}"), ("gap", format_gap(self))]
+        lines.append(("found by", self.source))
+        if self.warm_start is not None:
+            lines.append(("warm start", _start_line(self.warm_start)))
+        lines.append(("engine", f"{self.engine} ({self.solver})" if self.solver else self.engine))
+        if self.nodes:
+            lines.append(("nodes", str(self.nodes)))
+        if self.evaluations:
+            lines.append(("evaluations", str(self.evaluations)))
+        phases = ", ".join(f"{k} {v:.2f}" for k, v in self.seconds.items())
+        lines.append(("seconds", f"{sum(self.seconds.values()):.2f} ({phases})"))
+        return "\n".join(f"{k:<12}{v}" for k, v in lines)
+
+
+def _score_line(result: Result) -> str:
+    settings = ", ".join(f"{k}={v}" for k, v in result.score_parameters.items())
+    return f"{result.score} ({settings})" if settings else result.score
+
+
+def _start_line(start: WarmStart) -> str:
+    verdict = {True: "accepted", False: "rejected", None: "not tried"}[start.accepted]
+    line = f"{start.source}, {start.objective:.6f}, {verdict}"
+    if start.improvement is not None:
+        line += f", improved by {start.improvement:.6f}"
+    return line
+
+
+def format_gap(result: Result) -> str:
+    """The gap for people: per cent, absolute, and the tolerance of the claim."""
+    if result.gap_rel is None or result.gap_abs is None:
+        return "-"
+    return f"{100 * result.gap_rel:.4f} % ({result.gap_abs:.6f}; tolerance {result.tolerance:g})"
