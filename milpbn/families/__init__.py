@@ -1,0 +1,23 @@
+"""Candidate parent sets, structural constraints, merged rows and probability tables.
+
+Families are the shared currency of milpbn: learners, scores and formulations all
+speak family indices over one immutable :class:`FamilySpace`.
+"""
+
+from milpbn.families.candidates import FamilySpace, candidate_families
+from milpbn.families.constraints import Constraints
+from milpbn.families.rows import MergedRows
+from milpbn.families.smoothing import Epsilon, Laplace, Smoothing, parse_smoothing
+from milpbn.families.tables import FamilyTables
+
+__all__ = [
+    "Constraints",
+    "Epsilon",
+    "FamilySpace",
+    "FamilyTables",
+    "Laplace",
+    "MergedRows",
+    "Smoothing",
+    "candidate_families",
+    "parse_smoothing",
+]

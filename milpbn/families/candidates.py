@@ -1,0 +1,288 @@
+"""The search space: every family (variable, parent set) a learner may choose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import comb, prod
+
+import numpy as np
+import numpy.typing as npt
+
+from milpbn.errors import BudgetError, ConstraintError, OptionError
+from milpbn.families.constraints import Constraints
+from milpbn.network.structure import Structure
+
+CLASS = 0
+"""Index of the class variable: the papers' X_1 = C."""
+
+IntArray = npt.NDArray[np.int64]
+ParentSet = tuple[int, ...]
+
+DEFAULT_MEMORY = 4 * 2**30
+# A family costs a tuple, its index entry and its share of the MILP's columns.
+_BYTES_PER_FAMILY = 250
+_BYTES_PER_CELL = 8
+
+
+@dataclass(frozen=True)
+class FamilySpace:
+    """Candidate families, sorted by variable.
+
+    Attributes
+    ----------
+    names, cards
+        The variables, class first, and their numbers of states.
+    parent_sets
+        The parent set of every family, as sorted variable indices.
+    offsets
+        Variable i owns families ``offsets[i]:offsets[i + 1]``.
+    """
+
+    names: tuple[str, ...]
+    cards: tuple[int, ...]
+    parent_sets: tuple[ParentSet, ...]
+    offsets: IntArray
+
+    @property
+    def n_variables(self) -> int:
+        """n, the class included."""
+        return len(self.names)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of states of the class."""
+        return self.cards[CLASS]
+
+    def __len__(self) -> int:
+        return len(self.parent_sets)
+
+    @cached_property
+    def child(self) -> IntArray:
+        """The variable of every family."""
+        return np.repeat(np.arange(self.n_variables), np.diff(self.offsets))
+
+    def of(self, variable: int) -> range:
+        """The family indices of one variable."""
+        return range(int(self.offsets[variable]), int(self.offsets[variable + 1]))
+
+    @cached_property
+    def _index(self) -> dict[tuple[int, ParentSet], int]:
+        return {
+            (int(i), s): f
+            for f, (i, s) in enumerate(zip(self.child, self.parent_sets, strict=True))
+        }
+
+    def find(self, variable: int, parents: Sequence[int]) -> int | None:
+        """The index of a family, or None where it is not a candidate."""
+        return self._index.get((variable, tuple(sorted(parents))))
+
+    def structure(self, families: npt.NDArray[np.integer] | Sequence[int]) -> Structure:
+        """The structure that picks `families`, one per variable in variable order."""
+        return Structure(self.names, tuple(self.parent_sets[int(f)] for f in families))
+
+    def families(self, structure: Structure) -> IntArray:
+        """The family indices of a structure; raises where it leaves the space."""
+        if structure.variables != self.names:
+            structure = _reordered(structure, self.names)
+        out = np.empty(self.n_variables, dtype=np.int64)
+        for i, parents in enumerate(structure.parents):
+            family = self.find(i, parents)
+            if family is None:
+                names = ", ".join(self.names[p] for p in parents) or "no parents"
+                raise ConstraintError(
+                    f"{self.names[i]} <- {names} is not among the candidate parent sets "
+                    "(see max_parents, class_parents and the constraints)"
+                )
+            out[i] = family
+        return out
+
+    def feasible_families(self) -> IntArray:
+        """Some acyclic choice; raises where constraints leave none.
+
+        A variable can be placed once one of its parent sets lies inside the
+        variables already placed. Placing greedily is complete, because placing one
+        never hinders another; a stuck remainder is a cluster all of whose members
+        need a parent inside it, which is the proof that no structure exists.
+        """
+        chosen: dict[int, int] = {}
+        progress = True
+        while progress:
+            progress = False
+            for i in range(self.n_variables):
+                if i in chosen:
+                    continue
+                fits = [f for f in self.of(i) if all(p in chosen for p in self.parent_sets[f])]
+                if fits:
+                    chosen[i] = fits[-1]
+                    progress = True
+        if len(chosen) < self.n_variables:
+            stuck = ", ".join(v for i, v in enumerate(self.names) if i not in chosen)
+            raise ConstraintError(
+                "the constraints leave no acyclic structure: every candidate parent set of each "
+                f"of {stuck} needs another of them"
+            )
+        return np.array([chosen[i] for i in range(self.n_variables)])
+
+
+def _reordered(structure: Structure, names: tuple[str, ...]) -> Structure:
+    missing = sorted(set(names) ^ set(structure.variables))
+    if missing:
+        raise ConstraintError(
+            f"the structure's variables differ from the data's: {', '.join(missing[:5])}"
+        )
+    return Structure.from_arcs(names, structure.arcs)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """What the constraints leave to one variable: forced, free and the size limits."""
+
+    forced: tuple[int, ...]
+    free: tuple[int, ...]
+    limit: int
+    may_be_empty: bool
+
+    @property
+    def n_sets(self) -> int:
+        spare = self.limit - len(self.forced)
+        total = sum(comb(len(self.free), j) for j in range(spare + 1)) if spare >= 0 else 0
+        return total + (self.may_be_empty and bool(self.forced))
+
+    def n_cells(self, cards: Sequence[int], own: int) -> int:
+        """Table cells over all sets: elementary symmetric polynomials of the cardinalities."""
+        spare = self.limit - len(self.forced)
+        if spare < 0:
+            return own
+        polynomial = [1] + [0] * spare
+        for p in self.free:
+            for j in range(spare, 0, -1):
+                polynomial[j] += polynomial[j - 1] * cards[p]
+        return own * (prod(cards[p] for p in self.forced) * sum(polynomial) + 1)
+
+    def sets(self) -> Iterator[ParentSet]:
+        if self.may_be_empty and self.forced:
+            yield ()
+        for j in range(self.limit - len(self.forced) + 1):
+            for extra in combinations(self.free, j):
+                yield tuple(sorted((*self.forced, *extra)))
+
+
+def candidate_families(
+    names: Sequence[str],
+    cards: Sequence[int],
+    *,
+    max_parents: int = 2,
+    class_parents: bool = True,
+    generative: bool = False,
+    constraints: Constraints | None = None,
+    memory_limit: int = DEFAULT_MEMORY,
+) -> FamilySpace:
+    """Enumerate the candidate families.
+
+    Parameters
+    ----------
+    names, cards
+        Variables and their numbers of states, class first.
+    max_parents
+        Parents per variable, the class counted.
+    class_parents
+        Whether features may be parents of the class (the exact paper's space) or
+        the class is a root (the heuristic papers').
+    generative
+        False: a feature has no parent, or the class among its parents, since a
+        parent set without the class changes no margin. True: every set.
+    constraints
+        Filter on the list; contradictions raise :class:`ConstraintError`.
+    memory_limit
+        Bytes that families and tables may take; checked before anything is built.
+
+    Examples
+    --------
+    >>> space = candidate_families(["c", "a", "b"], [2, 2, 3], class_parents=False)
+    >>> [space.parent_sets[f] for f in space.of(1)]
+    [(), (0,), (0, 2)]
+    """
+    if max_parents < 1:
+        raise OptionError(f"max_parents must be at least 1, not {max_parents}")
+    constraints = constraints or Constraints()
+    constraints.check_names(names)
+    choices = [
+        _choice(i, names, max_parents, class_parents, generative, constraints)
+        for i in range(len(names))
+    ]
+    _check_budget(choices, cards, max_parents, memory_limit)
+    parent_sets: list[ParentSet] = []
+    offsets = [0]
+    for choice in choices:
+        parent_sets.extend(choice.sets())
+        offsets.append(len(parent_sets))
+    space = FamilySpace(tuple(names), tuple(cards), tuple(parent_sets), np.array(offsets))
+    space.feasible_families()
+    return space
+
+
+def _choice(
+    i: int,
+    names: Sequence[str],
+    max_parents: int,
+    class_parents: bool,
+    generative: bool,
+    constraints: Constraints,
+) -> _Choice:
+    name = names[i]
+    limit = min(max_parents, constraints.max_parents.get(name, max_parents), len(names) - 1)
+    required = {names.index(p) for p in constraints.required_parents(name)}
+    allowed = {j for j, p in enumerate(names) if j != i and constraints.allows(p, name)}
+    if i == CLASS and not class_parents:
+        allowed = set()
+    forced = set(required)
+    if i != CLASS and not generative:
+        if CLASS in allowed:
+            forced.add(CLASS)
+        else:
+            allowed = set()
+    choice = _Choice(
+        forced=tuple(sorted(forced)),
+        free=tuple(sorted(allowed - forced)),
+        limit=limit,
+        may_be_empty=not required,
+    )
+    if not required <= allowed or choice.n_sets == 0:
+        raise ConstraintError(_no_parent_set(name, names, required, limit, i, class_parents))
+    return choice
+
+
+def _no_parent_set(
+    name: str,
+    names: Sequence[str],
+    required: set[int],
+    limit: int,
+    i: int,
+    class_parents: bool,
+) -> str:
+    arcs = ", ".join(f"{names[p]}->{name}" for p in sorted(required))
+    if i == CLASS and not class_parents:
+        return f"{arcs} is required, but the class is a root here; allow class parents"
+    return (
+        f"no candidate parent set of {name!r} fits the constraints: required {arcs}, at most "
+        f"{limit} parents. A feature's parent sets contain the class ({names[CLASS]}), which "
+        "counts as a parent: raise max_parents, or allow the arc from the class"
+    )
+
+
+def _check_budget(
+    choices: Sequence[_Choice], cards: Sequence[int], max_parents: int, memory_limit: int
+) -> None:
+    families = sum(c.n_sets for c in choices)
+    cells = sum(c.n_cells(cards, own) for c, own in zip(choices, cards, strict=True))
+    need = families * _BYTES_PER_FAMILY + cells * _BYTES_PER_CELL
+    if need > memory_limit:
+        raise BudgetError(
+            f"max_parents={max_parents} makes {families:,} candidate families with {cells:,} table "
+            f"cells, about {need / 2**30:.1f} GiB; the memory limit is "
+            f"{memory_limit / 2**30:.1f} GiB. Lower max_parents, limit the parents of "
+            "single variables, merge rare states, or raise the memory limit"
+        )

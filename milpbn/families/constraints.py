@@ -1,0 +1,194 @@
+"""What a user knows about the structure: arcs, tiers and parent limits.
+
+One object filters the candidate families once, and every learner that works on
+those families obeys it.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+from milpbn.errors import ConstraintError
+
+Arc = tuple[str, str]
+
+
+def parse_arc(text: str) -> Arc:
+    """Read ``A->B``.
+
+    Examples
+    --------
+    >>> parse_arc("age -> income")
+    ('age', 'income')
+    """
+    parent, arrow, child = text.partition("->")
+    if not (arrow and parent.strip() and child.strip()):
+        raise ConstraintError(f"{text!r} is not an arc; write it as PARENT->CHILD")
+    return parent.strip(), child.strip()
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Prior knowledge about the structure.
+
+    Attributes
+    ----------
+    required, forbidden
+        Arcs as (parent, child) names; ``"A->B"`` strings and lists are converted.
+    tiers
+        Groups of variables, earliest first: no arc goes from a later tier to an
+        earlier one. Variables that are not mentioned are free.
+    max_parents
+        Parent limits of single variables (the class counts as a parent).
+
+    Examples
+    --------
+    >>> Constraints(required=[("class", "a")], forbidden=["a->b"]).forbidden
+    (('a', 'b'),)
+    """
+
+    required: tuple[Arc, ...] = ()
+    forbidden: tuple[Arc, ...] = ()
+    tiers: tuple[tuple[str, ...], ...] = ()
+    max_parents: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("required", "forbidden"):
+            object.__setattr__(self, name, _arcs(name, getattr(self, name)))
+        object.__setattr__(self, "tiers", _tiers(self.tiers))
+        if not isinstance(self.max_parents, Mapping):
+            raise ConstraintError("max_parents must map variable names to limits")
+        for variable, limit in self.max_parents.items():
+            if not isinstance(limit, int) or isinstance(limit, bool) or limit < 0:
+                raise ConstraintError(
+                    f"max_parents of {variable!r} must be a whole number >= 0, not {limit!r}"
+                )
+        self._check_consistency()
+
+    def __bool__(self) -> bool:
+        return bool(self.required or self.forbidden or self.tiers or self.max_parents)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Constraints:
+        """Read a TOML or JSON file with the keys required, forbidden, tiers, max_parents."""
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+            data = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        except OSError as error:
+            reason = error.strerror or error
+            raise ConstraintError(f"cannot read constraints from {path}: {reason}") from None
+        except ValueError as error:
+            kind = "JSON" if path.suffix == ".json" else "TOML"
+            raise ConstraintError(f"{path} is not valid {kind}: {error}") from None
+        if not isinstance(data, dict):
+            raise ConstraintError(f"{path}: expected a table with the keys {', '.join(_KEYS)}")
+        if unknown := sorted(set(data) - set(_KEYS)):
+            raise ConstraintError(f"{path}: unknown key {unknown[0]!r}; known: {', '.join(_KEYS)}")
+        try:
+            return cls(**data)
+        except ConstraintError as error:
+            raise ConstraintError(f"{path}: {error}") from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for model files; ``Constraints(**data)`` is the inverse."""
+        return {
+            "required": [list(a) for a in self.required],
+            "forbidden": [list(a) for a in self.forbidden],
+            "tiers": [list(t) for t in self.tiers],
+            "max_parents": dict(self.max_parents),
+        }
+
+    def merged(self, required: Iterable[Arc], forbidden: Iterable[Arc]) -> Constraints:
+        """These constraints with more arcs."""
+        return Constraints(
+            required=(*self.required, *required),
+            forbidden=(*self.forbidden, *forbidden),
+            tiers=self.tiers,
+            max_parents=self.max_parents,
+        )
+
+    def check_names(self, variables: Sequence[str], absent: Iterable[str] = ()) -> None:
+        """Raise where a constraint names something that is not a variable of the data.
+
+        `absent` are columns that exist in the data but were dropped as constant.
+        """
+        mentioned = {v for arc in (*self.required, *self.forbidden) for v in arc}
+        mentioned |= {v for tier in self.tiers for v in tier} | set(self.max_parents)
+        for name in sorted(mentioned - set(variables)):
+            if name in set(absent):
+                raise ConstraintError(
+                    f"constraint on {name!r}: that column was left out of the model because it "
+                    "is constant in the training rows; remove the constraint"
+                )
+            near = get_close_matches(name, variables, n=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else "check the spelling"
+            raise ConstraintError(f"constraint on {name!r}: there is no such variable; {hint}")
+
+    def allows(self, parent: str, child: str) -> bool:
+        """Whether the arc parent -> child is permitted by forbidden arcs and tiers."""
+        if (parent, child) in self.forbidden:
+            return False
+        tier = self._tier_of
+        return not (parent in tier and child in tier and tier[parent] > tier[child])
+
+    def required_parents(self, child: str) -> set[str]:
+        """The parents that `child` must have."""
+        return {p for p, c in self.required if c == child}
+
+    @property
+    def _tier_of(self) -> dict[str, int]:
+        return {v: k for k, tier in enumerate(self.tiers) for v in tier}
+
+    def _check_consistency(self) -> None:
+        names = [v for tier in self.tiers for v in tier]
+        if twice := sorted({v for v in names if names.count(v) > 1}):
+            raise ConstraintError(f"variable {twice[0]!r} is in two tiers")
+        for parent, child in self.required:
+            if not self.allows(parent, child):
+                why = "forbidden" if (parent, child) in self.forbidden else "against the tiers"
+                raise ConstraintError(f"arc {parent}->{child} is both required and {why}")
+            limit = self.max_parents.get(child)
+            count = len(self.required_parents(child))
+            if limit is not None and count > limit:
+                raise ConstraintError(
+                    f"{child!r} has {count} required parents but max_parents {limit}"
+                )
+        graph: dict[str, set[str]] = {}
+        for parent, child in self.required:
+            graph.setdefault(child, set()).add(parent)
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError as error:
+            cycle = " -> ".join(error.args[1])
+            raise ConstraintError(f"the required arcs form a cycle: {cycle}") from None
+
+
+_KEYS = ("required", "forbidden", "tiers", "max_parents")
+
+
+def _tiers(given: Any) -> tuple[tuple[str, ...], ...]:
+    if isinstance(given, str) or any(isinstance(tier, str) for tier in given):
+        raise ConstraintError("tiers must be lists of variable names, e.g. [['a'], ['b', 'c']]")
+    return tuple(tuple(tier) for tier in given)
+
+
+def _arcs(name: str, given: Iterable[Any]) -> tuple[Arc, ...]:
+    if isinstance(given, str):
+        raise ConstraintError(f"{name} must be a list of arcs, not one string")
+    arcs: list[Arc] = []
+    for item in given:
+        arc = parse_arc(item) if isinstance(item, str) else tuple(item)
+        if len(arc) != 2 or not all(isinstance(v, str) for v in arc):
+            raise ConstraintError(f"{name}: {item!r} is not a (parent, child) pair of names")
+        if arc[0] == arc[1]:
+            raise ConstraintError(f"{name}: {arc[0]}->{arc[1]} is a loop")
+        arcs.append((arc[0], arc[1]))
+    return tuple(dict.fromkeys(arcs))

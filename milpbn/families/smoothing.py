@@ -1,0 +1,100 @@
+"""How counts become probabilities: Laplace (the exact paper) or epsilon (the heuristic papers)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from milpbn.errors import OptionError
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class Smoothing(Protocol):
+    """Turns counts into log-probabilities along one axis."""
+
+    def log_theta(self, counts: FloatArray, axis: int) -> FloatArray:
+        """``log theta[x | h]`` where `axis` runs over the states x."""
+        ...
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """``theta[x|h] = (n[x,h] + a) / (n[h] + a r)``.
+
+    Examples
+    --------
+    >>> np.exp(Laplace().log_theta(np.array([3.0, 0.0]), axis=0)).round(3).tolist()
+    [0.8, 0.2]
+    """
+
+    a: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (self.a > 0 and math.isfinite(self.a)):
+            raise OptionError(f"Laplace smoothing needs a positive count, not {self.a}")
+
+    def log_theta(self, counts: FloatArray, axis: int) -> FloatArray:
+        """See :class:`Smoothing`."""
+        smoothed = counts + self.a
+        out: FloatArray = np.log(smoothed / smoothed.sum(axis=axis, keepdims=True))
+        return out
+
+    def __str__(self) -> str:
+        return f"laplace:{self.a:g}"
+
+
+@dataclass(frozen=True)
+class Epsilon:
+    """Relative frequencies with every zero (and 0/0) replaced by epsilon.
+
+    The rows need not sum to one, as in the heuristic papers.
+
+    Examples
+    --------
+    >>> np.exp(Epsilon().log_theta(np.array([3.0, 0.0]), axis=0)).round(6).tolist()
+    [1.0, 1e-05]
+    """
+
+    epsilon: float = 1e-5
+
+    def __post_init__(self) -> None:
+        if not 0 < self.epsilon < 1:
+            raise OptionError(f"epsilon smoothing needs 0 < epsilon < 1, not {self.epsilon}")
+
+    def log_theta(self, counts: FloatArray, axis: int) -> FloatArray:
+        """See :class:`Smoothing`."""
+        total = counts.sum(axis=axis, keepdims=True)
+        theta = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
+        out: FloatArray = np.log(np.where(theta > 0, theta, self.epsilon))
+        return out
+
+    def __str__(self) -> str:
+        return f"epsilon:{self.epsilon:g}"
+
+
+def parse_smoothing(text: str | Smoothing) -> Smoothing:
+    """Read ``laplace``, ``laplace:0.5``, ``epsilon`` or ``epsilon:1e-6``.
+
+    Examples
+    --------
+    >>> parse_smoothing("laplace:0.5")
+    Laplace(a=0.5)
+    """
+    if not isinstance(text, str):
+        return text
+    name, _, value = text.partition(":")
+    kinds: dict[str, Callable[..., Smoothing]] = {"laplace": Laplace, "epsilon": Epsilon}
+    if name not in kinds:
+        raise OptionError(f"unknown smoothing {text!r}; say laplace[:COUNT] or epsilon[:VALUE]")
+    try:
+        return kinds[name](float(value)) if value else kinds[name]()
+    except ValueError as error:
+        if isinstance(error, OptionError):
+            raise
+        raise OptionError(f"smoothing {text!r}: {value!r} is not a number") from None

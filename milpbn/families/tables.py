@@ -1,0 +1,139 @@
+"""Counts and log-probabilities of every candidate family, and look-ups by row.
+
+The hot loops of every learner live behind this object. Nothing here is of size
+rows x families: a row's entry is a look-up into the family's table, at a key that
+is a mixed-radix number of the row's codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from milpbn.families.candidates import CLASS, FamilySpace, ParentSet
+from milpbn.families.rows import MergedRows
+from milpbn.families.smoothing import Smoothing
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+def mixed_radix(
+    codes: npt.NDArray[np.integer], variables: Sequence[int], cards: Sequence[int]
+) -> IntArray:
+    """One number per row for the joint state of `variables`, the last varying fastest."""
+    key = np.zeros(len(codes), dtype=np.int64)
+    for v in variables:
+        key *= cards[v]
+        key += codes[:, v]
+    return key
+
+
+def joint_counts(rows: MergedRows, variables: Sequence[int], cards: Sequence[int]) -> FloatArray:
+    """Weighted counts over the joint states of `variables`, one axis each."""
+    shape = tuple(cards[v] for v in variables)
+    key = mixed_radix(rows.codes, variables, cards)
+    counts: FloatArray = np.bincount(key, rows.weights, minlength=prod(shape)).astype(np.float64)
+    return counts.reshape(shape)
+
+
+def key_variables(child: int, parents: ParentSet) -> tuple[int, ...]:
+    """The features that a family's table is keyed by; the class is the table's column."""
+    return (*(p for p in parents if p != CLASS), *(() if child == CLASS else (child,)))
+
+
+@dataclass(frozen=True)
+class FamilyTables:
+    """For every family a table over (feature configuration, class).
+
+    Attributes
+    ----------
+    values
+        ``(K, |C|)``, the tables of all families on top of each other.
+    base
+        ``(F + 1,)``; family f owns rows ``base[f]:base[f + 1]`` of `values`.
+    """
+
+    space: FamilySpace
+    rows: MergedRows
+    values: FloatArray
+    base: IntArray
+
+    @classmethod
+    def log_probabilities(
+        cls, space: FamilySpace, rows: MergedRows, smoothing: Smoothing
+    ) -> FamilyTables:
+        """Tables of ``log theta``: entry (key, c) is the family's factor of log P(c, z)."""
+        return cls._build(space, rows, lambda i, s, n: _log_probabilities(i, s, n, smoothing))
+
+    @classmethod
+    def own_against_rest(
+        cls, space: FamilySpace, rows: MergedRows, smoothing: Smoothing
+    ) -> FamilyTables:
+        """Tables of log ratios with the class collapsed to {c, all others} (for SBM).
+
+        Entry (key, c) is ``log theta(c)[class 1] - log theta(c)[class 2]``, where
+        theta(c) are the parameters re-estimated with the two-state class.
+        """
+        return cls._build(space, rows, lambda i, s, n: _own_against_rest(i, s, n, smoothing))
+
+    @classmethod
+    def _build(cls, space, rows, table_of) -> FamilyTables:  # type: ignore[no-untyped-def]
+        keys = [
+            key_variables(int(i), s) for i, s in zip(space.child, space.parent_sets, strict=True)
+        ]
+        sizes = [prod(space.cards[v] for v in key) for key in keys]
+        base = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        values = np.empty((int(base[-1]), space.n_classes))
+        for f, key in enumerate(keys):
+            counts = joint_counts(rows, (*key, CLASS), space.cards)
+            table = table_of(int(space.child[f]), space.parent_sets[f], counts)
+            values[base[f] : base[f + 1]] = table.reshape(-1, space.n_classes)
+        values.setflags(write=False)
+        return cls(space, rows, values, base)
+
+    def keys(self, family: int, rows: slice = slice(None)) -> IntArray:
+        """The row of `values` that each data row looks up for `family`."""
+        child, parents = int(self.space.child[family]), self.space.parent_sets[family]
+        key = mixed_radix(self.rows.codes[rows], key_variables(child, parents), self.space.cards)
+        key += self.base[family]
+        return key
+
+    def by_row(self, family: int, rows: slice = slice(None)) -> FloatArray:
+        """``(U, |C|)``: the family's entry for every row and class."""
+        out: FloatArray = self.values[self.keys(family, rows)]
+        return out
+
+    def total(self, families: npt.NDArray[np.integer] | Sequence[int]) -> FloatArray:
+        """``(U, |C|)``: sum over a structure's families; log P(c, z_u) for log-probabilities."""
+        out = np.zeros((len(self.rows), self.space.n_classes))
+        for f in families:
+            out += self.by_row(int(f))
+        return out
+
+
+def _log_probabilities(
+    child: int, parents: ParentSet, counts: FloatArray, smoothing: Smoothing
+) -> FloatArray:
+    if child == CLASS:
+        return smoothing.log_theta(counts, axis=-1)
+    if CLASS in parents:
+        return smoothing.log_theta(counts, axis=-2)
+    # Without the class among the parents the factor is the same for every class.
+    log_theta = smoothing.log_theta(counts.sum(axis=-1, keepdims=True), axis=-2)
+    return np.broadcast_to(log_theta, counts.shape)
+
+
+def _own_against_rest(
+    child: int, parents: ParentSet, counts: FloatArray, smoothing: Smoothing
+) -> FloatArray:
+    if child != CLASS and CLASS not in parents:
+        return np.zeros_like(counts)
+    two = np.stack([counts, counts.sum(axis=-1, keepdims=True) - counts], axis=-1)
+    log_theta = smoothing.log_theta(two, axis=-1 if child == CLASS else -3)
+    out: FloatArray = log_theta[..., 0] - log_theta[..., 1]
+    return out

@@ -1,0 +1,85 @@
+"""What a score is, and what it becomes on a given data set: an objective over families."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from milpbn.families.candidates import FamilySpace
+from milpbn.families.rows import MergedRows
+from milpbn.families.tables import joint_counts
+
+FloatArray = npt.NDArray[np.float64]
+Families = npt.NDArray[np.integer] | Sequence[int]
+
+
+class Objective(ABC):
+    """A score on one data set: a function of the chosen families, to be maximised."""
+
+    space: FamilySpace
+
+    @abstractmethod
+    def value(self, families: Families) -> float:
+        """The score of a structure, given as one family per variable."""
+
+    @abstractmethod
+    def quick_bound(self) -> float:
+        """A valid upper bound that ignores acyclicity; needs no solver."""
+
+
+@dataclass(frozen=True)
+class LinearObjective(Objective):
+    """Decomposable scores: ``sum_i w[i, S_i]``."""
+
+    space: FamilySpace
+    weights: FloatArray
+
+    def value(self, families: Families) -> float:
+        """See :class:`Objective`."""
+        return float(self.weights[np.asarray(families)].sum())
+
+    def quick_bound(self) -> float:
+        """Every variable takes its best parent set."""
+        return float(np.maximum.reduceat(self.weights, self.space.offsets[:-1]).sum())
+
+
+class Score(ABC):
+    """A score with its settings, before it has seen data."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    generative: ClassVar[bool]
+    """Whether the candidate families are all parent sets (see `candidate_families`)."""
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """The settings, as reports and model files show them."""
+
+    @abstractmethod
+    def objective(self, space: FamilySpace, rows: MergedRows) -> Objective:
+        """The score as an objective over `space` for the training `rows`."""
+
+
+class DecomposableScore(Score):
+    """A score that is a sum of one term per family, computed from the family's counts."""
+
+    generative = True
+
+    @abstractmethod
+    def local(self, counts: FloatArray, total: float) -> float:
+        """The term of one family; `counts` is ``(q, r)``, parents by child states."""
+
+    def objective(self, space: FamilySpace, rows: MergedRows) -> LinearObjective:
+        """See :class:`Score`."""
+        weights = np.empty(len(space))
+        for f, parents in enumerate(space.parent_sets):
+            child = int(space.child[f])
+            counts = joint_counts(rows, (*parents, child), space.cards)
+            weights[f] = self.local(counts.reshape(-1, space.cards[child]), rows.total)
+        weights.setflags(write=False)
+        return LinearObjective(space, weights)

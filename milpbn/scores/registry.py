@@ -1,0 +1,48 @@
+"""Scores by name, for the command line and the estimator."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from milpbn.errors import OptionError
+from milpbn.families.smoothing import Smoothing, parse_smoothing
+from milpbn.scores.base import Score
+from milpbn.scores.bdeu import BDeu
+from milpbn.scores.margin import MarginScore
+from milpbn.scores.mdl import MDL
+from milpbn.scores.sbm import SoftBinaryMargin
+from milpbn.scores.sm import SoftMargin
+
+SCORES: dict[str, type[Score]] = {s.name: s for s in (SoftMargin, SoftBinaryMargin, MDL, BDeu)}
+ALIASES = {"bic": "mdl"}
+
+
+def make_score(
+    name: str | Score,
+    *,
+    p: float | None = 0.9,
+    gamma: float | None = None,
+    smoothing: str | Smoothing = "laplace",
+    ess: float = 1.0,
+) -> Score:
+    """The score called `name` with the settings that apply to it.
+
+    Examples
+    --------
+    >>> make_score("sm", p=0.99).settings()["smoothing"]
+    'laplace:1'
+    >>> make_score("bic")
+    MDL()
+    """
+    if isinstance(name, Score):
+        return name
+    key = ALIASES.get(name, name)
+    if key not in SCORES:
+        known = [*SCORES, *ALIASES]
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise OptionError(f"unknown score {name!r}; {hint}known scores: {', '.join(known)}")
+    kind = SCORES[key]
+    if issubclass(kind, MarginScore):
+        return kind(p=p, gamma=gamma, smoothing=parse_smoothing(smoothing))
+    return BDeu(ess=ess) if kind is BDeu else kind()
