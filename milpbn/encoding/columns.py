@@ -1,0 +1,251 @@
+"""How one raw column becomes state codes, and what its states are called."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import count, pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from milpbn.errors import DataError
+
+Codes = npt.NDArray[np.int32]
+
+NUMERIC = "numeric"
+CATEGORICAL = "categorical"
+
+UNKNOWN = -1  # what a code array says where no state applies
+_MISSING, _UNSEEN = -1, -2  # told apart inside this module only
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A discrete variable of the model.
+
+    Attributes
+    ----------
+    name
+        The name of its column.
+    states
+        What each code 0, 1, ... means.
+
+    Examples
+    --------
+    >>> Variable("petal", ("(-inf, 2.45]", "(2.45, inf)")).card
+    2
+    """
+
+    name: str
+    states: tuple[str, ...]
+
+    @property
+    def card(self) -> int:
+        """The number of states."""
+        return len(self.states)
+
+
+@dataclass(frozen=True)
+class CodedColumn:
+    """The codes of one column, and what could not be coded.
+
+    Attributes
+    ----------
+    codes
+        One code a row; -1 for a value never seen, and for a missing one where the
+        column has no missing state.
+    unseen
+        How often each value without a state occurs, as text.
+    n_missing
+        The number of missing values.
+    """
+
+    codes: Codes
+    unseen: dict[str, int]
+    n_missing: int
+
+
+@dataclass(frozen=True)
+class ColumnCode:
+    """How one raw column becomes state codes.
+
+    Attributes
+    ----------
+    name
+        The name of the column.
+    kind
+        ``"numeric"`` or ``"categorical"``.
+    cuts
+        For a numeric column, the cut points in increasing order: value v has the
+        code ``number of cuts < v``.
+    states
+        For a categorical column, the texts that codes 0, 1, ... stand for.
+    missing_state
+        Whether a last state stands for a missing value.
+
+    Examples
+    --------
+    >>> column = ColumnCode("petal", "numeric", cuts=(2.45, 4.75), missing_state=True)
+    >>> column.variable.states
+    ('(-inf, 2.45]', '(2.45, 4.75]', '(4.75, inf)', 'missing')
+    >>> column.encode(pd.Series(["1.4", "4.75", "5", None, "long"]))
+    CodedColumn(codes=array([ 0,  1,  2,  3, -1], dtype=int32), unseen={'long': 1}, n_missing=1)
+    """
+
+    name: str
+    kind: str
+    cuts: tuple[float, ...] = ()
+    states: tuple[str, ...] = ()
+    missing_state: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in (NUMERIC, CATEGORICAL):
+            raise DataError(f"column {self.name!r}: unknown kind {self.kind!r}")
+        if not all(map(math.isfinite, self.cuts)) or any(a >= b for a, b in pairwise(self.cuts)):
+            raise DataError(f"column {self.name!r}: the cuts must be finite and increase")
+        if len(set(self.states)) < len(self.states):
+            raise DataError(f"column {self.name!r}: a state is listed twice in {self.states}")
+
+    @property
+    def variable(self) -> Variable:
+        """The variable this column becomes, with readable states."""
+        states = _interval_labels(self.cuts) if self.kind == NUMERIC else self.states
+        if self.missing_state:
+            names = (f"missing_{i}" if i > 1 else "missing" for i in count(1))
+            states = (*states, next(name for name in names if name not in states))
+        return Variable(self.name, states)
+
+    def encode(self, values: pd.Series[Any]) -> CodedColumn:
+        """Code a column of numbers or texts, as any reader may have left it.
+
+        A text is matched to a state as it stands, then without surrounding blanks,
+        then by the number it says (``1.0`` is the state ``1``). A blank text and the
+        text ``nan`` are missing unless they are states.
+        """
+        try:
+            index, distinct = pd.factorize(values, use_na_sentinel=True)
+        except TypeError as error:
+            raise DataError(f"column {self.name!r}: values must be texts or numbers") from error
+        by_value = (
+            self._code_numbers(distinct) if self.kind == NUMERIC else self._code_texts(distinct)
+        )
+        raw = np.append(by_value, _MISSING)[index]  # index -1, a missing value, takes the last
+        missing = raw == _MISSING
+        last = self.variable.card - 1
+        codes = np.where(missing, last if self.missing_state else UNKNOWN, raw)
+        tally = np.bincount(index[index >= 0], minlength=len(distinct))
+        unseen: Counter[str] = Counter()
+        for j in np.flatnonzero(by_value == _UNSEEN):
+            unseen[str(distinct[int(j)])] += int(tally[j])  # 7 and "7" are reported as one
+        codes = np.maximum(codes, UNKNOWN).astype(np.int32)
+        return CodedColumn(codes, dict(unseen), int(missing.sum()))
+
+    def _code_numbers(self, distinct: Any) -> npt.NDArray[np.int64]:
+        if pd.api.types.is_numeric_dtype(distinct):
+            numbers = np.asarray(distinct, dtype=np.float64)
+            unseen = np.zeros(len(numbers), dtype=bool)
+        else:
+            parsed = [_parse(value) for value in distinct]
+            numbers = np.array([np.nan if x is None else x for x in parsed], dtype=np.float64)
+            unseen = np.array([x is None for x in parsed], dtype=bool)
+        codes = np.searchsorted(np.asarray(self.cuts, dtype=np.float64), numbers, side="left")
+        return np.where(unseen, _UNSEEN, np.where(np.isnan(numbers), _MISSING, codes))
+
+    def _code_texts(self, distinct: Any) -> npt.NDArray[np.int64]:
+        by_text = {state: code for code, state in enumerate(self.states)}
+        by_number = _codes_by_number(self.states)
+
+        def code(value: object) -> int:
+            text = str(value)
+            spellings = [text, text.strip()]
+            if isinstance(value, bool | np.bool_):  # a reader may have parsed "true" or "TRUE"
+                spellings += [text.lower(), text.upper()]
+            for spelling in spellings:
+                if spelling in by_text:
+                    return by_text[spelling]
+            number = _parse(value)
+            if number is None:
+                return _UNSEEN
+            return _MISSING if math.isnan(number) else by_number.get(number, _UNSEEN)
+
+        return np.array([code(value) for value in distinct], dtype=np.int64)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for a JSON file; numbers come back to the last bit."""
+        rule: dict[str, Any] = (
+            {"cuts": list(self.cuts)} if self.kind == NUMERIC else {"states": list(self.states)}
+        )
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            **rule,
+            "missing_state": self.missing_state,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ColumnCode:
+        """The column that :meth:`to_dict` described."""
+        numeric = data["kind"] == NUMERIC
+        return cls(
+            name=str(data["name"]),
+            kind=str(data["kind"]),
+            cuts=tuple(map(float, data["cuts"])) if numeric else (),
+            states=() if numeric else tuple(map(str, data["states"])),
+            missing_state=bool(data["missing_state"]),
+        )
+
+
+def sorted_states(texts: Iterable[str]) -> tuple[str, ...]:
+    """Distinct texts in order: by number when every one is a number, else as texts.
+
+    Examples
+    --------
+    >>> sorted_states(["10", "9", "9", "2.5"])
+    ('2.5', '9', '10')
+    >>> sorted_states(["10", "9", "x"])
+    ('10', '9', 'x')
+    """
+    distinct = sorted(set(texts))
+    numbers = [number for text in distinct if (number := _parse(text)) is not None]
+    if len(numbers) < len(distinct) or any(map(math.isnan, numbers)):
+        return tuple(distinct)
+    return tuple(text for _, text in sorted(zip(numbers, distinct, strict=True)))
+
+
+def _parse(value: object) -> float | None:
+    """The number a value says; NaN for a blank, None for what is no number."""
+    if isinstance(value, str):
+        value = value.strip() or "nan"
+        if "_" in value:  # Python reads 1_000 as a number, data files do not
+            return None
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+
+
+def _codes_by_number(states: tuple[str, ...]) -> dict[float, int]:
+    """The code of each number among the states, unless two states say the same number."""
+    numbers = [_parse(state) for state in states]
+    times = Counter(numbers)
+    return {
+        number: code
+        for code, number in enumerate(numbers)
+        if number is not None and times[number] == 1
+    }
+
+
+def _interval_labels(cuts: tuple[float, ...]) -> tuple[str, ...]:
+    """Names of the bins, with rounded ends as long as these keep the bins apart."""
+    ends = [f"{cut:.10g}" for cut in cuts]
+    if len(set(ends)) < len(ends):
+        ends = [f"{cut:.17g}" for cut in cuts]
+    return tuple(
+        f"({low}, {high}{')' if high == 'inf' else ']'}"
+        for low, high in pairwise(["-inf", *ends, "inf"])
+    )

@@ -1,0 +1,99 @@
+"""Encoded rows: what every later stage of milpbn learns from and predicts on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from milpbn.encoding.columns import Codes, Variable
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedFeatures:
+    """Rows to predict, as codes.
+
+    Attributes
+    ----------
+    codes
+        Shape (M, number of features), in the order of ``encoder.variables[1:]``;
+        -1 for a value never seen in training, and for a missing one where the
+        feature has no missing state.
+    unseen
+        For each column with values never seen in training, how often each occurs.
+    missing_counts
+        For each column with missing values, how many.
+    """
+
+    codes: Codes
+    unseen: dict[str, dict[str, int]]
+    missing_counts: dict[str, int]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EncodedData:
+    """Labelled rows as codes, the class first.
+
+    Attributes
+    ----------
+    name
+        The name of the table.
+    variables
+        The class, then the features in the order of their columns.
+    codes
+        Shape (M, n), C-contiguous; column j holds states of ``variables[j]``.
+        The training rows the encoder was fitted on are complete. Elsewhere -1
+        stands for a feature value never seen in training (or missing where the
+        feature has no missing state), and in column 0 for a label that is not
+        known: such a row counts as an error in every accuracy.
+    is_train
+        True for training rows.
+    n_dropped_rows
+        Rows of the table left out because a feature was missing.
+    notes
+        The table's notes, then the encoder's, one sentence each.
+    source
+        Where the rows came from; see :class:`milpbn.datasets.table.Table`.
+
+    Examples
+    --------
+    >>> EncodedData(
+    ...     name="toy",
+    ...     variables=(Variable("class", ("no", "yes")), Variable("x", ("a", "b"))),
+    ...     codes=np.array([[0, 1], [1, 0], [1, 1]], dtype=np.int32),
+    ...     is_train=np.array([True, True, False]),
+    ... )
+    EncodedData('toy': 2 training and 1 test rows, 1 features, class 'class' with 2 states)
+    """
+
+    name: str
+    variables: tuple[Variable, ...]
+    codes: Codes
+    is_train: Mask
+    n_dropped_rows: int = 0
+    notes: tuple[str, ...] = ()
+    source: dict[str, str] = field(default_factory=dict)
+
+    def train(self) -> Codes:
+        """Codes of the training rows."""
+        return self.codes[self.is_train]
+
+    def test(self) -> Codes:
+        """Codes of the held-out rows; no row where the data have none."""
+        return self.codes[~self.is_train]
+
+    def select(self, mask: Mask) -> EncodedData:
+        """The same data with only the rows of `mask`."""
+        return replace(self, codes=self.codes[mask], is_train=self.is_train[mask])
+
+    def __repr__(self) -> str:
+        n_train = int(self.is_train.sum())
+        target = self.variables[0]
+        return (
+            f"EncodedData({self.name!r}: {n_train} training and "
+            f"{len(self.codes) - n_train} test rows, {len(self.variables) - 1} features, "
+            f"class {target.name!r} with {target.card} states)"
+        )

@@ -1,0 +1,313 @@
+"""The encoder: learned from training rows only, applied to every row alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from milpbn.datasets.table import MISSING_POLICIES, Table
+from milpbn.encoding.columns import (
+    CATEGORICAL,
+    NUMERIC,
+    Codes,
+    ColumnCode,
+    Variable,
+    sorted_states,
+)
+from milpbn.encoding.data import EncodedData, EncodedFeatures, Mask
+from milpbn.encoding.mdlp import mdlp_cuts
+from milpbn.errors import DataError, ModelFileError
+
+__all__ = ["ColumnCode", "EncodedData", "EncodedFeatures", "Encoder", "Variable"]
+
+# Why a feature is left out of the model.
+NO_CUT = "no cut found"
+CONSTANT = "constant"
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Turns raw columns into the states of discrete variables.
+
+    Attributes
+    ----------
+    target
+        The code of the class column.
+    columns
+        The codes of the features that are kept, in the order of the table.
+    dropped
+        The features left out because one state is all they have, with the reason:
+        ``"no cut found"`` (MDLP saw nothing worth a cut) or ``"constant"``.
+    missing
+        The policy for missing values, ``"drop"`` or ``"state"``.
+
+    Examples
+    --------
+    >>> table = Table(
+    ...     name="toy",
+    ...     features=pd.DataFrame({"size": [1.0, 2.0, 3.0, 11.0, 12.0, 13.0], "unit": ["cm"] * 6}),
+    ...     target=pd.Series(["small"] * 3 + ["tall"] * 3, name="kind"),
+    ...     numeric=("size",),
+    ... )
+    >>> encoder = Encoder.fit(table)
+    >>> encoder.variables
+    (Variable(name='kind', states=('small', 'tall')),
+     Variable(name='size', states=('(-inf, 7]', '(7, inf)')))
+    >>> encoder.dropped
+    {'unit': 'constant'}
+    >>> encoder.encode(table).codes.T
+    array([[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1]], dtype=int32)
+    >>> encoder.transform(pd.DataFrame({"size": ["3", "20.5", "huge"]}))
+    EncodedFeatures(codes=array([[ 0], [ 1], [-1]], dtype=int32),
+                    unseen={'size': {'huge': 1}}, missing_counts={})
+    """
+
+    target: ColumnCode
+    columns: tuple[ColumnCode, ...]
+    dropped: dict[str, str]
+    missing: str
+
+    @classmethod
+    def fit(cls, table: Table) -> Encoder:
+        """Learn states and cuts from the training rows of a table.
+
+        Under the policy ``"drop"`` a training row with a missing feature is not
+        looked at; under ``"state"`` a column gets a missing state if a value is
+        missing in its training rows.
+        """
+        _check_table(table)
+        train = table.train()
+        if table.missing == "drop":
+            train = train.rows(~_incomplete(train.features))
+        if len(train.target) == 0:
+            raise DataError(
+                f"{table.name}: no training row is left to learn from; "
+                f"if the features are rarely complete, use missing='state'"
+            )
+        target = _categorical_code(table, train.target)
+        if target.variable.card < 2:
+            raise DataError(
+                f"{table.name}: a classifier needs two classes, but column {target.name!r} "
+                f"says {target.states[0]!r} in every training row"
+            )
+        labels = target.encode(train.target).codes
+        fitted = [_fit_feature(train, name, labels) for name in table.features.columns]
+        return cls(
+            target=target,
+            columns=tuple(column for column, reason in fitted if not reason),
+            dropped={column.name: reason for column, reason in fitted if reason},
+            missing=table.missing,
+        )
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The class, then the features that are kept."""
+        return (self.target.variable, *(column.variable for column in self.columns))
+
+    def encode(self, table: Table) -> EncodedData:
+        """Encode the training and test rows of a labelled table.
+
+        Under the policy ``"drop"``, rows with a missing value in any feature are left
+        out, test rows too. The notes name what was left out or not recognised.
+        """
+        _check_table(table)
+        complete = np.ones(len(table.target), dtype=bool)
+        if self.missing == "drop":
+            names = {column.name for column in self.columns} | self.dropped.keys()
+            known = [name for name in table.features.columns if name in names]
+            complete = ~_incomplete(table.features[known])
+        kept = table.rows(complete)
+        features = self._transform(kept.features, table.name)
+        labels = self.target.encode(kept.target)
+        lost = sorted_states(set(table.target) - set(kept.target))
+        assert kept.is_train is not None
+        return EncodedData(
+            name=table.name,
+            variables=self.variables,
+            codes=np.ascontiguousarray(np.column_stack([labels.codes, features.codes])),
+            is_train=kept.is_train,
+            n_dropped_rows=int((~complete).sum()),
+            notes=(
+                *table.notes,
+                *_notes_on_rows(int((~complete).sum()), lost),
+                *self._notes_on_features(),
+                *_notes_on_values(self.target.name, labels.unseen, features.unseen),
+            ),
+            source=table.source,
+        )
+
+    def transform(self, frame: pd.DataFrame) -> EncodedFeatures:
+        """Encode rows to predict; every row is kept.
+
+        Columns are found by name, further ones are ignored. They may hold numbers
+        or texts, as any reader may have left them.
+        """
+        return self._transform(frame, "rows to predict")
+
+    def _transform(self, frame: pd.DataFrame, where: str) -> EncodedFeatures:
+        names = [str(name) for name in frame.columns]
+        absent = [column.name for column in self.columns if column.name not in names]
+        if absent:
+            raise DataError(
+                f"{where}: no column is named {_quoted(absent)}, but the model needs it; "
+                f"the columns are {_quoted(names)}"
+            )
+        twice = [column.name for column in self.columns if names.count(column.name) > 1]
+        if twice:
+            raise DataError(f"{where}: two columns are named {_quoted(twice)}; rename one")
+        codes = np.empty((len(frame), len(self.columns)), dtype=np.int32)
+        unseen, missing_counts = {}, {}
+        for j, column in enumerate(self.columns):
+            coded = column.encode(frame.iloc[:, names.index(column.name)])
+            codes[:, j] = coded.codes
+            if coded.unseen:
+                unseen[column.name] = coded.unseen
+            if coded.n_missing:
+                missing_counts[column.name] = coded.n_missing
+        return EncodedFeatures(codes, unseen, missing_counts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for a JSON file; numbers come back to the last bit."""
+        return {
+            "target": self.target.to_dict(),
+            "columns": [column.to_dict() for column in self.columns],
+            "dropped": dict(self.dropped),
+            "missing": self.missing,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Encoder:
+        """The encoder that :meth:`to_dict` described."""
+        try:
+            encoder = cls(
+                target=ColumnCode.from_dict(data["target"]),
+                columns=tuple(map(ColumnCode.from_dict, data["columns"])),
+                dropped={str(name): str(reason) for name, reason in data["dropped"].items()},
+                missing=str(data["missing"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ModelFileError(f"the encoder cannot be read: {error!r}") from error
+        if encoder.missing not in MISSING_POLICIES:
+            raise ModelFileError(f"the encoder names a missing policy {encoder.missing!r}")
+        return encoder
+
+    def _notes_on_features(self) -> list[str]:
+        notes = []
+        for reason in (NO_CUT, CONSTANT):
+            names = [name for name, why in self.dropped.items() if why == reason]
+            if names:
+                notes.append(f"Features left out ({reason}): {_quoted(names)}.")
+        if not self.columns:
+            notes.append("No feature is left: only the class distribution can be learned.")
+        return notes
+
+
+def _notes_on_rows(n_dropped: int, lost: tuple[str, ...]) -> list[str]:
+    notes = []
+    if n_dropped:
+        notes.append(f"{n_dropped} rows with a missing feature were left out.")
+    if lost:
+        notes.append(f"Classes left out with them, having no complete row: {_quoted(lost)}.")
+    return notes
+
+
+def _notes_on_values(
+    target: str, labels: dict[str, int], features: dict[str, dict[str, int]]
+) -> list[str]:
+    notes = []
+    if labels:
+        notes.append(
+            f"Column {target!r}: labels never seen in training, counted as errors: "
+            f"{_tally(labels)}."
+        )
+    for name, values in features.items():
+        notes.append(
+            f"Column {name!r}: values never seen in training, treated as unknown: {_tally(values)}."
+        )
+    return notes
+
+
+def _check_table(table: Table) -> None:
+    names = [*table.features.columns, table.target.name]
+    if len(table.features) != len(table.target):
+        raise DataError(
+            f"{table.name}: {len(table.features)} rows of features, {len(table.target)} labels"
+        )
+    unnamed = [name for name in names if not isinstance(name, str)]
+    if unnamed:
+        raise DataError(f"{table.name}: column names must be texts, not {_quoted(unnamed)}")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DataError(f"{table.name}: two columns are named {_quoted(twice)}; rename one")
+    for what, mentioned in (("numeric", table.numeric), ("states", table.states)):
+        unknown = [name for name in mentioned if name not in names]
+        if unknown:
+            raise DataError(f"{table.name}: {what} names no column: {_quoted(unknown)}")
+    both = [name for name in table.numeric if name in table.states]
+    if both:
+        raise DataError(f"{table.name}: states are declared of the numeric {_quoted(both)}")
+    if table.target.isna().any():
+        row = int(np.flatnonzero(table.target.isna())[0])
+        raise DataError(
+            f"{table.name}: the class {table.target.name!r} is missing in row {row + 1}; "
+            f"leave such rows out"
+        )
+
+
+def _incomplete(features: pd.DataFrame) -> Mask:
+    """Rows in which some feature is missing."""
+    return np.asarray(features.isna().to_numpy().any(axis=1), dtype=bool)
+
+
+def _fit_feature(train: Table, name: str, labels: Codes) -> tuple[ColumnCode, str]:
+    """The code of a feature, and why it should be left out ('' to keep it)."""
+    values = train.features[name]
+    known = values.dropna()
+    missing_state = len(known) < len(values)
+    if name in train.numeric:
+        column = _numeric_code(train, name, labels, missing_state)
+    else:
+        column = _categorical_code(train, values, missing_state)
+    if len(known) == 0 or column.variable.card == 1:
+        return column, NO_CUT if known.nunique() > 1 else CONSTANT
+    return column, ""
+
+
+def _numeric_code(train: Table, name: str, labels: Codes, missing_state: bool) -> ColumnCode:
+    try:
+        values = train.features[name].to_numpy(dtype=np.float64, na_value=np.nan)
+        cuts = mdlp_cuts(values, labels)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{train.name}: numeric column {name!r}: {error}") from error
+    return ColumnCode(name, NUMERIC, cuts=tuple(cuts.tolist()), missing_state=missing_state)
+
+
+def _categorical_code(
+    table: Table, train_values: pd.Series[Any], missing_state: bool = False
+) -> ColumnCode:
+    name = str(train_values.name)
+    seen = sorted_states(map(str, train_values.dropna().unique()))
+    states = table.states.get(name, seen)
+    undeclared = [state for state in seen if state not in states]
+    if undeclared:
+        raise DataError(
+            f"{table.name}: column {name!r} holds {_quoted(undeclared)}, "
+            f"but its declared states are {_quoted(states)}"
+        )
+    return ColumnCode(name, CATEGORICAL, states=tuple(states), missing_state=missing_state)
+
+
+def _quoted(names: Sequence[object], limit: int = 20) -> str:
+    listed = [repr(name) for name in names[:limit]]
+    more = len(names) - len(listed)
+    return ", ".join(listed) + (f" and {more} more" if more else "")
+
+
+def _tally(counts: dict[str, int], limit: int = 10) -> str:
+    listed = [f"{value!r} ({n}x)" for value, n in list(counts.items())[:limit]]
+    more = len(counts) - len(listed)
+    return ", ".join(listed) + (f" and {more} more" if more else "")

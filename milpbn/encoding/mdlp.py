@@ -1,0 +1,143 @@
+"""Supervised discretisation of one numeric column by the minimum description length principle.
+
+The recursion of Fayyad and Irani (1993), written out here because the public MDLP
+packages that were tried do not reproduce it: on the first feature of satimage's
+4435 training rows the classic recursion finds 9 cuts, and those 9 give the accuracies
+printed in the literature.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from milpbn.errors import DataError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+# Two cuts whose class entropies differ by less than this are the same in exact
+# arithmetic, and the lower one is taken: rounding must not choose between them.
+_TIE = 1e-12
+
+
+def mdlp_cuts(values: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
+    """Cut points of one numeric column, chosen by the class labels.
+
+    A set of N rows is cut in two where the class entropy of the two parts is
+    smallest, and each part is treated likewise, as long as the cut pays for its
+    own description::
+
+        Gain > log2(N - 1) / N + Delta / N
+        Gain  = E - (N1 * E1 + N2 * E2) / N
+        Delta = log2(3^k - 2) - (k * E - k1 * E1 - k2 * E2)
+
+    E is the class entropy in bits and k the number of classes present, of the set
+    and of its two parts.
+
+    Parameters
+    ----------
+    values
+        The column; NaN marks a missing value and is ignored.
+    labels
+        The class of each row, of any type that can be sorted.
+
+    Returns
+    -------
+    ndarray of float64
+        The cuts in increasing order, each midway between two neighbouring distinct
+        values. A value v belongs to bin ``number of cuts < v``, so bin 0 is
+        ``(-inf, cuts[0]]``.
+
+    References
+    ----------
+    U. M. Fayyad and K. B. Irani, "Multi-interval discretization of continuous-valued
+    attributes for classification learning", IJCAI 1993, pages 1022-1027.
+
+    Examples
+    --------
+    >>> mdlp_cuts([1, 2, 3, 4, 11, 12, 13, 14], list("aaaabbbb"))
+    array([7.5])
+    >>> mdlp_cuts([1, 2, 3, 4, 11, 12, 13, 14], list("abababab"))
+    array([], dtype=float64)
+    """
+    column = np.asarray(values, dtype=np.float64)
+    classes = np.asarray(labels)
+    if column.ndim != 1 or column.shape != classes.shape:
+        raise DataError(
+            f"values and labels must be one-dimensional and equally long, "
+            f"not of shape {column.shape} and {classes.shape}"
+        )
+    if np.isinf(column).any():
+        raise DataError("an infinite value cannot be discretised; make it finite or missing")
+    known = ~np.isnan(column)
+    distinct, cumulated = _cumulated_counts(column[known], classes[known])
+    positions = _accepted_cuts(cumulated)
+    return _midpoints(distinct, np.array(sorted(positions), dtype=np.int64))
+
+
+def _cumulated_counts(values: Floats, labels: npt.NDArray[np.generic]) -> tuple[Floats, Ints]:
+    """The distinct values, and row j: class counts of all rows below the j-th of them."""
+    distinct, value_index = np.unique(values, return_inverse=True)
+    classes, class_index = np.unique(labels, return_inverse=True)
+    shape = (distinct.size, classes.size)
+    counts = np.bincount(value_index * classes.size + class_index, minlength=shape[0] * shape[1])
+    cumulated = np.zeros((shape[0] + 1, shape[1]), dtype=np.int64)
+    np.cumsum(counts.reshape(shape), axis=0, out=cumulated[1:])
+    return distinct, cumulated
+
+
+def _accepted_cuts(cumulated: Ints) -> list[int]:
+    """Positions j such that the column is cut just below its j-th distinct value."""
+    # n * log2(n) for every count that can occur: entropies become table look-ups.
+    n = np.arange(cumulated[-1].sum() + 1, dtype=np.float64)
+    n_log_n = n * np.log2(np.maximum(n, 1.0))
+    accepted = []
+    pending = [(0, len(cumulated) - 1)]  # a stack, for a recursion may go deep
+    while pending:
+        low, high = pending.pop()
+        cut = _best_cut(cumulated[low : high + 1], n_log_n)
+        if cut is not None:
+            accepted.append(low + cut)
+            pending += [(low, low + cut), (low + cut, high)]
+    return accepted
+
+
+def _best_cut(cumulated: Ints, n_log_n: Floats) -> int | None:
+    """The cut of least class entropy if the MDL criterion accepts it."""
+    left = cumulated[1:-1] - cumulated[0]
+    total = cumulated[-1] - cumulated[0]
+    k = np.count_nonzero(total)
+    if len(left) == 0 or k == 1:
+        return None
+    right = total - left
+
+    def bits(counts: Ints) -> Floats:
+        # N * E = N log2 N - sum_c n_c log2 n_c
+        result: Floats = n_log_n[counts.sum(axis=-1)] - n_log_n[counts].sum(axis=-1)
+        return result
+
+    rows = int(total.sum())
+    left_bits, right_bits = bits(left), bits(right)
+    entropy = (left_bits + right_bits) / rows
+    best = int(np.argmax(entropy <= entropy.min() + _TIE))
+
+    whole = float(bits(total)) / rows
+    gain = whole - entropy[best]
+    k1, k2 = np.count_nonzero(left[best]), np.count_nonzero(right[best])
+    e1 = left_bits[best] / left[best].sum()
+    e2 = right_bits[best] / right[best].sum()
+    delta = math.log2(3**k - 2) - (k * whole - k1 * e1 - k2 * e2)
+    accepted = gain > (math.log2(rows - 1) + delta) / rows
+    return best + 1 if accepted else None
+
+
+def _midpoints(distinct: Floats, positions: Ints) -> Floats:
+    """Midway between the values on both sides of each position."""
+    below, above = distinct[positions - 1], distinct[positions]
+    middle = below / 2 + above / 2  # halved first: the sum could overflow
+    # Between neighbouring floats the midpoint rounds to one of them; the lower one
+    # still separates the two, since a bin contains its upper end.
+    return np.where((below <= middle) & (middle < above), middle, below)
