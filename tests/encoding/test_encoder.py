@@ -189,14 +189,6 @@ def test_missing_becomes_a_state_where_training_rows_show_it() -> None:
     np.testing.assert_array_equal(data.test(), [[0, 2, -1, 2]])
 
 
-def test_the_missing_state_keeps_its_name_unique() -> None:
-    column = ColumnCode(
-        "x", "categorical", states=("missing", "missing_2", "a"), missing_state=True
-    )
-    assert column.variable.states[-1] == "missing_3"
-    np.testing.assert_array_equal(column.encode(pd.Series(["missing", None])).codes, [0, 3])
-
-
 def test_a_feature_that_is_only_ever_missing_is_dropped() -> None:
     table = make_table(
         {"x": [None] * 3, "z": [math.nan] * 3, "k": ["a", "b", "a"]},
@@ -290,13 +282,6 @@ def test_transform_accepts_no_rows(encoder: Encoder) -> None:
     assert encoder.transform(frame).codes.shape == (0, 3)
 
 
-def test_states_that_say_the_same_number_are_matched_as_texts_only() -> None:
-    column = ColumnCode("x", "categorical", states=("1", "1.0", "2"))
-    coded = column.encode(pd.Series(["1", "1.0", "1.00", "2.0"]))
-    np.testing.assert_array_equal(coded.codes, [0, 1, -1, 2])
-    assert coded.unseen == {"1.00": 1}
-
-
 def test_transform_refuses_absent_and_ambiguous_columns(encoder: Encoder) -> None:
     with pytest.raises(DataError, match=r"no column is named 'flag', 'size'.*'level', 'Id'"):
         encoder.transform(pd.DataFrame({"level": [1], "Id": [2]}))
@@ -306,13 +291,6 @@ def test_transform_refuses_absent_and_ambiguous_columns(encoder: Encoder) -> Non
     nested = pd.DataFrame({"level": [[1, 2]], "flag": [True], "size": [1.0]})
     with pytest.raises(DataError, match="column 'level': values must be texts or numbers"):
         encoder.transform(nested)
-
-
-def test_interval_names_round_only_as_long_as_they_differ() -> None:
-    near = ColumnCode("x", "numeric", cuts=(0.15000000000000002, 0.2))
-    assert near.variable.states == ("(-inf, 0.15]", "(0.15, 0.2]", "(0.2, inf)")
-    nearer = ColumnCode("x", "numeric", cuts=(1.0, math.nextafter(1.0, 2.0)))
-    assert len(set(nearer.variable.states)) == 3
 
 
 # Model files.
