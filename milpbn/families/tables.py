@@ -7,13 +7,15 @@ is a mixed-radix number of the row's codes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
+from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families.candidates import CLASS, FamilySpace, ParentSet
 from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import Smoothing
@@ -65,24 +67,38 @@ class FamilyTables:
 
     @classmethod
     def log_probabilities(
-        cls, space: FamilySpace, rows: MergedRows, smoothing: Smoothing
+        cls,
+        space: FamilySpace,
+        rows: MergedRows,
+        smoothing: Smoothing,
+        checkpoint: Checkpoint = no_checkpoint,
     ) -> FamilyTables:
         """Tables of ``log theta``: entry (key, c) is the family's factor of log P(c, z)."""
-        return cls._build(space, rows, lambda i, s, n: _log_probabilities(i, s, n, smoothing))
+        return cls._build(space, rows, partial(_log_probabilities, smoothing), checkpoint)
 
     @classmethod
     def own_against_rest(
-        cls, space: FamilySpace, rows: MergedRows, smoothing: Smoothing
+        cls,
+        space: FamilySpace,
+        rows: MergedRows,
+        smoothing: Smoothing,
+        checkpoint: Checkpoint = no_checkpoint,
     ) -> FamilyTables:
         """Tables of log ratios with the class collapsed to {c, all others} (for SBM).
 
         Entry (key, c) is ``log theta(c)[class 1] - log theta(c)[class 2]``, where
         theta(c) are the parameters re-estimated with the two-state class.
         """
-        return cls._build(space, rows, lambda i, s, n: _own_against_rest(i, s, n, smoothing))
+        return cls._build(space, rows, partial(_own_against_rest, smoothing), checkpoint)
 
     @classmethod
-    def _build(cls, space, rows, table_of) -> FamilyTables:  # type: ignore[no-untyped-def]
+    def _build(
+        cls,
+        space: FamilySpace,
+        rows: MergedRows,
+        table_of: Callable[[int, ParentSet, FloatArray], FloatArray],
+        checkpoint: Checkpoint,
+    ) -> FamilyTables:
         keys = [
             key_variables(int(i), s) for i, s in zip(space.child, space.parent_sets, strict=True)
         ]
@@ -90,6 +106,7 @@ class FamilyTables:
         base = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         values = np.empty((int(base[-1]), space.n_classes))
         for f, key in enumerate(keys):
+            checkpoint()
             counts = joint_counts(rows, (*key, CLASS), space.cards)
             table = table_of(int(space.child[f]), space.parent_sets[f], counts)
             values[base[f] : base[f + 1]] = table.reshape(-1, space.n_classes)
@@ -117,7 +134,7 @@ class FamilyTables:
 
 
 def _log_probabilities(
-    child: int, parents: ParentSet, counts: FloatArray, smoothing: Smoothing
+    smoothing: Smoothing, child: int, parents: ParentSet, counts: FloatArray
 ) -> FloatArray:
     if child == CLASS:
         return smoothing.log_theta(counts, axis=-1)
@@ -129,7 +146,7 @@ def _log_probabilities(
 
 
 def _own_against_rest(
-    child: int, parents: ParentSet, counts: FloatArray, smoothing: Smoothing
+    smoothing: Smoothing, child: int, parents: ParentSet, counts: FloatArray
 ) -> FloatArray:
     if child != CLASS and CLASS not in parents:
         return np.zeros_like(counts)

@@ -35,16 +35,12 @@ class Structure:
 
     def __post_init__(self) -> None:
         if len(self.variables) != len(self.parents):
-            raise DataError(
-                f"{len(self.variables)} variables but {len(self.parents)} parent sets"
-            )
+            raise DataError(f"{len(self.variables)} variables but {len(self.parents)} parent sets")
         object.__setattr__(self, "parents", tuple(tuple(sorted(s)) for s in self.parents))
         _ = self.order
 
     @classmethod
-    def from_arcs(
-        cls, variables: Sequence[str], arcs: Iterable[tuple[str, str]]
-    ) -> Structure:
+    def from_arcs(cls, variables: Sequence[str], arcs: Iterable[tuple[str, str]]) -> Structure:
         """Build from (parent, child) names."""
         index = {v: i for i, v in enumerate(variables)}
         parents: list[set[int]] = [set() for _ in variables]

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
 from milpbn.families.tables import joint_counts
@@ -29,7 +30,7 @@ class Objective(ABC):
 
     @abstractmethod
     def quick_bound(self) -> float:
-        """A valid upper bound that ignores acyclicity; needs no solver."""
+        """A valid upper bound at no cost, so that a run has one from its first moment."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,9 @@ class Score(ABC):
         """The settings, as reports and model files show them."""
 
     @abstractmethod
-    def objective(self, space: FamilySpace, rows: MergedRows) -> Objective:
+    def objective(
+        self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
+    ) -> Objective:
         """The score as an objective over `space` for the training `rows`."""
 
 
@@ -74,10 +77,13 @@ class DecomposableScore(Score):
     def local(self, counts: FloatArray, total: float) -> float:
         """The term of one family; `counts` is ``(q, r)``, parents by child states."""
 
-    def objective(self, space: FamilySpace, rows: MergedRows) -> LinearObjective:
+    def objective(
+        self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
+    ) -> LinearObjective:
         """See :class:`Score`."""
         weights = np.empty(len(space))
         for f, parents in enumerate(space.parent_sets):
+            checkpoint()
             child = int(space.child[f])
             counts = joint_counts(rows, (*parents, child), space.cards)
             weights[f] = self.local(counts.reshape(-1, space.cards[child]), rows.total)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.errors import OptionError
 from milpbn.families.candidates import CLASS, FamilySpace
 from milpbn.families.rows import MergedRows
@@ -88,8 +89,7 @@ class MarginObjective(Objective):
         """See :class:`~milpbn.scores.Objective`."""
         return float(self.rows.weights @ np.minimum(self.margins(families), self.gamma))
 
-    @cached_property
-    def margin_range(self) -> tuple[FloatArray, FloatArray]:
+    def margin_range(self, checkpoint: Checkpoint = no_checkpoint) -> tuple[FloatArray, FloatArray]:
         """``(U,)`` lowest and highest margin any choice of families gives a row.
 
         Each variable contributes its smallest (largest) alpha for every competitor;
@@ -106,6 +106,7 @@ class MarginObjective(Objective):
             most = np.zeros(shape) if has_zero else np.full(shape, -np.inf)
             for f in families:
                 alpha = self.alpha(f)
+                checkpoint()
                 np.minimum(least, alpha, out=least)
                 np.maximum(most, alpha, out=most)
             low += least
@@ -113,8 +114,8 @@ class MarginObjective(Objective):
         return low.min(axis=1), high.min(axis=1)
 
     def quick_bound(self) -> float:
-        """Every row takes its best family of every variable on its own."""
-        return float(self.rows.weights @ np.minimum(self.margin_range[1], self.gamma))
+        """No row earns more than gamma."""
+        return self.gamma * self.rows.total
 
 
 @dataclass(frozen=True)
@@ -158,5 +159,7 @@ class MarginScore(Score):
         return {**p, "gamma": self.hinge, "smoothing": str(self.smoothing)}
 
     @abstractmethod
-    def objective(self, space: FamilySpace, rows: MergedRows) -> MarginObjective:
+    def objective(
+        self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
+    ) -> MarginObjective:
         """See :class:`~milpbn.scores.Score`."""

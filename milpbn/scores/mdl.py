@@ -40,5 +40,5 @@ class MDL(DecomposableScore):
         """See the module's formula."""
         q, r = counts.shape
         per_configuration = counts.sum(axis=1)
-        likelihood: float = xlogy(counts, counts).sum() - xlogy(per_configuration, per_configuration).sum()
-        return float(likelihood) - 0.5 * float(log(total)) * (r - 1) * q
+        likelihood = xlogy(counts, counts).sum() - xlogy(per_configuration, per_configuration).sum()
+        return float(likelihood - 0.5 * log(total) * (r - 1) * q)

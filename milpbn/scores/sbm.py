@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
 from milpbn.families.tables import FamilyTables
@@ -27,7 +28,9 @@ class SoftBinaryMargin(MarginScore):
     name = "sbm"
     title = "soft binary margin"
 
-    def objective(self, space: FamilySpace, rows: MergedRows) -> MarginObjective:
+    def objective(
+        self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
+    ) -> MarginObjective:
         """See :class:`~milpbn.scores.Score`."""
-        tables = FamilyTables.own_against_rest(space, rows, self.smoothing)
+        tables = FamilyTables.own_against_rest(space, rows, self.smoothing, checkpoint)
         return MarginObjective(tables, self.hinge, binary=True)

@@ -1,0 +1,63 @@
+"""The time budget of a whole command: reading, scoring, building and solving together."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+Checkpoint = Callable[[], None]
+"""Called between pieces of work; raises :class:`OutOfTime` once the budget is spent."""
+
+
+def no_checkpoint() -> None:
+    """A checkpoint that never stops anything."""
+
+
+class OutOfTime(Exception):
+    """The time limit was reached. Learners catch it and return what they have."""
+
+
+class Clock:
+    """Seconds since the start, and the limit if there is one.
+
+    Parameters
+    ----------
+    limit
+        Seconds for everything, or None.
+    started
+        ``time.perf_counter()`` at the start; now by default. The command line
+        passes the start of the process.
+
+    Examples
+    --------
+    >>> Clock(limit=None).remaining
+    inf
+    """
+
+    def __init__(self, limit: float | None = None, started: float | None = None) -> None:
+        self.started = time.perf_counter() if started is None else started
+        self.limit = math.inf if limit is None else limit
+        self._phase_start = self.started
+        self.phases: dict[str, float] = {}
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self.started
+
+    @property
+    def remaining(self) -> float:
+        """Seconds until the limit, never negative."""
+        return max(self.limit - self.elapsed, 0.0)
+
+    def checkpoint(self) -> None:
+        """Raise :class:`OutOfTime` if the limit has passed."""
+        if self.elapsed >= self.limit:
+            raise OutOfTime
+
+    def close_phase(self, name: str) -> None:
+        """Book the time since the last call under `name`."""
+        now = time.perf_counter()
+        self.phases[name] = self.phases.get(name, 0.0) + now - self._phase_start
+        self._phase_start = now

@@ -1,0 +1,218 @@
+"""One HiGHS run, any-time and interruptible.
+
+HiGHS runs in a thread and its callbacks only put events into a queue; listeners,
+scoring and Ctrl-C are handled in the calling thread. A run that does not come back
+after the time limit (seen on dense models) is abandoned: the caller goes on with
+the best that was reported, and the thread ends by itself at HiGHS's next check.
+"""
+
+from __future__ import annotations
+
+import queue
+import re
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from milpbn.errors import SolverError
+from milpbn.formulation.emit_highs import check_highs
+from milpbn.result import Status
+
+FloatArray = npt.NDArray[np.float64]
+
+# After the limit HiGHS gets this long to return by itself.
+_GRACE_SECONDS = 0.6
+_POLL_SECONDS = 0.05
+_START_TAKEN = re.compile(r"MIP start solution is feasible")
+
+_abandoned: list[tuple[threading.Thread, Any]] = []
+_threads_in_use: int | None = None
+
+
+def has_abandoned_runs() -> bool:
+    """Whether a HiGHS run is still busy in the background (a process must then exit hard)."""
+    return any(thread.is_alive() for thread, _ in _abandoned)
+
+
+@dataclass(frozen=True)
+class HighsSettings:
+    """Settings of a run; gap tolerances are exact unless a gap is asked for.
+
+    Parameters
+    ----------
+    time_limit
+        Seconds for the solver.
+    gap
+        Relative gap at which to stop.
+    threads, seed
+        One thread is deterministic.
+    options
+        Further HiGHS options; an unknown name or a wrong value raises.
+    """
+
+    time_limit: float = np.inf
+    gap: float = 0.0
+    threads: int = 1
+    seed: int = 0
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def apply(self, highs: Any) -> None:
+        """Set everything on a ``highspy.Highs`` object, checking each return code."""
+        settings = {
+            "output_flag": True,
+            "log_to_console": False,
+            "mip_rel_gap": self.gap,
+            "mip_abs_gap": 1e-6,
+            "threads": self.threads,
+            "random_seed": self.seed,
+            **self.options,
+        }
+        if np.isfinite(self.time_limit):
+            settings["time_limit"] = self.time_limit
+        for name, value in settings.items():
+            try:
+                status = highs.setOptionValue(name, value)
+            except KeyError:
+                raise SolverError(f"HiGHS has no option {name!r}") from None
+            check_highs(status, f"set option {name}={value!r}")
+
+
+@dataclass(frozen=True)
+class HighsAnswer:
+    """What HiGHS said, in its own terms: `bound` is for the model's own sense."""
+
+    status: Status
+    x: FloatArray | None
+    bound: float | None
+    nodes: int
+    start_accepted: bool
+
+
+@dataclass(frozen=True)
+class Listeners:
+    """Who is told, in the calling thread: of solutions, and of (bound, nodes)."""
+
+    on_solution: Callable[[FloatArray], None] = lambda x: None
+    on_bound: Callable[[float, int], None] = lambda bound, nodes: None
+
+
+class HighsRun:
+    """Runs one loaded ``highspy.Highs`` model."""
+
+    def __init__(self, highs: Any, settings: HighsSettings, listeners: Listeners) -> None:
+        self._highs = highs
+        self._settings = settings
+        self._listeners = listeners
+        self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._stop = threading.Event()
+        self._start_accepted = False
+        self._last_x: FloatArray | None = None
+        self._last_bound: float | None = None
+        self._last_nodes = 0
+
+    def solve(self, start: FloatArray | None = None) -> HighsAnswer:
+        """Run to the end, the limit, or Ctrl-C; never raises KeyboardInterrupt."""
+        self._configure(start)
+        thread = threading.Thread(target=self._highs.run, daemon=True)
+        began = time.perf_counter()
+        thread.start()
+        interrupted = self._wait(thread, began)
+        if thread.is_alive():
+            _abandoned.append((thread, self._highs))
+            status = Status.INTERRUPTED if interrupted else Status.TIME_LIMIT
+            return HighsAnswer(
+                status, self._last_x, self._last_bound, self._last_nodes, self._start_accepted
+            )
+        return self._answer()
+
+    def _configure(self, start: FloatArray | None) -> None:
+        global _threads_in_use
+        highs = self._highs
+        if self._settings.threads != _threads_in_use and not has_abandoned_runs():
+            # The scheduler is global: a new thread count needs a new scheduler.
+            type(highs).resetGlobalScheduler(True)
+            _threads_in_use = self._settings.threads
+        self._settings.apply(highs)
+        highs.cbLogging += self._on_log
+        highs.cbMipImprovingSolution += self._on_solution
+        highs.cbMipInterrupt += self._on_interrupt_check
+        highs.cbSimplexInterrupt += self._on_simplex_check
+        if start is not None:
+            index = np.arange(len(start), dtype=np.int32)
+            check_highs(highs.setSolution(len(start), index, start), "take the MIP start")
+
+    def _wait(self, thread: threading.Thread, began: float) -> bool:
+        """Serve events until the thread ends or must be given up; True if interrupted."""
+        deadline = began + self._settings.time_limit + _GRACE_SECONDS
+        interrupted = False
+        while thread.is_alive() or not self._events.empty():
+            try:
+                if time.perf_counter() > deadline:
+                    self._stop.set()
+                    break
+                try:
+                    self._events.get(timeout=_POLL_SECONDS)()
+                except queue.Empty:
+                    continue
+            except KeyboardInterrupt:
+                self._stop.set()
+                interrupted = True
+                deadline = min(deadline, time.perf_counter() + _GRACE_SECONDS)
+            except BaseException:
+                # A listener failed: do not leave the solver running behind the error.
+                self._stop.set()
+                raise
+        return interrupted
+
+    def _on_log(self, event: Any) -> None:
+        if _START_TAKEN.search(event.message):
+            self._start_accepted = True
+
+    def _on_solution(self, event: Any) -> None:
+        x = np.array(event.data_out.mip_solution, dtype=np.float64)
+        self._last_x = x
+        self._events.put(lambda: self._listeners.on_solution(x))
+
+    def _on_interrupt_check(self, event: Any) -> None:
+        if self._stop.is_set():
+            event.interrupt()
+        bound, nodes = float(event.data_out.mip_dual_bound), int(event.data_out.mip_node_count)
+        if np.isfinite(bound) and (bound, nodes) != (self._last_bound, self._last_nodes):
+            self._last_bound, self._last_nodes = bound, nodes
+            self._events.put(lambda: self._listeners.on_bound(bound, nodes))
+
+    def _on_simplex_check(self, event: Any) -> None:
+        if self._stop.is_set():
+            event.interrupt()
+
+    def _answer(self) -> HighsAnswer:
+        import highspy
+
+        statuses = {
+            highspy.HighsModelStatus.kOptimal: Status.OPTIMAL,
+            highspy.HighsModelStatus.kTimeLimit: Status.TIME_LIMIT,
+            highspy.HighsModelStatus.kInterrupt: Status.INTERRUPTED,
+            highspy.HighsModelStatus.kInfeasible: Status.INFEASIBLE,
+        }
+        model_status = self._highs.getModelStatus()
+        if model_status not in statuses:
+            name = self._highs.modelStatusToString(model_status)
+            raise SolverError(f"HiGHS stopped with model status {name!r}")
+        info = self._highs.getInfo()
+        x = None
+        # 2 = feasible; an interrupted run without incumbent returns a vector of zeros.
+        if info.primal_solution_status == 2:
+            x = np.array(self._highs.getSolution().col_value, dtype=np.float64)
+        bound = float(info.mip_dual_bound)
+        return HighsAnswer(
+            status=statuses[model_status],
+            x=x,
+            bound=bound if np.isfinite(bound) else self._last_bound,
+            nodes=max(int(info.mip_node_count), 0),
+            start_accepted=self._start_accepted,
+        )

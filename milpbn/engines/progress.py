@@ -1,0 +1,71 @@
+"""The any-time record of a run: best structure, best bound, and who told when."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from milpbn.clock import Clock
+from milpbn.result import Listener, TracePoint
+from milpbn.scores import Objective
+
+Families = npt.NDArray[np.int64]
+
+# A bound that moves less than this fraction is not worth a trace point of its own.
+_WORTH_TELLING = 1e-6
+
+
+class Progress:
+    """Collects incumbents and bounds; objective and bound in the trace are monotone.
+
+    Incumbents are scored here, by the objective itself, never by a solver's value.
+    """
+
+    def __init__(self, objective: Objective, clock: Clock, listener: Listener | None) -> None:
+        self.objective = objective
+        self.clock = clock
+        self.families: Families | None = None
+        self.value = -math.inf
+        self.source = ""
+        self.bound = math.inf
+        self.nodes = 0
+        self.trace: list[TracePoint] = []
+        self._listener = listener
+
+    def incumbent(self, families: Families, source: str) -> bool:
+        """Offer a structure; returns whether it is the best so far."""
+        value = self.objective.value(families)
+        if value <= self.value:
+            return False
+        self.families, self.value, self.source = families, value, source
+        self._tell(source)
+        return True
+
+    def improve_bound(self, bound: float, nodes: int, source: str) -> None:
+        """Report a valid bound; a weaker one than is known changes nothing."""
+        self.nodes = max(self.nodes, nodes)
+        if not bound < self.bound:
+            return
+        last = self.trace[-1].bound if self.trace else None
+        self.bound = bound
+        if last is None or last - bound > _WORTH_TELLING * max(abs(last), 1.0):
+            self._tell(source)
+
+    def close(self) -> tuple[TracePoint, ...]:
+        """The whole trace, ending with the final state."""
+        self._tell("end")
+        return tuple(self.trace)
+
+    def _tell(self, source: str) -> None:
+        point = TracePoint(
+            time=self.clock.elapsed,
+            objective=self.value if self.families is not None else None,
+            bound=self.bound if math.isfinite(self.bound) else None,
+            nodes=self.nodes,
+            source=source,
+        )
+        self.trace.append(point)
+        if self._listener is not None:
+            self._listener(point)

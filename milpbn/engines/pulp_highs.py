@@ -1,0 +1,148 @@
+"""A PuLP solver for HiGHS that is any-time and tells the truth.
+
+PuLP's own ``HiGHS`` class ignores warm starts and misspelt options, calls a time
+limit "Optimal", turns maximisation into minimisation of the negative and drops the
+objective's constant. This adapter keeps PuLP's interface (``problem.solve(solver)``)
+and mends these points.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import highspy
+import numpy as np
+import pulp
+
+from milpbn.engines.highs import HighsAnswer, HighsRun, HighsSettings, Listeners
+from milpbn.errors import OptionError
+from milpbn.formulation.emit_highs import check_highs
+from milpbn.result import Status
+
+
+class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
+    """HiGHS for any PuLP problem, with MIP start, trace and truthful status.
+
+    Parameters
+    ----------
+    time_limit
+        Seconds, or None.
+    gap
+        Relative gap at which to stop; 0 proves optimality.
+    threads, seed
+        One thread is deterministic.
+    warm_start
+        Take the variables' initial values (``variable.setInitialValue``) as MIP
+        start; every variable needs one.
+    listeners
+        Told of each solution and bound while the solver runs.
+    **options
+        HiGHS options by name; an unknown one raises.
+
+    Attributes
+    ----------
+    answer
+        The :class:`~milpbn.engines.highs.HighsAnswer` of the last solve.
+
+    Examples
+    --------
+    >>> problem = pulp.LpProblem("knapsack", pulp.LpMaximize)
+    >>> x = [problem.add_variable(f"x{k}", 0, 1, "Integer") for k in range(3)]
+    >>> problem.setObjective(5 * x[0] + 4 * x[1] + 3 * x[2] + 10)
+    >>> problem += 2 * x[0] + 3 * x[1] + x[2] <= 5, "weight"
+    >>> solver = AnytimeHiGHS()
+    >>> pulp.LpStatus[problem.solve(solver)], solver.answer.bound
+    ('Optimal', 19.0)
+    """
+
+    name = "AnytimeHiGHS"
+
+    def __init__(
+        self,
+        *,
+        time_limit: float | None = None,
+        gap: float = 0.0,
+        threads: int = 1,
+        seed: int = 0,
+        warm_start: bool = False,
+        listeners: Listeners | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(mip=True, msg=False, timeLimit=time_limit, gapRel=gap, threads=threads)
+        self.settings = HighsSettings(
+            time_limit=np.inf if time_limit is None else time_limit,
+            gap=gap,
+            threads=threads,
+            seed=seed,
+            options=options,
+        )
+        self.warm_start = warm_start
+        self.listeners = listeners or Listeners()
+        self.answer: HighsAnswer | None = None
+
+    def createAndConfigureSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802
+        """Create the solver object; the settings are applied when it runs."""
+        lp.solverModel = highspy.Highs()  # type: ignore[no-untyped-call]
+        check_highs(lp.solverModel.setOptionValue("output_flag", False), "be silent")
+
+    def buildSolverModel(self, lp: pulp.LpProblem) -> None:  # noqa: N802
+        """Hand the problem over in one piece, with its own sense and constant."""
+        variables = lp.variables()
+        for k, v in enumerate(variables):
+            v.index = k
+        starts, index, value, lower, upper = [0], [], [], [], []
+        for k, row in enumerate(lp.constraints()):
+            row.index = k
+            for v, coefficient in row.items():
+                if coefficient != 0:
+                    index.append(v.index)
+                    value.append(coefficient)
+            starts.append(len(index))
+            low, high = row.getLb(), row.getUb()
+            lower.append(-np.inf if low is None else low)
+            upper.append(np.inf if high is None else high)
+        maximise = lp.sense == pulp.LpMaximize
+        sense = highspy.ObjSense.kMaximize if maximise else highspy.ObjSense.kMinimize
+        status = lp.solverModel.passModel(
+            len(variables),
+            len(lower),
+            len(index),
+            int(highspy.MatrixFormat.kRowwise),
+            int(sense),
+            float(lp.objective.constant),
+            np.array([lp.objective.get(v, 0.0) for v in variables], dtype=np.float64),
+            np.array([-np.inf if v.lowBound is None else v.lowBound for v in variables], float),
+            np.array([np.inf if v.upBound is None else v.upBound for v in variables], float),
+            np.array(lower, dtype=np.float64),
+            np.array(upper, dtype=np.float64),
+            np.array(starts, dtype=np.int32),
+            np.array(index, dtype=np.int32),
+            np.array(value, dtype=np.float64),
+            np.array([v.cat == pulp.LpInteger for v in variables], dtype=np.int32),
+        )
+        check_highs(status, "take the PuLP problem")
+
+    def callSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802
+        """Run HiGHS, with the variables' initial values as MIP start where asked."""
+        start = None
+        if self.warm_start:
+            values = [v.varValue for v in lp.variables()]
+            if None in values:
+                name = lp.variables()[values.index(None)].name
+                raise OptionError(f"warm start: variable {name} has no initial value")
+            start = np.array(values, dtype=np.float64)
+        self.answer = HighsRun(lp.solverModel, self.settings, self.listeners).solve(start)
+
+    def findSolutionValues(self, lp: pulp.LpProblem) -> tuple[int, int]:  # noqa: N802
+        """Set the variables' values; "Optimal" only when HiGHS proved it."""
+        assert self.answer is not None
+        x = self.answer.x
+        for v in lp.variables():
+            v.varValue = None if x is None else float(x[v.index])
+        if self.answer.status is Status.OPTIMAL:
+            return pulp.LpStatusOptimal, pulp.LpSolutionOptimal
+        if self.answer.status is Status.INFEASIBLE:
+            return pulp.LpStatusInfeasible, pulp.LpSolutionInfeasible
+        if x is None:
+            return pulp.LpStatusNotSolved, pulp.LpSolutionNoSolutionFound
+        return pulp.LpStatusNotSolved, pulp.LpSolutionIntegerFeasible

@@ -1,0 +1,25 @@
+"""A structure to begin with, so that a run has an answer from its first moment."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from milpbn.engines.progress import Families, Progress
+from milpbn.families.candidates import CLASS, FamilySpace
+
+
+def simple_starts(space: FamilySpace) -> dict[str, Families]:
+    """Naive Bayes and the empty structure where they are candidates, else any structure."""
+    starts = {}
+    for name, parents in (("naive-bayes", (CLASS,)), ("empty", ())):
+        found = [space.find(i, () if i == CLASS else parents) for i in range(space.n_variables)]
+        if None not in found:
+            starts[name] = np.array(found, dtype=np.int64)
+    return starts or {"any-feasible": space.feasible_families()}
+
+
+def offer_simple_starts(progress: Progress) -> None:
+    """Give the simple structures and the free bound to `progress`."""
+    for name, families in simple_starts(progress.objective.space).items():
+        progress.incumbent(families, name)
+    progress.improve_bound(progress.objective.quick_bound(), 0, "quick bound")

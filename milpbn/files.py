@@ -1,0 +1,34 @@
+"""Writing files so that nothing half-written ever stays behind."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from milpbn.errors import OptionError
+
+
+def write_whole(path: str | Path, data: bytes | str) -> None:
+    """Write under a temporary name in the same folder, then move into place."""
+    path = Path(path)
+    temporary = path.with_name(f".milpbn-{secrets.token_hex(6)}.tmp")
+    try:
+        try:
+            temporary.write_bytes(data.encode() if isinstance(data, str) else data)
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise OptionError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def check_writable(path: str | Path) -> None:
+    """Raise at once where `write_whole` would fail at the end of a long run."""
+    path = Path(path)
+    if path.is_dir():
+        raise OptionError(f"cannot write {path}: it is a folder")
+    if not path.parent.is_dir():
+        raise OptionError(f"cannot write {path}: there is no folder {path.parent}")
+    if not os.access(path.parent, os.W_OK):
+        raise OptionError(f"cannot write {path}: no permission to write in {path.parent}")

@@ -1,0 +1,233 @@
+"""The exact paper's MILP for margin scores, and its linear twin for decomposable ones.
+
+Columns: binary ``eta[i,S]`` per family, real ``tau[u]`` per distinct row (margin
+scores only), real ``order[i]`` per variable. Every column has finite bounds: the
+solver's answers are reliable then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from milpbn.clock import Checkpoint, no_checkpoint
+from milpbn.errors import BudgetError
+from milpbn.families.candidates import DEFAULT_MEMORY, FamilySpace
+from milpbn.formulation.model import ColumnBlock, RowBlock, SparseModel
+from milpbn.formulation.names import ModelNames
+from milpbn.scores import LinearObjective, MarginObjective, Objective
+
+FloatArray = npt.NDArray[np.float64]
+
+# Entries of the dense block that a chunk of margin rows passes through.
+_CHUNK_ENTRIES = 2_000_000
+# int32 index and float64 value, once here and once inside the solver, and its presolved copy.
+_BYTES_PER_NONZERO = 3 * 12
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where eta, tau and order stand among the columns, and how to fill a start."""
+
+    objective: Objective
+    eta: slice
+    tau: slice
+    order: slice
+    bound: float
+    """Every row (or variable) takes its best families on its own: a first valid bound."""
+
+    def families(self, x: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """The families that a solution vector picks: the largest eta of each variable."""
+        space = self.objective.space
+        eta = np.asarray(x, dtype=np.float64)[self.eta]
+        return np.array([r.start + int(eta[r.start : r.stop].argmax()) for r in _ranges(space)])
+
+    def point(self, families: npt.NDArray[np.integer]) -> FloatArray:
+        """The solution vector of a structure: a complete MIP start."""
+        space = self.objective.space
+        x = np.zeros(self.order.stop)
+        x[self.eta][families] = 1.0
+        if isinstance(self.objective, MarginObjective):
+            x[self.tau] = np.minimum(self.objective.margins(families), self.objective.gamma)
+        position = np.empty(space.n_variables)
+        position[list(space.structure(families).order)] = np.arange(space.n_variables)
+        x[self.order] = position
+        return x
+
+
+def _ranges(space: FamilySpace) -> list[range]:
+    return [space.of(i) for i in range(space.n_variables)]
+
+
+def build_model(
+    objective: Objective,
+    *,
+    memory_limit: int = DEFAULT_MEMORY,
+    checkpoint: Checkpoint = no_checkpoint,
+) -> tuple[SparseModel, Layout]:
+    """The monolithic MILP of an objective.
+
+    Parameters
+    ----------
+    objective
+        A margin or a linear objective.
+    memory_limit
+        Bytes; a model whose entries would need more raises before it is built.
+    checkpoint
+        Called between chunks of work; it may raise to stop (time limits).
+    """
+    names = ModelNames(objective.space)
+    columns: tuple[ColumnBlock, ...]
+    rows: tuple[RowBlock, ...] = ()
+    bound = objective.quick_bound()
+    if isinstance(objective, MarginObjective):
+        _check_size(objective, memory_limit)
+        low, high = objective.margin_range(checkpoint)
+        columns = (
+            _eta(objective.space, np.zeros(len(objective.space)), names),
+            _tau(objective, low, names),
+        )
+        rows = (_margin_rows(objective, names, checkpoint),)
+        bound = float(objective.rows.weights @ np.minimum(high, objective.gamma))
+    elif isinstance(objective, LinearObjective):
+        columns = (_eta(objective.space, objective.weights, names),)
+    else:
+        raise TypeError(f"no MILP is known for {type(objective).__name__}")
+    columns = (*columns, _order_columns(objective.space, names))
+    n_before_order = sum(len(c) for c in columns[:-1])
+    rows = (
+        *rows,
+        _one_parent_set(objective.space, names),
+        _order_rows(objective.space, n_before_order, names),
+    )
+    model = SparseModel("structure_learning", columns, rows, names.legend)
+    n_eta = len(objective.space)
+    layout = Layout(
+        objective,
+        eta=slice(0, n_eta),
+        tau=slice(n_eta, n_before_order),
+        order=model.column_slice("order"),
+        bound=bound,
+    )
+    return model, layout
+
+
+def n_margin_entries(objective: MarginObjective) -> int:
+    """Entries of the margin rows: relevant families and tau, per row and competitor."""
+    per_row = int(objective.relevant.sum()) + 1
+    return len(objective.rows) * objective.n_competitors * per_row
+
+
+def _check_size(objective: MarginObjective, memory_limit: int) -> None:
+    entries = n_margin_entries(objective)
+    need = entries * _BYTES_PER_NONZERO
+    if need > memory_limit or entries >= 2**31:
+        raise BudgetError(
+            f"the monolithic model would have {entries:,} margin coefficients "
+            f"({len(objective.rows):,} distinct rows x {objective.n_competitors} competing classes "
+            f"x {int(objective.relevant.sum()):,} families), about {need / 2**30:.1f} GiB; the "
+            f"memory limit is {memory_limit / 2**30:.1f} GiB. Use the score sbm (one row per "
+            "sample), lower max_parents, make the class a root, or raise the memory limit"
+        )
+
+
+def _tau(objective: MarginObjective, lowest: FloatArray, names: ModelNames) -> ColumnBlock:
+    # max sum_u w_u tau_u, with tau_u in [smallest possible margin, gamma]
+    return ColumnBlock(
+        "tau",
+        cost=objective.rows.weights,
+        lower=np.minimum(lowest, objective.gamma),
+        upper=np.full(len(lowest), objective.gamma),
+        integer=False,
+        name=names.tau,
+    )
+
+
+def _eta(space: FamilySpace, cost: FloatArray, names: ModelNames) -> ColumnBlock:
+    n = len(space)
+    return ColumnBlock("eta", cost, np.zeros(n), np.ones(n), integer=True, name=names.eta)
+
+
+def _margin_rows(objective: MarginObjective, names: ModelNames, checkpoint: Checkpoint) -> RowBlock:
+    # tau_u - sum_{i,S} alpha(i,S,u,c) eta[i,S] <= 0          for every u and c != c_u
+    space, n_comp = objective.space, objective.n_competitors
+    relevant = np.flatnonzero(objective.relevant)
+    columns = np.append(relevant, 0).astype(np.int32)
+    step = max(1, _CHUNK_ENTRIES // (len(columns) * n_comp))
+    index, value, lengths = [], [], []
+    for start in range(0, len(objective.rows), step):
+        rows = slice(start, min(start + step, len(objective.rows)))
+        n_rows = rows.stop - rows.start
+        block = np.empty((n_rows, n_comp, len(columns)))
+        for k, f in enumerate(relevant):
+            block[:, :, k] = objective.alpha(int(f), rows)
+        np.negative(block, out=block)
+        block[:, :, -1] = 1.0
+        keep = block != 0.0
+        where = np.broadcast_to(columns, block.shape).copy()
+        where[:, :, -1] = (len(space) + np.arange(rows.start, rows.stop))[:, None]
+        index.append(where[keep])
+        value.append(block[keep])
+        lengths.append(keep.sum(axis=2).ravel())
+        checkpoint()
+    n = len(objective.rows) * n_comp
+    return RowBlock(
+        "margin",
+        starts=np.concatenate([[0], np.cumsum(np.concatenate(lengths))]),
+        index=np.concatenate(index),
+        value=np.concatenate(value),
+        lower=np.full(n, -np.inf),
+        upper=np.zeros(n),
+        name=lambda r: f"margin.row{r // n_comp}.competitor{r % n_comp}",
+    )
+
+
+def _one_parent_set(space: FamilySpace, names: ModelNames) -> RowBlock:
+    # sum_S eta[i,S] = 1                                       for every variable i
+    ones = np.ones(space.n_variables)
+    return RowBlock(
+        "one-parent-set",
+        starts=space.offsets.astype(np.int64),
+        index=np.arange(len(space), dtype=np.int32),
+        value=np.ones(len(space)),
+        lower=ones,
+        upper=ones,
+        name=names.one,
+    )
+
+
+def _order_columns(space: FamilySpace, names: ModelNames) -> ColumnBlock:
+    # order[i] in [0, A] with A = n, so that a position in the order is a value
+    n = space.n_variables
+    return ColumnBlock(
+        "order", np.zeros(n), np.zeros(n), np.full(n, float(n)), integer=False, name=names.order
+    )
+
+
+def _order_rows(space: FamilySpace, first_order: int, names: ModelNames) -> RowBlock:
+    # 2A (1 - a_ij) + order_j - order_i >= A/n,  a_ij = sum_{S contains i} eta[j,S],  A = n:
+    #   order_j - order_i - 2n a_ij >= 1 - 2n                  for every ordered pair i != j
+    # A pair whose arc no family contains needs no row.
+    n = space.n_variables
+    with_parent: dict[tuple[int, int], list[int]] = {}
+    for f, parents in enumerate(space.parent_sets):
+        for p in parents:
+            with_parent.setdefault((p, int(space.child[f])), []).append(f)
+    pairs = sorted(with_parent)
+    starts, index, value = [0], [], []
+    for i, j in pairs:
+        families = with_parent[i, j]
+        index += [*families, first_order + i, first_order + j]
+        value += [-2.0 * n] * len(families) + [-1.0, 1.0]
+        starts.append(len(index))
+    return RowBlock(
+        "order",
+        starts=np.array(starts, dtype=np.int64),
+        index=np.array(index, dtype=np.int32),
+        value=np.array(value, dtype=np.float64),
+        lower=np.full(len(pairs), 1.0 - 2.0 * n),
+        upper=np.full(len(pairs), np.inf),
+        name=lambda r: names.acyclic(*pairs[r]),
+    )

@@ -1,0 +1,72 @@
+"""Names in LP and MPS files that a person can map back to variables and parent sets.
+
+The file formats allow few characters, and PuLP rewrites some of them without a
+word, so names are made of letters, digits, ``_`` and ``.`` only, kept unique, and
+the exported file carries a legend with the true names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from milpbn.families.candidates import FamilySpace
+
+
+def safe_names(names: Sequence[str]) -> list[str]:
+    """Unique file-safe names, as close to the originals as the formats allow.
+
+    Examples
+    --------
+    >>> safe_names(["class", "a b", "a-b", "größe"])
+    ['class', 'a_b', 'a_b_2', 'gr__e']
+    """
+    taken: set[str] = set()
+    out = []
+    for name in names:
+        base = re.sub(r"[^A-Za-z0-9_]", "_", name) or "_"
+        candidate, k = base, 2
+        while candidate in taken:
+            candidate, k = f"{base}_{k}", k + 1
+        taken.add(candidate)
+        out.append(candidate)
+    return out
+
+
+class ModelNames:
+    """Column and row names of the structure-learning MILP."""
+
+    def __init__(self, space: FamilySpace) -> None:
+        self._space = space
+        self._safe = safe_names(space.names)
+
+    def eta(self, family: int) -> str:
+        """``eta.child.from.parent.parent``, or ``eta.child.from.none``."""
+        child = self._safe[int(self._space.child[family])]
+        parents = [self._safe[p] for p in self._space.parent_sets[family]]
+        return f"eta.{child}.from.{'.'.join(parents) or 'none'}"
+
+    def tau(self, row: int) -> str:
+        """The margin of a distinct row."""
+        return f"tau.row{row}"
+
+    def order(self, variable: int) -> str:
+        """The position of a variable in the topological order."""
+        return f"order.{self._safe[variable]}"
+
+    def one(self, variable: int) -> str:
+        """The row that gives a variable exactly one parent set."""
+        return f"one.{self._safe[variable]}"
+
+    def acyclic(self, parent: int, child: int) -> str:
+        """The order row of a possible arc."""
+        return f"acyclic.{self._safe[parent]}.before.{self._safe[child]}"
+
+    def legend(self) -> list[str]:
+        """One line per variable and per family: file name, then the true names."""
+        space = self._space
+        lines = [f"{s} = {n!r}" for s, n in zip(self._safe, space.names, strict=True)]
+        for f, parents in enumerate(space.parent_sets):
+            names = ", ".join(space.names[p] for p in parents) or "no parents"
+            lines.append(f"{self.eta(f)}: {space.names[int(space.child[f])]} <- {names}")
+        return lines

@@ -1,0 +1,118 @@
+"""Model files: JSON with a format version; data only, never code."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import milpbn
+from milpbn.encoding.encoder import Encoder
+from milpbn.errors import MilpbnError, ModelFileError
+from milpbn.files import write_whole
+from milpbn.network.network import Network
+from milpbn.network.structure import Structure
+from milpbn.result import Result
+
+FORMAT = "milpbn-model"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Model:
+    """A learned classifier with everything needed to use, inspect and check it.
+
+    Attributes
+    ----------
+    network
+        Structure and parameters.
+    encoder
+        How raw columns become states.
+    result
+        What was proved while learning, trace included.
+    settings
+        Every setting of the run.
+    data
+        Which rows were used: source with sha256, rows, policy for missing values.
+    """
+
+    network: Network
+    encoder: Encoder
+    result: Result
+    settings: dict[str, Any] = field(default_factory=dict)
+    data: dict[str, Any] = field(default_factory=dict)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model; the file appears whole or not at all."""
+        structure = self.network.structure
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "milpbn": milpbn.__version__,
+            "data": self.data,
+            "settings": self.settings,
+            "encoder": self.encoder.to_dict(),
+            "structure": structure.to_dict(),
+            "log_probabilities": {
+                name: cpt.tolist()
+                for name, cpt in zip(structure.variables, self.network.log_cpts, strict=True)
+            },
+            "result": self.result.to_dict(),
+        }
+        write_whole(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Model:
+        """Read a model file; anything wrong with it raises :class:`ModelFileError`."""
+        content = _read(Path(path))
+        try:
+            encoder = Encoder.from_dict(content["encoder"])
+            structure = Structure.from_dict(content["structure"])
+            names = tuple(v.name for v in encoder.variables)
+            if structure.variables != names:
+                raise ModelFileError("structure and encoder have different variables")
+            tables = content["log_probabilities"]
+            cpts = tuple(np.array(tables[name], dtype=np.float64) for name in names)
+            if not all(np.isfinite(cpt).all() and (cpt <= 1e-9).all() for cpt in cpts):
+                raise ModelFileError("a log-probability is positive or not a number")
+            return cls(
+                network=Network(structure, encoder.variables, cpts),
+                encoder=encoder,
+                result=Result.from_dict(content["result"]),
+                settings=dict(content["settings"]),
+                data=dict(content["data"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, MilpbnError) as error:
+            reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else error
+            raise ModelFileError(f"{path} is a damaged milpbn model: {reason}") from None
+
+
+def read_structure(path: str | Path) -> Structure:
+    """The structure of a model file, to start from."""
+    return Model.load(path).network.structure
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ModelFileError(f"cannot read {path}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ModelFileError(f"{path} is not a milpbn model: it is not a text file") from None
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(
+            f"{path} is not a milpbn model, or is truncated: not valid JSON ({error})"
+        ) from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ModelFileError(f"{path} is not a milpbn model (no {FORMAT!r} mark)")
+    if content.get("version") != VERSION:
+        raise ModelFileError(
+            f"{path} has model format {content.get('version')!r}; this milpbn "
+            f"({milpbn.__version__}) reads version {VERSION}"
+        )
+    return content

@@ -1,0 +1,55 @@
+"""Families that no optimal structure needs, for decomposable scores."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from milpbn.clock import Checkpoint, no_checkpoint
+from milpbn.families.candidates import FamilySpace
+from milpbn.scores.base import LinearObjective
+
+
+def prune_dominated(
+    objective: LinearObjective, checkpoint: Checkpoint = no_checkpoint
+) -> LinearObjective:
+    """Drop every parent set that has a candidate subset scoring at least as well.
+
+    Replacing a parent set by a subset removes arcs only, so it never closes a cycle:
+    the optimum over the remaining families is the optimum over all.
+    """
+    space = objective.space
+    keep: list[int] = []
+    for i in range(space.n_variables):
+        checkpoint()
+        families = sorted(space.of(i), key=lambda f: len(space.parent_sets[f]))
+        # Best score over a set and its candidate subsets; sizes ascend, so subsets with one
+        # parent less are known. A subset that is no candidate itself still passes on its own.
+        best: dict[tuple[int, ...], float] = {}
+        for f in families:
+            parents = space.parent_sets[f]
+            below = _best_below(best, parents)
+            if objective.weights[f] > below:
+                keep.append(f)
+            best[parents] = max(below, float(objective.weights[f]))
+    keep.sort()
+    counts = np.bincount(space.child[keep], minlength=space.n_variables)
+    reduced = FamilySpace(
+        space.names,
+        space.cards,
+        tuple(space.parent_sets[f] for f in keep),
+        np.concatenate([[0], np.cumsum(counts)]),
+    )
+    return LinearObjective(reduced, objective.weights[keep])
+
+
+def _best_below(best: dict[tuple[int, ...], float], parents: tuple[int, ...]) -> float:
+    found = -np.inf
+    for size in range(len(parents) - 1, -1, -1):
+        known = [best[s] for s in combinations(parents, size) if s in best]
+        found = max([found, *known])
+        # Every subset of this size is a candidate: they carry all smaller ones.
+        if len(known) == len(list(combinations(parents, size))):
+            break
+    return float(found)
