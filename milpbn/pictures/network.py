@@ -1,0 +1,255 @@
+"""Pictures of a network: PNG, SVG and PDF through matplotlib, or Graphviz text.
+
+In a classifier nearly every feature has the class as a parent. In a large network
+those arcs would bury all others, so there a node's colour stands for the arc, and
+only the arcs between features (and into the class) are drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from milpbn.errors import OptionError
+from milpbn.network.structure import Structure
+from milpbn.pictures.dot import CLASS_ARC, FEATURE_ARC, dot_text
+from milpbn.pictures.labels import labels
+from milpbn.pictures.layout import Arc, Box, Point
+from milpbn.pictures.packing import Group, Page, arrange
+from milpbn.pictures.roles import Look, Role, roles
+from milpbn.pictures.saving import (
+    FIGURE_SUFFIXES,
+    FONT,
+    picture_path,
+    save_figure,
+    write_whole,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SMALL = 12  # up to so many variables every arc is drawn
+_FONT_SIZE = 9.0
+_LEGEND_SIZE = 8.5
+_PADDING = (0.09, 0.06)  # inches between a label and its box
+_MARGIN = 0.3
+_LEGEND_ROW = 0.26
+_LEGEND_GAP = 0.25
+
+
+def draw_network(structure: Structure, path: str | Path, *, title: str | None = None) -> None:
+    """Draw a network into a file.
+
+    Parameters
+    ----------
+    structure
+        The network; its first variable is the class.
+    path
+        Where to write; the suffix tells the format: ``.png``, ``.svg``, ``.pdf``, or
+        ``.dot`` for Graphviz text.
+    title
+        A heading for the picture.
+
+    Raises
+    ------
+    OptionError
+        The suffix is unknown, or the file cannot be written.
+    """
+    path = picture_path(path, (*FIGURE_SUFFIXES, ".dot"))
+    if not structure.variables:
+        raise OptionError("the structure has no variables: there is nothing to draw")
+    if path.suffix.lower() == ".dot":
+        write_whole(path, (dot_text(structure, title) + "\n").encode())
+        return
+    save_figure(lambda: _figure(structure, title), path)
+
+
+def network_page(structure: Structure) -> Page:
+    """The geometry of the picture: where nodes and arcs are."""
+    texts = labels(structure.variables)
+    sizes = {v: _box_size(text, bold=v == 0) for v, text in enumerate(texts)}
+    arcs = drawn_arcs(structure)
+    touched = {v for arc in arcs for v in arc}
+    loose = [v for v in sizes if v not in touched and v != 0]
+    children = tuple(v for v in loose if structure.parents[v])
+    without = tuple(v for v in loose if not structure.parents[v])
+    captions = {
+        "Only the class as parent": children,
+        "Without arcs: independent of the class": without,
+    }
+    page = arrange(
+        sizes,
+        arcs,
+        header=[] if 0 in touched else [0],
+        groups=[Group(caption, nodes) for caption, nodes in captions.items() if nodes],
+    )
+    hidden = sum(len(parents) for parents in structure.parents) - len(arcs)
+    if hidden and 0 not in touched:
+        box = page.boxes[0]
+        note = f"parent of {hidden} blue feature{'s' if hidden > 1 else ''}"
+        page.captions.append((note, box.right + 0.12, box.y))
+    return page
+
+
+def drawn_arcs(structure: Structure) -> list[Arc]:
+    """The arcs that appear as arrows: in a large network not those from the class."""
+    small = len(structure.variables) <= SMALL
+    return [
+        (parent, child)
+        for child, parents in enumerate(structure.parents)
+        for parent in parents
+        if parent != 0 or small
+    ]
+
+
+def _box_size(label: str, *, bold: bool) -> tuple[float, float]:
+    lines = label.split("\n")
+    width = max(_text_width(line, bold=bold) for line in lines)
+    height = len(lines) * _FONT_SIZE * 1.2 / 72
+    return max(width, 0.3) + 2 * _PADDING[0], height + 2 * _PADDING[1]
+
+
+def _text_width(text: str, *, size: float = _FONT_SIZE, bold: bool = False) -> float:
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(family=FONT, size=size, weight="bold" if bold else "normal")
+    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    return float(width) / 72
+
+
+def _figure(structure: Structure, title: str | None) -> Figure:
+    from matplotlib.figure import Figure
+
+    page = network_page(structure)
+    found = roles(structure)
+    heading = wrap(title, width=max(20, int(page.width / 0.1))) if title else []
+    top = _MARGIN + 0.27 * len(heading) + (0.12 if heading else 0.0)
+    legend = _legend_rows(_legend(found, structure), page.width)
+    bottom = _MARGIN + _LEGEND_GAP + _LEGEND_ROW * len(legend)
+    width = page.width + 2 * _MARGIN
+    height = top + page.height + bottom
+    figure = Figure(figsize=(width, height), facecolor="white")
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    # One unit is one inch, the page's corner is the origin, y grows downwards.
+    axes.set_xlim(-_MARGIN, width - _MARGIN)
+    axes.set_ylim(height - top, -top)
+    axes.set_axis_off()
+    for k, line in enumerate(heading):
+        y = _MARGIN - top + 0.1 + 0.27 * k
+        axes.text(page.width / 2, y, line, size=12, ha="center", va="center", color="#1A1A1A")
+    for text, x, y in page.captions:
+        axes.text(x, y, text, size=_FONT_SIZE, ha="left", va="center", color="#555555")
+    _draw_arcs(axes, page)
+    for v, text in enumerate(labels(structure.variables)):
+        _draw_box(axes, page.boxes[v], found[v].value, text, bold=v == 0)
+    _draw_legend(axes, legend, page.height + _LEGEND_GAP + _LEGEND_ROW / 2)
+    return figure
+
+
+def _draw_arcs(axes: Axes, page: Page) -> None:
+    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.path import Path as Curve
+
+    for (parent, _), route in page.routes.items():
+        points, codes = _bends(route, page.sideways)
+        color = CLASS_ARC if parent == 0 else FEATURE_ARC
+        arrow = FancyArrowPatch(
+            path=Curve(points, codes),
+            arrowstyle="-|>,head_length=0.45,head_width=0.18",
+            mutation_scale=11,
+            linewidth=1.0,
+            edgecolor=color,
+            facecolor=color,
+            capstyle="butt",
+            joinstyle="miter",
+            zorder=1 if parent == 0 else 2,
+        )
+        axes.add_patch(arrow)
+
+
+def _bends(route: Sequence[Point], sideways: bool) -> tuple[list[Point], list[int]]:
+    """A route as cubic curves through the gaps and straight lines through the layers."""
+    points, codes = [route[0]], [1]
+    for k, ((x0, y0), (x1, y1)) in enumerate(pairwise(route)):
+        if k % 2:
+            points.append((x1, y1))
+            codes.append(2)
+            continue
+        mx, my = (x0 + x1) / 2, (y0 + y1) / 2
+        points += [(mx, y0), (mx, y1)] if sideways else [(x0, my), (x1, my)]
+        points.append((x1, y1))
+        codes += [4, 4, 4]
+    return points, codes
+
+
+def _draw_box(axes: Axes, box: Box, look: Look, text: str, *, bold: bool = False) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
+    axes.add_patch(
+        FancyBboxPatch(
+            (box.left, box.top),
+            box.width,
+            box.height,
+            boxstyle="round,pad=0,rounding_size=0.05",
+            facecolor=look.fill,
+            edgecolor=look.edge,
+            linewidth=0.9,
+            linestyle="--" if look.dashed else "-",
+            zorder=3,
+        )
+    )
+    axes.text(
+        box.x,
+        box.y,
+        text,
+        size=_FONT_SIZE,
+        color=look.text,
+        weight="bold" if bold else "normal",
+        ha="center",
+        va="center",
+        linespacing=1.1,
+        zorder=4,
+    )
+
+
+def _legend(found: Sequence[Role], structure: Structure) -> list[tuple[Look, str]]:
+    hidden = len(structure.variables) > SMALL
+    entries = []
+    for role in Role:
+        if role in found:
+            note = " (arc not drawn)" if role is Role.CHILD and hidden else ""
+            entries.append((role.value, role.value.meaning + note))
+    return entries
+
+
+LegendRow = list[tuple[float, Look, str]]
+
+
+def _legend_rows(entries: Sequence[tuple[Look, str]], width: float) -> list[LegendRow]:
+    """Entries with their x, broken into rows that fit the page."""
+    rows: list[LegendRow] = [[]]
+    ends = [0.0]
+    for look, text in entries:
+        needed = 0.36 + _text_width(text, size=_LEGEND_SIZE)
+        x = ends[-1] + 0.25 if rows[-1] else 0.0
+        if x + needed > width:
+            rows.append([])
+            ends.append(0.0)
+            x = 0.0
+        rows[-1].append((x, look, text))
+        ends[-1] = x + needed
+    shift = (width - max(ends)) / 2
+    return [[(x + shift, look, text) for x, look, text in row] for row in rows]
+
+
+def _draw_legend(axes: Axes, rows: Sequence[LegendRow], top: float) -> None:
+    for k, row in enumerate(rows):
+        y = top + _LEGEND_ROW * k
+        for x, look, text in row:
+            _draw_box(axes, Box(x + 0.13, y, 0.26, 0.14), look, "")
+            axes.text(x + 0.36, y, text, size=_LEGEND_SIZE, ha="left", va="center")

@@ -1,0 +1,58 @@
+"""What each variable means for the class, and how a picture shows it.
+
+The colours are Okabe and Ito's, told apart with every common kind of colour vision;
+light and dark fills and dashed outlines keep them apart in print as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from milpbn.network.structure import Structure
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colours of a node, and what the legend says about it."""
+
+    meaning: str
+    fill: str
+    edge: str
+    text: str
+    dashed: bool = False
+
+
+class Role(Enum):
+    """Where a variable stands in the Markov blanket of the class."""
+
+    CLASS = Look("class", "#0072B2", "#004C77", "#FFFFFF")
+    CHILD = Look("has the class as parent", "#D5E8F4", "#0072B2", "#1A1A1A")
+    PARENT = Look("parent of the class", "#FCE5C0", "#D55E00", "#1A1A1A")
+    SPOUSE = Look("shares a child with the class", "#FFFFFF", "#0072B2", "#1A1A1A", dashed=True)
+    OUTSIDE = Look("no influence on the class given the others", "#F3F3F3", "#B0B0B0", "#6A6A6A")
+
+
+def roles(structure: Structure) -> list[Role]:
+    """The role of each variable; the class is variable 0.
+
+    Given all its Markov blanket (parents, children, parents of children) the class
+    does not depend on anything else, so the other variables cannot change a prediction.
+
+    Examples
+    --------
+    >>> arcs = [("class", "a"), ("b", "a"), ("a", "c")]
+    >>> [r.name for r in roles(Structure.from_arcs(["class", "a", "b", "c"], arcs))]
+    ['CLASS', 'CHILD', 'SPOUSE', 'OUTSIDE']
+    """
+    found = [Role.OUTSIDE] * len(structure.variables)
+    children = [v for v, parents in enumerate(structure.parents) if 0 in parents]
+    for child in children:
+        for spouse in structure.parents[child]:
+            found[spouse] = Role.SPOUSE
+    for child in children:
+        found[child] = Role.CHILD
+    for parent in structure.parents[0]:
+        found[parent] = Role.PARENT
+    found[0] = Role.CLASS
+    return found

@@ -1,0 +1,76 @@
+"""Writing a picture: the suffix chooses the format, and nothing half-written stays."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milpbn.errors import OptionError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
+FONT = "DejaVu Sans"  # travels with matplotlib: the same widths on every machine
+_DPI = 150
+_MOST_PIXELS = 12_000  # on a side; viewers fail on more, and so may memory
+# A date in the file would make two pictures of the same network differ.
+_METADATA: dict[str, dict[str, Any]] = {
+    ".png": {},
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
+}
+# Text becomes outlines or an embedded font, so that labels keep to their boxes.
+_SETTINGS: Any = {
+    "font.family": FONT,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "milpbn",
+    "pdf.fonttype": 42,
+    "text.usetex": False,
+    "text.parse_math": False,
+}
+
+
+def picture_path(path: str | Path, known: Sequence[str]) -> Path:
+    """The path, once its suffix is one of `known`."""
+    path = Path(path)
+    if path.suffix.lower() not in known:
+        kind = f"suffix {path.suffix!r}" if path.suffix else "no suffix"
+        raise OptionError(
+            f"{path}: {kind} tells no known picture format; use one of {', '.join(known)}"
+        )
+    return path
+
+
+def save_figure(build: Callable[[], Figure], path: Path) -> None:
+    """Build and render a figure under milpbn's settings, not the user's, then write it."""
+    import matplotlib
+
+    suffix = path.suffix.lower()
+    buffer = BytesIO()
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_SETTINGS)
+        figure = build()
+        dpi = min(_DPI, _MOST_PIXELS / max(figure.get_size_inches()))
+        figure.savefig(buffer, format=suffix[1:], dpi=dpi, metadata=_METADATA[suffix])
+    write_whole(path, buffer.getvalue())
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write under a temporary name in the same folder, then move into place."""
+    temporary = path.with_name(f".milpbn-{secrets.token_hex(6)}.tmp")
+    try:
+        try:
+            with temporary.open("xb") as file:
+                file.write(data)
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OptionError(f"{path}: the picture cannot be written: {reason}") from error

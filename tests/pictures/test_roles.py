@@ -1,0 +1,30 @@
+"""The Markov blanket of the class."""
+
+from __future__ import annotations
+
+from milpbn.network.structure import Structure
+from milpbn.pictures.roles import Role, roles
+
+
+def test_every_part_of_the_blanket_is_told_apart() -> None:
+    arcs = [("p", "c"), ("c", "a"), ("s", "a"), ("a", "o"), ("g", "p")]
+    found = roles(Structure.from_arcs(["c", "a", "p", "s", "o", "g", "lone"], arcs))
+    assert found == [
+        Role.CLASS,
+        Role.CHILD,
+        Role.PARENT,
+        Role.SPOUSE,
+        Role.OUTSIDE,
+        Role.OUTSIDE,
+        Role.OUTSIDE,
+    ]
+
+
+def test_a_child_that_is_also_a_coparent_counts_as_child() -> None:
+    arcs = [("c", "a"), ("c", "b"), ("a", "b")]
+    assert roles(Structure.from_arcs(["c", "a", "b"], arcs))[1] is Role.CHILD
+
+
+def test_a_parent_of_the_class_that_is_also_a_coparent_counts_as_parent() -> None:
+    arcs = [("p", "c"), ("c", "b"), ("p", "b")]
+    assert roles(Structure.from_arcs(["c", "p", "b"], arcs))[1] is Role.PARENT
