@@ -1,3 +1,54 @@
 """milpbn learns Bayesian network classifiers exactly and says how good the answer is."""
 
+from __future__ import annotations
+
+import importlib
+import time
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+# The time limit of a command counts from here, close to the start of the process.
+PROCESS_START = time.perf_counter()
+
+if TYPE_CHECKING:
+    from milpbn.datasets import load_dataset, read_table
+    from milpbn.encoding import EncodedData, Encoder
+    from milpbn.families import Constraints
+    from milpbn.learning import learn_structure
+    from milpbn.network.model_file import Model
+    from milpbn.network.structure import Structure
+    from milpbn.result import Result, Status
+
+_HOMES = {
+    "Constraints": "milpbn.families",
+    "EncodedData": "milpbn.encoding",
+    "Encoder": "milpbn.encoding",
+    "Model": "milpbn.network.model_file",
+    "Result": "milpbn.result",
+    "Status": "milpbn.result",
+    "Structure": "milpbn.network.structure",
+    "learn_structure": "milpbn.learning",
+    "load_dataset": "milpbn.datasets",
+    "read_table": "milpbn.datasets",
+}
+
+__all__ = [
+    "Constraints",
+    "EncodedData",
+    "Encoder",
+    "Model",
+    "Result",
+    "Status",
+    "Structure",
+    "learn_structure",
+    "load_dataset",
+    "read_table",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded on first use: `milpbn --help` must not wait for pandas and the solver.
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'milpbn' has no attribute {name!r}")

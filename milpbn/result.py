@@ -132,7 +132,10 @@ class Result:
         out = asdict(self)
         out["status"] = str(self.status)
         out["structure"] = self.structure.to_dict()
-        out["gap_abs"], out["gap_rel"] = self.gap_abs, self.gap_rel
+        # A relative gap to an objective of zero is infinite, which JSON cannot say.
+        gap = self.gap_rel
+        out["gap_abs"] = self.gap_abs
+        out["gap_rel"] = None if gap is None or math.isinf(gap) else gap
         return out
 
     @classmethod

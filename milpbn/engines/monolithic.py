@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.highs import FloatArray, HighsAnswer, HighsRun, HighsSettings, Listeners
-from milpbn.engines.progress import Progress
+from milpbn.engines.progress import TOLERANCE, Progress, allowed_gap
 from milpbn.engines.start import offer_simple_starts
 from milpbn.errors import OptionError, SolverError
 from milpbn.families.candidates import DEFAULT_MEMORY
 from milpbn.formulation.build import Layout, build_model
-from milpbn.formulation.emit_highs import pass_model
+from milpbn.formulation.emit_highs import check_highs, pass_model
 from milpbn.formulation.emit_pulp import to_pulp
 from milpbn.formulation.model import SparseModel
 from milpbn.network.structure import Structure
@@ -19,8 +19,6 @@ from milpbn.result import Listener, Result, Status, WarmStart
 from milpbn.scores import Objective, Score
 
 EMITTERS = ("pulp", "highspy")
-TOLERANCE = 1e-6
-"""A bound closes when it is within this fraction of ``max(1, |objective|)``."""
 
 
 @dataclass(frozen=True)
@@ -172,8 +170,7 @@ def _run_highspy(
     import highspy
 
     highs = highspy.Highs()  # type: ignore[no-untyped-call]
-    check = highs.setOptionValue("output_flag", False)
-    del check
+    check_highs(highs.setOptionValue("output_flag", False), "be silent")
     pass_model(highs, model)
     progress.clock.close_phase("building")
     settings = HighsSettings(
@@ -197,14 +194,7 @@ def _result(
 
     assert progress.families is not None
     value, bound = progress.value, progress.bound
-    allowed = TOLERANCE * max(1.0, abs(value))
-    if bound < value - allowed:
-        raise SolverError(
-            f"the solver's bound {bound!r} lies below a structure that scores {value!r}; "
-            "please report this with the data and the options"
-        )
-    bound = progress.bound = max(bound, value)
-    if bound - value <= allowed:
+    if bound - value <= allowed_gap(value):
         status = Status.OPTIMAL
     elif status is Status.OPTIMAL:
         # HiGHS is done (gap asked for, or its tolerances): without a closed bound no proof.

@@ -8,13 +8,22 @@ import numpy as np
 import numpy.typing as npt
 
 from milpbn.clock import Clock
+from milpbn.errors import SolverError
 from milpbn.result import Listener, TracePoint
 from milpbn.scores import Objective
 
 Families = npt.NDArray[np.int64]
 
+TOLERANCE = 1e-6
+"""A bound closes when it is within this fraction of ``max(1, |objective|)``."""
+
 # A bound that moves less than this fraction is not worth a trace point of its own.
 _WORTH_TELLING = 1e-6
+
+
+def allowed_gap(value: float) -> float:
+    """The absolute gap at which a bound counts as closed."""
+    return TOLERANCE * max(1.0, abs(value))
 
 
 class Progress:
@@ -40,12 +49,14 @@ class Progress:
         if value <= self.value:
             return False
         self.families, self.value, self.source = families, value, source
+        self.bound = self._above_incumbent(self.bound)
         self._tell(source)
         return True
 
     def improve_bound(self, bound: float, nodes: int, source: str) -> None:
         """Report a valid bound; a weaker one than is known changes nothing."""
         self.nodes = max(self.nodes, nodes)
+        bound = self._above_incumbent(bound)
         if not bound < self.bound:
             return
         last = self.trace[-1].bound if self.trace else None
@@ -57,6 +68,17 @@ class Progress:
         """The whole trace, ending with the final state."""
         self._tell("end")
         return tuple(self.trace)
+
+    def _above_incumbent(self, bound: float) -> float:
+        """The bound, lifted to the incumbent where it lies below by less than the tolerance."""
+        if bound >= self.value:
+            return bound
+        if bound < self.value - allowed_gap(self.value):
+            raise SolverError(
+                f"the bound {bound!r} lies below a structure that scores {self.value!r}; "
+                "please report this with the data and the options"
+            )
+        return self.value
 
     def _tell(self, source: str) -> None:
         point = TracePoint(

@@ -134,11 +134,13 @@ def _check_size(objective: MarginObjective, memory_limit: int) -> None:
 
 
 def _tau(objective: MarginObjective, lowest: FloatArray, names: ModelNames) -> ColumnBlock:
-    # max sum_u w_u tau_u, with tau_u in [smallest possible margin, gamma]
+    # max sum_u w_u tau_u, with tau_u in [smallest possible margin, gamma]. The lower end only
+    # keeps the column bounded. It stands well below: HiGHS fixes a column whose range is within
+    # its tolerance at the lower end, which would make the bound wrong by that much per row.
     return ColumnBlock(
         "tau",
         cost=objective.rows.weights,
-        lower=np.minimum(lowest, objective.gamma),
+        lower=np.minimum(lowest, objective.gamma) - 1.0,
         upper=np.full(len(lowest), objective.gamma),
         integer=False,
         name=names.tau,

@@ -31,9 +31,8 @@ def to_pulp(
         for low, high in zip(block.lower.tolist(), block.upper.tolist(), strict=True):
             x.append(problem.add_variable(next(names), low, high, category))
     cost = np.concatenate([b.cost for b in model.columns]).tolist()
-    problem.setObjective(
-        pulp.LpAffineExpression([(v, c) for v, c in zip(x, cost, strict=True) if c != 0.0])
-    )
+    # All columns, also those of cost 0: PuLP knows only variables that occur somewhere.
+    problem.setObjective(pulp.LpAffineExpression(list(zip(x, cost, strict=True))))
     columns = np.array(x, dtype=object)
     for rows in model.rows:
         for r in range(len(rows)):

@@ -1,0 +1,142 @@
+"""The brute-force truth: every structure, scored by the definitions, in plain numpy.
+
+Nothing of milpbn is imported: candidate families, acyclicity, counts, smoothing and
+scores are written again from their definitions.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from itertools import combinations, product
+
+import numpy as np
+
+
+@lru_cache(maxsize=64)
+def families(n, max_parents, class_parents, generative):
+    """For each variable (class = 0) the tuple of its candidate parent sets."""
+    out = []
+    for i in range(n):
+        others = [j for j in range(n) if j != i]
+        sets = [s for k in range(max_parents + 1) for s in combinations(others, k)]
+        if i == 0 and not class_parents:
+            sets = [()]
+        elif i > 0 and not generative:
+            sets = [s for s in sets if not s or 0 in s]
+        out.append(tuple(sets))
+    return tuple(out)
+
+
+def is_acyclic(parents):
+    left = dict(enumerate(parents))
+    while left:
+        free = [i for i, s in left.items() if not any(p in left for p in s)]
+        if not free:
+            return False
+        for i in free:
+            del left[i]
+    return True
+
+
+@lru_cache(maxsize=64)
+def structures(n, max_parents, class_parents, generative):
+    """All acyclic structures as an (N, n) array of parent-set numbers."""
+    candidates = families(n, max_parents, class_parents, generative)
+    found = [
+        pick
+        for pick in product(*(range(len(c)) for c in candidates))
+        if is_acyclic([candidates[i][k] for i, k in enumerate(pick)])
+    ]
+    return np.array(found)
+
+
+def satisfies(parents, required=(), forbidden=(), tiers=(), max_parents=None):
+    """Whether a structure (indices) obeys constraints given by indices."""
+    tier = {v: k for k, group in enumerate(tiers) for v in group}
+    arcs = {(p, i) for i, s in enumerate(parents) for p in s}
+    return (
+        set(required) <= arcs
+        and not arcs & set(forbidden)
+        and all(not (p in tier and i in tier and tier[p] > tier[i]) for p, i in arcs)
+        and all(len(parents[i]) <= k for i, k in (max_parents or {}).items())
+    )
+
+
+def probability(codes, cards, child, parents, row, a=1.0):
+    """theta[x | h] with Laplace smoothing, by counting rows."""
+    same_parents = [r for r in codes if all(r[p] == row[p] for p in parents)]
+    n_h = len(same_parents)
+    n_xh = sum(1 for r in same_parents if r[child] == row[child])
+    return (n_xh + a) / (n_h + a * cards[child])
+
+
+def log_factor(codes, cards, child, parents, u, c):
+    """log theta of a family for row u with its class replaced by c."""
+    row = [c, *codes[u][1:]]
+    return math.log(probability(codes, cards, child, parents, row))
+
+
+def sm_margins(codes, cards, child, parents):
+    """(M, |C|) margins of one family against every class; own class gets 0."""
+    out = np.zeros((len(codes), cards[0]))
+    for u, row in enumerate(codes):
+        factors = [log_factor(codes, cards, child, parents, u, c) for c in range(cards[0])]
+        out[u] = factors[row[0]] - np.array(factors)
+    return out
+
+
+def sbm_margins(codes, cards, child, parents):
+    """(M, 1) margins with the class of each row against the rest."""
+    out = np.zeros((len(codes), 1))
+    for u, row in enumerate(codes):
+        two = [[0 if r[0] == row[0] else 1, *r[1:]] for r in codes]
+        own, rest = (log_factor(two, [2, *cards[1:]], child, parents, u, c) for c in (0, 1))
+        out[u, 0] = own - rest
+    return out
+
+
+def mdl_term(codes, cards, child, parents):
+    q = math.prod(cards[p] for p in parents)
+    total = -0.5 * math.log(len(codes)) * (cards[child] - 1) * q
+    for row in codes:
+        same = [r for r in codes if all(r[p] == row[p] for p in parents)]
+        total += math.log(sum(r[child] == row[child] for r in same) / len(same))
+    return total
+
+
+def bdeu_term(codes, cards, child, parents, ess):
+    """Chain rule: the predictive probability of each row given those before it."""
+    q = math.prod(cards[p] for p in parents)
+    a_h, a_x = ess / q, ess / (q * cards[child])
+    total = 0.0
+    for u, row in enumerate(codes):
+        before = [r for r in codes[:u] if all(r[p] == row[p] for p in parents)]
+        n_x = sum(r[child] == row[child] for r in before)
+        total += math.log((n_x + a_x) / (len(before) + a_h))
+    return total
+
+
+def scores_of_all(score, codes, cards, *, max_parents, class_parents, gamma=None, ess=1.0):
+    """(structures, scores): every acyclic structure as parent sets, and its score."""
+    n, generative = len(cards), score in ("mdl", "bdeu")
+    candidates = families(n, max_parents, class_parents, generative)
+    picks = structures(n, max_parents, class_parents, generative)
+    codes = [list(map(int, r)) for r in codes]
+    if generative:
+        term = mdl_term if score == "mdl" else lambda *x: bdeu_term(*x, ess)
+        values = sum(
+            np.array([term(codes, cards, i, s) for s in candidates[i]])[picks[:, i]]
+            for i in range(n)
+        )
+    else:
+        margins_of = sm_margins if score == "sm" else sbm_margins
+        margins = sum(
+            np.array([margins_of(codes, cards, i, s) for s in candidates[i]])[picks[:, i]]
+            for i in range(n)
+        )
+        if score == "sm":
+            margins[:, np.arange(len(codes)), [r[0] for r in codes]] = np.inf
+        values = np.minimum(margins.min(axis=2), gamma).sum(axis=1)
+    parents = [[candidates[i][k] for i, k in enumerate(pick)] for pick in picks]
+    return parents, values
