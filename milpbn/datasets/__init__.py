@@ -1,1 +1,27 @@
 """Where tables come from: the bundled catalog, generators, and a user's own files."""
+
+from milpbn.datasets.assemble import table_from_frame
+from milpbn.datasets.catalog import (
+    CatalogEntry,
+    data_root,
+    entry,
+    load_catalog,
+    load_dataset,
+    load_frame,
+)
+from milpbn.datasets.readers import read_features, read_table
+from milpbn.datasets.table import MISSING_POLICIES, Table
+
+__all__ = [
+    "MISSING_POLICIES",
+    "CatalogEntry",
+    "Table",
+    "data_root",
+    "entry",
+    "load_catalog",
+    "load_dataset",
+    "load_frame",
+    "read_features",
+    "read_table",
+    "table_from_frame",
+]

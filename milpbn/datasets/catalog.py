@@ -1,0 +1,276 @@
+"""The bundled data sets: what the catalog says of each, and how its rows are loaded."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import io
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from milpbn.datasets.generators import GENERATORS
+from milpbn.datasets.table import Table
+from milpbn.errors import DataError
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class CatalogEntry:
+    """What the catalog says of one data set.
+
+    Attributes
+    ----------
+    name
+        The key that :func:`load_dataset` takes.
+    title, description
+        One line each, for people.
+    rows, complete_rows
+        Number of rows, and of those without a missing value.
+    features
+        Number of feature columns.
+    classes
+        Number of classes, one for each target.
+    targets
+        The class columns; more than one for a multi-dimensional set.
+    numeric
+        The columns that hold numbers.
+    missing
+        ``"drop"`` or ``"state"``; see :class:`~milpbn.datasets.table.Table`.
+    split
+        ``"first"``, ``"seeded"`` or ``"generated"`` where there are test rows, else
+        ``"folds"``.
+    train, test
+        Training and test rows, before incomplete rows are left out; test is 0 under
+        ``"folds"``.
+    folds
+        Number of folds to cross-validate with; 0 where there are test rows.
+    seed
+        Seed of a seeded split.
+    groups
+        Classes made of a numeric target, each with its first and last value.
+    papers
+        What the papers did, and where this differs.
+    source, licence
+        Attribution.
+    file, sha256
+        The bundled file; empty for a generated set.
+    generator, arguments
+        The generating function; empty for a file.
+    """
+
+    name: str
+    title: str
+    description: str
+    rows: int
+    complete_rows: int
+    features: int
+    classes: tuple[int, ...]
+    targets: tuple[str, ...]
+    numeric: tuple[str, ...]
+    missing: str
+    papers: str
+    source: str
+    licence: str
+    train: int
+    test: int = 0
+    split: str = "folds"
+    folds: int = 0
+    seed: int = 0
+    groups: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    file: str = ""
+    sha256: str = ""
+    generator: str = ""
+    arguments: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def target(self) -> str:
+        """The class column, of an entry that has only one."""
+        if len(self.targets) > 1:
+            raise DataError(
+                f"{self.name}: the data set has {len(self.targets)} class variables "
+                f"({', '.join(self.targets)}) and cannot be loaded as a table with one class; "
+                f"it is meant for multi-dimensional classification"
+            )
+        return self.targets[0]
+
+
+def data_root() -> Path:
+    """The folder of the bundled files: inside the installed package, or in the repository."""
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package / "_data", package.parent / "data"):
+        if (folder / "catalog.toml").is_file():
+            return folder
+    raise DataError(f"the bundled data sets are not where they belong, {package / '_data'}")
+
+
+@lru_cache(maxsize=1)
+def load_catalog() -> Mapping[str, CatalogEntry]:
+    """All entries by name, in the order of the catalog.
+
+    Examples
+    --------
+    >>> load_catalog()["iris"].classes
+    (3,)
+    """
+    with (data_root() / "catalog.toml").open("rb") as file:
+        tables = tomllib.load(file)
+    return MappingProxyType({name: _entry(name, table) for name, table in tables.items()})
+
+
+def entry(name: str) -> CatalogEntry:
+    """The entry of that name.
+
+    Examples
+    --------
+    >>> entry("iriss")
+    Traceback (most recent call last):
+    milpbn.errors.DataError: there is no data set 'iriss'; did you mean iris?
+    """
+    catalog = load_catalog()
+    if name in catalog:
+        return catalog[name]
+    by_lower = {known.lower(): known for known in catalog}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=3)
+    hint = (
+        f"did you mean {' or '.join(by_lower[key] for key in near)}?"
+        if near
+        else f"the data sets are {', '.join(catalog)}"
+    )
+    raise DataError(f"there is no data set {name!r}; {hint}")
+
+
+def load_frame(name: str) -> pd.DataFrame:
+    """All columns of a data set as they are in its file, with all its targets.
+
+    Numeric columns hold numbers, the others ``str``, with ``None`` for missing. Nothing
+    is split, grouped or left out; of a generated set, the training rows come first.
+    """
+    return _frame_of(entry(name))
+
+
+def load_dataset(name: str) -> Table:
+    """A data set of the catalog with its split.
+
+    Rows that belong neither to the training nor to the test rows of a seeded split are
+    left out, and a note says so.
+
+    Examples
+    --------
+    >>> table = load_dataset("satimage")
+    >>> len(table.train().target), len(table.test().target)
+    (4435, 2000)
+    """
+    found = entry(name)
+    if found.generator:
+        arguments = ", ".join(f"{key}={value}" for key, value in found.arguments.items())
+        source = {"dataset": name, "generator": f"{found.generator}({arguments})"}
+        return replace(_generate(found), name=name, source=source)
+    target = found.target
+    frame = _frame_of(found)
+    kept, is_train = _split(found, np.asarray(frame.notna().all(axis=1), dtype=bool))
+    left_out = int((~kept).sum())
+    labels = _group(frame[target], found.groups) if found.groups else frame[target]
+    table = Table(
+        name=name,
+        features=frame.drop(columns=target),
+        target=labels,
+        numeric=found.numeric,
+        is_train=is_train,
+        missing=found.missing,
+        notes=_split_notes(found, left_out),
+        source={"dataset": name, "sha256": found.sha256},
+    )
+    return table.rows(kept) if left_out else table
+
+
+def _entry(name: str, table: dict[str, Any]) -> CatalogEntry:
+    """One table of the catalog; a key that no field answers to is an error."""
+    fields = dict(table)
+    targets = fields.pop("targets", None) or [fields.pop("target")]
+    classes = fields.pop("classes")
+    groups = {label: tuple(ends) for label, ends in fields.pop("groups", {}).items()}
+    return CatalogEntry(
+        name=name,
+        targets=tuple(targets),
+        classes=tuple(classes) if isinstance(classes, list) else (classes,),
+        numeric=tuple(fields.pop("numeric")),
+        groups=groups,
+        train=fields.pop("train", table["rows"]),
+        **fields,
+    )
+
+
+def _generate(found: CatalogEntry) -> Table:
+    return GENERATORS[found.generator](**found.arguments)
+
+
+def _frame_of(found: CatalogEntry) -> pd.DataFrame:
+    if found.generator:
+        table = _generate(found)
+        return table.features.assign(**{found.target: table.target})
+    path = data_root() / found.file
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{found.name}: cannot read {path}: {error.strerror}") from error
+    if hashlib.sha256(data).hexdigest() != found.sha256:
+        raise DataError(f"{path} has changed: its checksum is not that of the catalog; reinstall")
+    frame = pd.read_csv(
+        io.BytesIO(data),
+        compression="gzip",
+        dtype=str,
+        keep_default_na=False,
+        na_values=[""],
+    )
+    return pd.DataFrame(
+        {
+            column: values.astype(np.float64)
+            if column in found.numeric
+            else values.astype(object).where(values.notna(), None)
+            for column, values in frame.items()
+        }
+    )
+
+
+def _split(found: CatalogEntry, complete: Mask) -> tuple[Mask, Mask]:
+    """Which rows are used, and which of these learn."""
+    n = len(complete)
+    is_train = np.arange(n) < found.train
+    if found.split != "seeded":
+        return np.ones(n, dtype=bool), is_train
+    eligible = np.flatnonzero(complete) if found.missing == "drop" else np.arange(n)
+    order = np.random.default_rng(found.seed).permutation(eligible)
+    kept, is_train = np.zeros((2, n), dtype=bool)
+    kept[order[: found.train + found.test]] = True
+    is_train[order[: found.train]] = True
+    return kept, is_train
+
+
+def _split_notes(found: CatalogEntry, left_out: int) -> tuple[str, ...]:
+    if not left_out:
+        return ()
+    return (
+        f"{found.name}: {left_out} of {found.rows} rows are left out: the split with seed "
+        f"{found.seed} takes {found.train} rows to train and {found.test} to test, out of "
+        f"{found.complete_rows if found.missing == 'drop' else found.rows} it may choose from.",
+    )
+
+
+def _group(labels: pd.Series[str], groups: Mapping[str, tuple[int, int]]) -> pd.Series[str]:
+    """The label of the range that each number falls into."""
+    by_number = {
+        str(number): label
+        for label, (first, last) in groups.items()
+        for number in range(first, last + 1)
+    }
+    return pd.Series([by_number[text] for text in labels], dtype=object, name=labels.name)

@@ -1,0 +1,197 @@
+"""What each raw column is: numbers, categories, or nothing a classifier can use.
+
+Every decision that a user may want otherwise leaves a note that names the column and
+the option that overrules it.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from milpbn.datasets.values import holds_numbers, show_value, to_numbers, unusable
+from milpbn.errors import DataError
+
+Numbers = npt.NDArray[np.float64]
+
+# A numeric column with no more values than this has one state a value.
+FEW_VALUES = 5
+# From this share of numbers on, the texts among them are probably typing errors.
+MOSTLY_NUMBERS = 0.95
+# Shorter columns are never taken for identifiers, nor targets for measurements.
+SHORT_COLUMN = 20
+# A category that is different in more than this share of the rows identifies rows.
+IDENTIFIER_SHARE = 0.9
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What became of a column.
+
+    Attributes
+    ----------
+    values
+        float64 with NaN, or ``str`` with ``None``; None for a column that is dropped.
+    is_numeric
+        Whether the values are numbers to be discretised.
+    notes
+        Sentences for the user.
+    """
+
+    values: pd.Series[Any] | None
+    is_numeric: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def decide_column(
+    values: pd.Series[Any], where: str, *, wanted: str | None, untyped: bool, missing: str
+) -> Decision:
+    """Decide one column.
+
+    Parameters
+    ----------
+    values
+        The raw column; its name is used in notes.
+    where
+        The file or table, for messages.
+    wanted
+        ``"numeric"`` or ``"categorical"`` if the user said so, else None.
+    untyped
+        Whether texts may stand for numbers, as in a CSV file.
+    missing
+        The policy for missing values: under ``"drop"``, a column with a single value
+        is constant even if that value is sometimes missing.
+    """
+    _check_type(values, where)
+    label = f"{where}: column {values.name!r}"
+    known = int(values.notna().sum())
+    if known == 0:
+        return Decision(None, notes=(f"{label} is dropped: it has no value at all.",))
+    if wanted == "numeric":
+        decision = _as_asked_numbers(values, label, known)
+    elif wanted == "categorical":
+        decision = Decision(_states(values))
+    elif holds_numbers(values):
+        decision = _as_numbers(values, to_numbers(values), label)
+    elif untyped:
+        decision = _as_texts_or_numbers(values, label, known)
+    else:
+        decision = _as_categories(values, label, known)
+    if decision.values is not None and _is_constant(decision.values, missing):
+        only = show_value(decision.values.dropna().iloc[0])
+        note = f"{label} is dropped: it says {only!r} wherever it says anything."
+        return Decision(None, notes=(*(decision.notes if wanted else ()), note))
+    return decision
+
+
+def _check_type(values: pd.Series[Any], where: str) -> None:
+    bad = unusable(values)
+    if len(bad):
+        raise DataError(
+            f"{where}: column {values.name!r} holds values of type {values.dtype} such as "
+            f"{str(bad.iloc[0])[:60]!r}; finite numbers, texts and truth values can be used: "
+            f"convert the column or leave it out with {_option('--drop', values)}"
+        )
+
+
+def _is_constant(values: pd.Series[Any], missing: str) -> bool:
+    return values.nunique() == 1 and (missing == "drop" or bool(values.notna().all()))
+
+
+def _as_texts_or_numbers(values: pd.Series[Any], label: str, known: int) -> Decision:
+    """Texts are numbers if all of them are."""
+    numbers = to_numbers(values)
+    parsed = int(np.isfinite(numbers).sum())
+    if parsed == known:
+        return _as_numbers(values, numbers, label)
+    decision = _as_categories(values, label, known)
+    if parsed < MOSTLY_NUMBERS * known:
+        return decision
+    note = (
+        f"{label} holds {parsed} numbers but also {_examples(values, numbers)}, and is read as "
+        f"categories; {_option('--numeric', values)} treats these as missing."
+    )
+    return Decision(decision.values, notes=(note, *decision.notes))
+
+
+def _as_asked_numbers(values: pd.Series[Any], label: str, known: int) -> Decision:
+    numbers = to_numbers(values)
+    parsed = int(np.isfinite(numbers).sum())
+    if parsed == 0:
+        raise DataError(
+            f"{label} holds no number, only {_examples(values, numbers)}; "
+            f"leave out {_option('--numeric', values)}"
+        )
+    notes: tuple[str, ...] = ()
+    if parsed < known:
+        notes = (
+            f"{label}: {known - parsed} values that are no numbers are treated as missing: "
+            f"{_examples(values, numbers)}.",
+        )
+    return Decision(_series(numbers, values), True, notes)
+
+
+def _as_numbers(values: pd.Series[Any], numbers: Numbers, label: str) -> Decision:
+    known = numbers[~np.isnan(numbers)]
+    if _is_row_number(known):
+        note = (
+            f"{label} is dropped: it counts up or down like a row number; "
+            f"{_option('--numeric', values)} keeps it."
+        )
+        return Decision(None, notes=(note,))
+    distinct = len(np.unique(known))
+    if distinct > FEW_VALUES:
+        return Decision(_series(numbers, values), True)
+    note = (
+        f"{label} has only {distinct} different numbers, which become one category each; "
+        f"{_option('--numeric', values)} keeps them as numbers."
+    )
+    return Decision(_states(_series(numbers, values)), notes=(note,))
+
+
+def _as_categories(values: pd.Series[Any], label: str, known: int) -> Decision:
+    distinct = values.nunique()
+    if known > SHORT_COLUMN and distinct > IDENTIFIER_SHARE * known:
+        note = (
+            f"{label} is dropped: it has {distinct} different values in {known} rows, like an "
+            f"identifier; {_option('--categorical', values)} keeps it."
+        )
+        return Decision(None, notes=(note,))
+    return Decision(_states(values))
+
+
+def _is_row_number(known: Numbers) -> bool:
+    steps = np.diff(known)
+    return (
+        len(known) > SHORT_COLUMN
+        and bool(np.all(steps > 0) or np.all(steps < 0))
+        and bool(np.all(known == np.floor(known)))
+    )
+
+
+def _states(values: pd.Series[Any]) -> pd.Series[Any]:
+    """The values as texts, ``None`` for missing."""
+    index, distinct = pd.factorize(values)
+    texts = np.array([*map(show_value, distinct), None], dtype=object)
+    return pd.Series(texts[index], dtype=object, name=values.name)
+
+
+def _series(numbers: Numbers, like: pd.Series[Any]) -> pd.Series[Any]:
+    return pd.Series(numbers, name=like.name)
+
+
+def _examples(values: pd.Series[Any], numbers: Numbers, limit: int = 3) -> str:
+    """Some of the values that are no numbers."""
+    texts = values[np.isnan(numbers) & values.notna().to_numpy()].drop_duplicates()
+    listed = ", ".join(repr(str(text)) for text in texts.iloc[:limit])
+    return listed + (" and others" if len(texts) > limit else "")
+
+
+def _option(flag: str, column: pd.Series[Any]) -> str:
+    """The option as one would type it."""
+    return f"{flag} {shlex.quote(str(column.name))}"

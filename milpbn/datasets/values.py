@@ -1,0 +1,102 @@
+"""Single values: which texts are numbers, and how a number is shown as a state."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+# float() would also accept "inf", "nan", "1_000" and digits of other scripts.
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+
+# Beyond this length a float no longer holds the number as written.
+_EXACT = 15
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a decimal number.
+
+    Examples
+    --------
+    >>> [is_number(text) for text in ("-1.5e3", ".5", "1,5", "inf", "")]
+    [True, True, False, False, False]
+    """
+    return _NUMBER.fullmatch(text) is not None
+
+
+def show_number(number: float) -> str:
+    """A number as the name of a state: integers without a point.
+
+    Examples
+    --------
+    >>> show_number(2.0), show_number(2.5)
+    ('2', '2.5')
+    """
+    integral = float(number).is_integer() and abs(number) < 10**_EXACT
+    return str(int(number)) if integral else repr(float(number))
+
+
+def show_text(text: str) -> str:
+    """A text that may be a number as the name of a state, so that 1, 1.0 and 01 are one.
+
+    Examples
+    --------
+    >>> show_text("1.0"), show_text("01"), show_text("one")
+    ('1', '1', 'one')
+    """
+    return show_number(float(text)) if len(text) <= _EXACT and is_number(text) else text
+
+
+def show_value(value: object) -> str | None:
+    """Any scalar as the name of a state; None if it is no text, number or truth value."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, Real | Decimal):
+        return show_number(float(value))
+    return None
+
+
+def holds_numbers(values: pd.Series[Any]) -> bool:
+    """Whether a column is typed as numbers, or as objects that all are numbers."""
+    if values.dtype == object:
+        kind = pd.api.types.infer_dtype(values, skipna=True)
+        return kind in ("integer", "floating", "mixed-integer-float", "decimal")
+    return values.dtype.kind in "iuf"
+
+
+def unusable(values: pd.Series[Any]) -> pd.Series[Any]:
+    """The values that are neither a finite number nor a text nor a truth value."""
+    kind = values.dtype.kind
+    if kind == "O":  # objects, and what pandas keeps like them: texts and categories
+        if pd.api.types.infer_dtype(values, skipna=True) in ("string", "boolean"):
+            return values.iloc[:0]
+        present = values[values.notna()]
+        odd = [not _is_finite_scalar(value) for value in present]
+        return present[np.array(odd, dtype=bool)]
+    if kind in "biuf":
+        return values[np.isinf(to_numbers(values))]
+    return values
+
+
+def _is_finite_scalar(value: object) -> bool:
+    return isinstance(value, str) or (show_value(value) not in (None, "inf", "-inf"))
+
+
+def to_numbers(values: pd.Series[Any]) -> npt.NDArray[np.float64]:
+    """The numbers of a column of numbers or texts; NaN for what is missing or no number."""
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        return values.to_numpy(dtype=np.float64, na_value=np.nan)
+    index, distinct = pd.factorize(values)
+    shown = (show_value(value) or "" for value in distinct)
+    numbers = np.array([float(text) if is_number(text) else np.nan for text in shown] + [np.nan])
+    numbers[np.isinf(numbers)] = np.nan  # 1e999 is no number a float can hold
+    return numbers[index]  # the code of a missing value is -1, which takes the last number

@@ -1,0 +1,362 @@
+"""Files of every format and in every bad shape."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from milpbn.datasets import load_dataset, load_frame, read_features, read_table
+from milpbn.datasets.text import MISSING_TOKENS, detect_separator
+from milpbn.errors import DataError
+
+TOY = """color,size,class
+red,1.5,a
+blue,2.5,b
+red,3.5,a
+blue,4.5,b
+red,5.5,a
+red,6.5,b
+red,7.5,b
+"""
+ARFF = """% a comment
+@RELATION toy
+
+@attribute 'the color' {red, 'dark blue', green}
+@attribute size NUMERIC
+@ATTRIBUTE class{a,b}
+
+@data
+red,1.5,a
+'dark blue',2.5,b
+?,3.5,a
+red,?,b
+% another comment
+red,5.5,a
+red,6.5,b
+red, 7.5, b
+red,8,a
+"""
+
+
+def test_csv_becomes_a_table(write):
+    path = write(TOY)
+    table = read_table(path, "class")
+    assert table.name == "toy.csv"
+    assert table.numeric == ("size",)
+    assert table.features["size"].tolist() == [1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5]
+    assert table.features["color"].tolist() == ["red", "blue", "red", "blue", "red", "red", "red"]
+    assert table.target.tolist() == ["a", "b", "a", "b", "a", "b", "b"]
+    assert table.target.name == "class"
+    assert table.notes == ()
+    assert not table.has_test
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert table.source == {"file": str(path), "sha256": digest}
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_separator_is_detected(write, separator):
+    table = read_table(write(TOY.replace(",", separator)), "class")
+    assert list(table.features.columns) == ["color", "size"]
+    assert table.numeric == ("size",)
+
+
+def test_separator_splits_all_lines_alike_into_the_most_fields():
+    assert detect_separator("a,b|c;d\n1,2|3;4\n") == ","  # a tie goes to the comma
+    assert detect_separator('a;b;c\n"1;5";2;3\n') == ";"
+    assert detect_separator("a,b\tc\td\n1\t2\t3\n") == "\t"
+    assert detect_separator("alone\n1\n2\n") == ","
+
+
+@pytest.mark.parametrize("newline", ["\r\n", "\r"])
+def test_line_ends_of_other_systems(write, newline):
+    assert len(read_table(write(TOY.replace("\n", newline)), "class").target) == 7
+
+
+def test_blank_lines_and_blanks_around_values_do_not_matter(write):
+    text = "\n" + TOY.replace(",", " , ").replace("\n", "\n\n") + "\n"
+    table = read_table(write(text), "class")
+    assert table.features["color"].tolist()[:2] == ["red", "blue"]
+    assert table.numeric == ("size",)
+
+
+def test_quoted_fields_may_hold_separators_and_line_ends(write):
+    text = TOY.replace("red", '"red, or\npink"')
+    assert "red, or\npink" in set(read_table(write(text), "class").features["color"])
+
+
+def test_blank_column_name_is_replaced_by_its_place(write):
+    text = "\n".join(
+        f"{i if i >= 0 else ''},{line}" for i, line in enumerate(TOY.split("\n")[:-1], -1)
+    )
+    assert "column 1" in read_table(write(text), "class").features.columns
+
+
+def test_gzipped_csv(write):
+    table = read_table(write(gzip.compress(TOY.encode()), "toy.csv.gz"), "class")
+    assert len(table.target) == 7
+
+
+@pytest.mark.parametrize("token", sorted(MISSING_TOKENS))
+def test_missing_tokens(write, token):
+    table = read_table(write(TOY.replace("blue,2.5", f"{token},{token}")), "class")
+    assert table.features["color"][1] is None
+    assert np.isnan(table.features["size"][1])
+    assert table.numeric == ("size",)
+
+
+def test_none_is_a_value(write):
+    table = read_table(write(TOY.replace("blue", "None")), "class")
+    assert set(table.features["color"]) == {"None", "red"}
+
+
+def test_decimal_commas_are_understood_where_the_separator_is_another(write):
+    text = TOY.replace(",", ";").replace(".", ",").replace("6,5", "7").replace("7,5", "8,25")
+    table = read_table(write(text), "class")
+    assert table.features["size"].tolist() == [1.5, 2.5, 3.5, 4.5, 5.5, 7.0, 8.25]
+    assert table.notes == ("toy.csv: column 'size' is read with decimal commas.",)
+
+
+def test_commas_next_to_points_are_no_decimal_commas(write):
+    text = TOY.replace(",", ";").replace("1.5", "1,5")
+    table = read_table(write(text), "class")
+    assert table.numeric == ()
+    assert "1,5" in set(table.features["size"])
+
+
+def test_byte_order_mark_is_no_part_of_a_name(write):
+    table = read_table(write(b"\xef\xbb\xbf" + TOY.encode()), "class")
+    assert list(table.features.columns) == ["color", "size"]
+
+
+def test_other_encoding_is_read_as_latin_1_with_a_note(write):
+    table = read_table(write(TOY.replace("red", "grün").encode("latin-1")), "class")
+    assert "grün" in set(table.features["color"])
+    assert "toy.csv: the text is not UTF-8 and is read as Latin-1" in table.notes[0]
+
+
+def test_parquet(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "n": range(5, 30, 3),
+            "maybe": pd.array([1, None, 3, 4, 5, 6, 7, 8, 9], dtype="Int64"),
+            "flag": [True, False, True] * 3,
+            "city": pd.Categorical(["x", "y", "x"] * 3, categories=["y", "x", "unused"]),
+            "word": ["p", None, "q"] * 3,
+            "kind": [0.0, 1.0, 1.0] * 3,
+        }
+    )
+    path = tmp_path / "toy.parquet"
+    frame.set_index("n").to_parquet(path)
+    table = read_table(path, "kind")
+    assert list(table.features.columns) == ["maybe", "flag", "city", "word"]  # no index
+    assert table.numeric == ("maybe",)
+    assert np.isnan(table.features["maybe"][1])
+    assert table.features["flag"].tolist()[:2] == ["True", "False"]
+    assert table.features["word"].tolist()[:3] == ["p", None, "q"]
+    assert set(table.target) == {"0", "1"}
+    assert table.states == {}
+
+
+def test_parquet_is_known_by_its_content(tmp_path):
+    path = tmp_path / "toy.data"
+    pd.DataFrame({"x": list("aabb"), "y": list("uvuv")}).to_parquet(path)
+    assert read_table(path, "y").features["x"].tolist() == list("aabb")
+
+
+def test_parquet_with_dates_names_the_column_and_the_way_out(tmp_path):
+    path = tmp_path / "toy.parquet"
+    frame = pd.DataFrame({"x": list("aabb"), "y": list("uvuv")})
+    frame.assign(day=pd.Timestamp("2020-01-01")).to_parquet(path)
+    with pytest.raises(DataError, match=r"toy\.parquet: column 'day' .*2020.* --drop day"):
+        read_table(path, "y")
+    assert list(read_table(path, "y", drop=["day"]).features.columns) == ["x"]
+    with pytest.raises(DataError, match="target 'day' must hold texts or finite numbers"):
+        read_table(path, "day")
+
+
+def test_arff(write):
+    table = read_table(write(ARFF, "toy.arff"), "class")
+    assert table.features["the color"].tolist()[:3] == ["red", "dark blue", None]
+    assert table.numeric == ("size",)
+    assert np.isnan(table.features["size"][3])
+    assert table.features["size"][7] == 8
+    assert table.target.tolist() == ["a", "b", "a", "b", "a", "b", "b", "a"]
+
+
+def test_arff_declares_the_states_of_features(write):
+    table = read_table(write(ARFF, "toy.arff"), "class")
+    assert table.states == {"the color": ("red", "dark blue", "green")}
+
+
+def test_arff_agrees_with_scipy(write):
+    from scipy.io import arff
+
+    text = "@relation r\n@attribute x real\n@attribute c {u,v}\n@data\n" + "".join(
+        f"{i / 7!r},{'uv'[i % 2]}\n" for i in range(30)
+    )
+    path = write(text, "toy.arff")
+    data, _ = arff.loadarff(path)
+    table = read_table(path, "c")
+    assert table.features["x"].tolist() == data["x"].tolist()
+    assert table.target.tolist() == [label.decode() for label in data["c"]]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("size NUMERIC", "size STRING", r"line 5: attribute 'size' has the type 'STRING'"),
+        ("size NUMERIC", "size date 'yyyy'", r"has the type \"date 'yyyy'\""),
+        ("size NUMERIC", "size relational", "remove it or declare its values in braces"),
+        ("{a,b}", "{a,b", "line 6: the values of attribute 'class' must stand on one line"),
+        ("{a,b}", "{a,,b}", "separated by commas"),
+        ("@attribute size", "@attribute", "line 5: cannot read the attribute|has the type ''"),
+        ("@RELATION", "@RELATED", "line 2 of the ARFF header is not understood"),
+        ("@data", "", "line 9 of the ARFF header is not understood"),
+        ("red,5.5,a", "red,5.5", "line 14 has 2 fields, but there are 3 attributes"),
+        ("red,5.5,a", "red,five,a", "line 14: 'five' is no number, but 'size' is numeric"),
+        ("red,5.5,a", "rot,5.5,a", "line 14: 'rot' is not among the values of 'the color'"),
+        ("red,5.5,a", "'red,5.5,a", "line 14 cannot be read; look for a quote"),
+        ("red,5.5,a", "{0 red, 2 a}", "line 14: sparse ARFF rows are not supported"),
+        ("size NUMERIC", "class NUMERIC", "several columns are named 'class'"),
+    ],
+)
+def test_bad_arff(write, old, new, message):
+    with pytest.raises(DataError, match=rf"toy\.arff: .*({message})"):
+        read_table(write(ARFF.replace(old, new), "toy.arff"), "class")
+
+
+@pytest.mark.parametrize("text", ["", "@relation x\n@data\n", ARFF.split("@data")[0] + "@data\n"])
+def test_arff_without_content(write, text):
+    with pytest.raises(DataError, match=r"toy\.arff: the ARFF file has no (@data|rows|@attr)"):
+        read_table(write(text, "toy.arff"), "class")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "toy.csv: the file is empty"),
+        (b"\n \n"[:1], "the file is empty"),
+        (b"color,class\n", "column names but no rows"),
+        (TOY.replace("3.5,a", "3.5").encode(), "line 4 has 2 fields, but there are 3 column"),
+        (TOY.replace("3.5,a", "3.5,a,b").encode(), "line 4 has 4 fields"),
+        (TOY.replace("red,3.5", '"red,3.5').encode(), r"line 8 cannot be read: .*quote"),
+        (TOY.replace("size", "color").encode(), "several columns are named 'color'"),
+        (TOY.encode() + b"\x00", "no text file"),
+        (bytes(range(256)), "no text file"),
+        (TOY.encode("utf-16"), "UTF-16; save it as UTF-8"),
+        (gzip.compress(TOY.encode())[:-9], "gzip file is damaged or cut off"),
+        (b"\x1f\x8b" + b"junk" * 9, "gzip file is damaged or cut off"),
+        (b"PAR1" + b"junk" * 9, "not a readable Parquet file"),
+        (b"PK\x03\x04\x14\x00", "no text file"),
+    ],
+)
+def test_bad_csv(write, content, message):
+    with pytest.raises(DataError, match=message):
+        read_table(write(content), "class")
+
+
+def test_parquet_that_is_cut_off(tmp_path, write):
+    pd.DataFrame({"x": list("aabb"), "y": list("uvuv")}).to_parquet(tmp_path / "whole.parquet")
+    data = (tmp_path / "whole.parquet").read_bytes()
+    for damaged in (data[: len(data) // 2], data[:-4], b"", b"x,y\n"):
+        with pytest.raises(DataError, match=r"cut\.parquet: not a readable Parquet file"):
+            read_table(write(damaged, "cut.parquet"), "y")
+
+
+def test_parquet_with_a_name_twice(tmp_path):
+    column = pa.array(["u", "v"])
+    pq.write_table(pa.Table.from_arrays([column, column], ["x", "x"]), tmp_path / "toy.parquet")
+    with pytest.raises(DataError, match=r"toy\.parquet: several columns are named 'x'"):
+        read_table(tmp_path / "toy.parquet", "x")
+
+
+def test_parquet_without_rows(tmp_path):
+    pd.DataFrame({"x": [], "y": []}).to_parquet(tmp_path / "toy.parquet")
+    with pytest.raises(DataError, match="no rows or no columns"):
+        read_table(tmp_path / "toy.parquet", "y")
+
+
+def test_file_that_is_not_there(tmp_path):
+    with pytest.raises(DataError, match=r"there is no file .*nowhere\.csv"):
+        read_table(tmp_path / "nowhere.csv", "class")
+
+
+def test_folder_instead_of_a_file(tmp_path):
+    with pytest.raises(DataError, match="is a folder; a file is needed"):
+        read_table(tmp_path, "class")
+
+
+def test_file_that_cannot_be_opened(write, monkeypatch):
+    path = write(TOY)
+    monkeypatch.setattr(type(path), "read_bytes", lambda self: (_ for _ in ()).throw(OSError("no")))
+    with pytest.raises(DataError, match=r"toy\.csv cannot be read: no"):
+        read_table(path, "class")
+
+
+def test_name_with_a_nul():
+    with pytest.raises(DataError, match="cannot be read"):
+        read_table("a\0b.csv", "class")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "arff", "parquet", "csv.gz"])
+@pytest.mark.parametrize("seed", range(15))
+def test_junk_raises_nothing_but_data_errors(write, suffix, seed):
+    rng = np.random.default_rng(seed)
+    valid = {"arff": ARFF.encode(), "csv.gz": gzip.compress(TOY.encode())}.get(suffix, TOY.encode())
+    alphabet = [*b"ab,;|\t\"'\n\r{}@?.0159eE+- %\\", 0, 255]
+    for _ in range(20):
+        junk = bytes(rng.choice(alphabet, size=rng.integers(0, 80)).tolist())
+        at = int(rng.integers(len(valid)))
+        for content in (junk, valid[:at] + junk + valid[at:], rng.bytes(60)):
+            # Some junk is a fine table; what is not must say so in the one agreed way.
+            with contextlib.suppress(DataError):
+                read_table(write(content, f"junk.{suffix}"), "class")
+
+
+def test_features_come_raw_in_the_expected_order(write):
+    text = "extra,size,color\n1,01.50,red\n2,?,NA\n3,big,None\n"
+    frame = read_features(write(text), ["color", "size"])
+    assert frame.columns.tolist() == ["color", "size"]
+    assert frame["color"].tolist() == ["red", None, "None"]
+    assert frame["size"].tolist() == ["01.50", None, "big"]
+    assert frame.attrs["notes"] == ()
+
+
+def test_features_bring_the_target_along_where_it_is(write):
+    assert read_features(write(TOY), ["size"], "class").columns.tolist() == ["size", "class"]
+    assert read_features(write(TOY), ["size"], "label").columns.tolist() == ["size"]
+
+
+def test_missing_expected_columns_are_named_with_near_matches(write):
+    with pytest.raises(
+        DataError,
+        match=r"toy\.csv: there is no column 'colour', 'Size ' \(close matches are 'color'",
+    ):
+        read_features(write(TOY), ["colour", "class", "Size "])
+
+
+def test_features_tell_of_the_encoding(write):
+    frame = read_features(write(TOY.replace("red", "grün").encode("latin-1")), ["color"])
+    assert "Latin-1" in frame.attrs["notes"][0]
+
+
+def test_blank_line_in_a_file_of_one_column_is_a_missing_value(write):
+    frame = read_features(write("color\nred\n\nblue\n\n\n"), ["color"])
+    assert frame["color"].tolist() == ["red", None, "blue"]
+
+
+@pytest.mark.parametrize("name", ["iris", "adult", "vote", "spambase"])
+def test_bundled_sets_written_as_csv_are_read_back_alike(tmp_path, name):
+    load_frame(name).to_csv(tmp_path / "set.csv", index=False)
+    bundled = load_dataset(name)
+    table = read_table(tmp_path / "set.csv", "class", missing=bundled.missing)
+    assert table.numeric == bundled.numeric
+    pd.testing.assert_frame_equal(table.features, bundled.features)
+    assert table.target.equals(bundled.target)
