@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from milpbn.families import Constraints
     from milpbn.learning import learn_structure
     from milpbn.network.model_file import Model
-    from milpbn.network.structure import Structure
     from milpbn.result import Result, Status
+    from milpbn.structure import Structure
 
 _HOMES = {
     "Constraints": "milpbn.families",
@@ -27,7 +27,7 @@ _HOMES = {
     "Model": "milpbn.network.model_file",
     "Result": "milpbn.result",
     "Status": "milpbn.result",
-    "Structure": "milpbn.network.structure",
+    "Structure": "milpbn.structure",
     "learn_structure": "milpbn.learning",
     "load_dataset": "milpbn.datasets",
     "read_table": "milpbn.datasets",

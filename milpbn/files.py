@@ -12,10 +12,15 @@ from milpbn.errors import OptionError
 def write_whole(path: str | Path, data: bytes | str) -> None:
     """Write under a temporary name in the same folder, then move into place."""
     path = Path(path)
+    content = data.encode() if isinstance(data, str) else data
     temporary = path.with_name(f".milpbn-{secrets.token_hex(6)}.tmp")
     try:
         try:
-            temporary.write_bytes(data.encode() if isinstance(data, str) else data)
+            if path.exists() and not (path.is_file() or path.is_dir()):
+                # A device or a pipe (/dev/stdout): to be written to, not to be replaced.
+                path.write_bytes(content)
+                return
+            temporary.write_bytes(content)
             os.replace(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)

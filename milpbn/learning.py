@@ -12,10 +12,10 @@ from milpbn.errors import MilpbnError, OptionError, SolverError
 from milpbn.families import Constraints, MergedRows, candidate_families
 from milpbn.families.candidates import DEFAULT_MEMORY
 from milpbn.network.rescore import rescore
-from milpbn.network.structure import Structure
 from milpbn.result import Listener, Result
 from milpbn.scores import LinearObjective, Objective, Score, make_score
 from milpbn.scores.pruning import prune_dominated
+from milpbn.structure import Structure
 
 METHODS: dict[str, Callable[..., Result]] = {"monolithic": solve_monolithic}
 """Learners by name."""

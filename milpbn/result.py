@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from milpbn.network.structure import Structure
+from milpbn.structure import Structure
 
 
 class Status(StrEnum):

@@ -14,9 +14,9 @@ from milpbn.formulation.build import Layout, build_model
 from milpbn.formulation.emit_highs import check_highs, pass_model
 from milpbn.formulation.emit_pulp import to_pulp
 from milpbn.formulation.model import SparseModel
-from milpbn.network.structure import Structure
 from milpbn.result import Listener, Result, Status, WarmStart
 from milpbn.scores import Objective, Score
+from milpbn.structure import Structure
 
 EMITTERS = ("pulp", "highspy")
 

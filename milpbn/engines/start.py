@@ -20,6 +20,6 @@ def simple_starts(space: FamilySpace) -> dict[str, Families]:
 
 def offer_simple_starts(progress: Progress) -> None:
     """Give the simple structures and the free bound to `progress`."""
+    progress.improve_bound(progress.objective.quick_bound(), 0, "quick bound")
     for name, families in simple_starts(progress.objective.space).items():
         progress.incumbent(families, name)
-    progress.improve_bound(progress.objective.quick_bound(), 0, "quick bound")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from milpbn.errors import BudgetError, ConstraintError, OptionError
 from milpbn.families.constraints import Constraints
-from milpbn.network.structure import Structure
+from milpbn.structure import Structure
 
 CLASS = 0
 """Index of the class variable: the papers' X_1 = C."""

@@ -14,8 +14,8 @@ from milpbn.encoding.encoder import Encoder
 from milpbn.errors import MilpbnError, ModelFileError
 from milpbn.files import write_whole
 from milpbn.network.network import Network
-from milpbn.network.structure import Structure
 from milpbn.result import Result
+from milpbn.structure import Structure
 
 FORMAT = "milpbn-model"
 VERSION = 1
@@ -88,11 +88,6 @@ class Model:
         except (KeyError, TypeError, ValueError, AttributeError, MilpbnError) as error:
             reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else error
             raise ModelFileError(f"{path} is a damaged milpbn model: {reason}") from None
-
-
-def read_structure(path: str | Path) -> Structure:
-    """The structure of a model file, to start from."""
-    return Model.load(path).network.structure
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from milpbn.encoding.columns import Variable
 from milpbn.errors import DataError
 from milpbn.families.smoothing import Smoothing
-from milpbn.network.structure import Structure
+from milpbn.structure import Structure
 
 FloatArray = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.integer]

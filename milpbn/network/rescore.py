@@ -16,8 +16,8 @@ from scipy.special import gammaln
 from milpbn.encoding.columns import Variable
 from milpbn.network.inference import log_joint
 from milpbn.network.network import Codes, fit_network
-from milpbn.network.structure import Structure
 from milpbn.scores import MDL, BDeu, Score, SoftBinaryMargin, SoftMargin
+from milpbn.structure import Structure
 
 Variables = Sequence[Variable]
 

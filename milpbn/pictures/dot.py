@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from milpbn.network.structure import Structure
 from milpbn.pictures.roles import roles
+from milpbn.structure import Structure
 
 CLASS_ARC = "#8DB9D9"
 FEATURE_ARC = "#333333"

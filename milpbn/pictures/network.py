@@ -14,7 +14,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from milpbn.errors import OptionError
-from milpbn.network.structure import Structure
+from milpbn.files import write_whole
 from milpbn.pictures.dot import CLASS_ARC, FEATURE_ARC, dot_text
 from milpbn.pictures.labels import labels
 from milpbn.pictures.layout import Arc, Box, Point
@@ -25,8 +25,8 @@ from milpbn.pictures.saving import (
     FONT,
     picture_path,
     save_figure,
-    write_whole,
 )
+from milpbn.structure import Structure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from milpbn.network.structure import Structure
+from milpbn.structure import Structure
 
 
 @dataclass(frozen=True)

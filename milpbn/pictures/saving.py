@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milpbn.errors import OptionError
+from milpbn.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,18 +58,3 @@ def save_figure(build: Callable[[], Figure], path: Path) -> None:
         dpi = min(_DPI, _MOST_PIXELS / max(figure.get_size_inches()))
         figure.savefig(buffer, format=suffix[1:], dpi=dpi, metadata=_METADATA[suffix])
     write_whole(path, buffer.getvalue())
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write under a temporary name in the same folder, then move into place."""
-    temporary = path.with_name(f".milpbn-{secrets.token_hex(6)}.tmp")
-    try:
-        try:
-            with temporary.open("xb") as file:
-                file.write(data)
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise OptionError(f"{path}: the picture cannot be written: {reason}") from error

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from milpbn.network.structure import Structure
+from milpbn.structure import Structure
 
 ParentSets = list[tuple[int, ...]]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from milpbn.network.structure import Structure
 from milpbn.pictures.dot import dot_text
+from milpbn.structure import Structure
 
 STRING = r'"((?:[^"\\]|\\.)*)"'
 

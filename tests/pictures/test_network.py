@@ -15,10 +15,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from milpbn.errors import OptionError
-from milpbn.network.structure import Structure
 from milpbn.pictures import draw_network
 from milpbn.pictures.layout import Box, Point
 from milpbn.pictures.network import SMALL, _bends, _figure, drawn_arcs, network_page
+from milpbn.structure import Structure
 
 MAGIC = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF", ".dot": b"digraph"}
 Make = Callable[[str], Structure]
@@ -184,7 +184,7 @@ def test_an_unknown_suffix_is_refused_before_any_work(tmp_path: Path, make: Make
 
 
 def test_a_folder_that_does_not_exist_is_a_clear_error(tmp_path: Path, make: Make) -> None:
-    with pytest.raises(OptionError, match=r"nowhere.a\.svg: the picture cannot be written"):
+    with pytest.raises(OptionError, match=r"cannot write .*nowhere.a\.svg: No such file"):
         draw_network(make("tan-4"), tmp_path / "nowhere" / "a.svg")
 
 
@@ -195,7 +195,7 @@ def test_a_structure_without_variables_is_refused(tmp_path: Path) -> None:
 
 def test_neither_import_nor_drawing_needs_pyplot(tmp_path: Path) -> None:
     code = (
-        "import sys; import milpbn.pictures as p; from milpbn.network.structure import Structure;"
+        "import sys; import milpbn.pictures as p; from milpbn.structure import Structure;"
         "assert 'matplotlib' not in sys.modules;"
         f"p.draw_network(Structure(('c',), ((),)), {str(tmp_path / 'a.png')!r});"
         "assert 'matplotlib.pyplot' not in sys.modules"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from milpbn.network.structure import Structure
 from milpbn.pictures.roles import Role, roles
+from milpbn.structure import Structure
 
 
 def test_every_part_of_the_blanket_is_told_apart() -> None:

@@ -1,0 +1,70 @@
+"""The end of a run in words, JSON and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+from milpbn.encoding import EncodedData
+from milpbn.network.inference import accuracy
+from milpbn.network.model_file import Model
+from milpbn.result import Result
+
+
+def accuracies(model: Model, data: EncodedData) -> dict[str, float]:
+    """Training accuracy, and test accuracy where rows are held out."""
+    out = {"training": accuracy(model.network, data.train())}
+    if len(data.test()):
+        out["test"] = accuracy(model.network, data.test())
+    return out
+
+
+def text_report(model: Model, data: EncodedData) -> str:
+    """What people read at the end: result, rows, accuracies, the structure."""
+    n_train, n_test = len(data.train()), len(data.test())
+    rows = f"{n_train} training" + (f", {n_test} test" if n_test else "")
+    if data.n_dropped_rows:
+        rows += f" ({data.n_dropped_rows} incomplete rows left out)"
+    share = ", ".join(f"{k} {100 * v:.2f} %" for k, v in accuracies(model, data).items())
+    lines = [
+        f"{'data':<12}{data.name}",
+        f"{'rows':<12}{rows}",
+        str(model.result),
+        f"{'accuracy':<12}{share}",
+        "",
+        str(model.network.structure),
+    ]
+    return "\n".join(lines)
+
+
+def json_report(model: Model, data: EncodedData) -> str:
+    """The same for programs."""
+    content: dict[str, Any] = {
+        "data": model.data,
+        "settings": model.settings,
+        "result": model.result.to_dict(),
+        "accuracy": accuracies(model, data),
+        "notes": list(data.notes),
+    }
+    return json.dumps(content, indent=1, allow_nan=False)
+
+
+def trace_csv(result: Result) -> str:
+    """The trace as CSV: time, objective, bound, relative gap, nodes, source."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["time", "objective", "bound", "gap", "nodes", "source"])
+    for point in result.trace:
+        writer.writerow(
+            [
+                f"{point.time:.4f}",
+                point.objective,
+                point.bound,
+                point.gap_rel,
+                point.nodes,
+                point.source,
+            ]
+        )
+    return out.getvalue()

@@ -1,0 +1,75 @@
+"""Files appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from milpbn.errors import OptionError
+from milpbn.files import check_writable, write_whole
+
+
+def test_a_file_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "a.dot"
+    path.write_bytes(b"a longer text from before")
+    write_whole(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failed_move_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.dot"
+    path.write_bytes(b"before")
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OptionError, match=r"a\.dot: .*No space left"):
+        write_whole(path, b"new")
+    assert path.read_bytes() == b"before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "missing" / "a.dot"
+    with pytest.raises(OptionError, match=r"missing.a\.dot: .*No such file or directory"):
+        write_whole(path, b"new")
+
+
+def test_a_folder_in_the_way_is_an_error_without_rests(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    path.mkdir()
+    with pytest.raises(OptionError, match=r"a\.png"):
+        write_whole(path, b"new")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_as_folder_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OptionError, match="cannot write"):
+        write_whole(tmp_path / "file" / "a.png", b"new")
+
+
+def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
+    (tmp_path / "usual").touch()
+    write_whole(tmp_path / "a.dot", b"new")
+    assert (tmp_path / "a.dot").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_a_device_is_written_to_and_not_replaced() -> None:
+    write_whole("/dev/null", b"new")
+    assert Path("/dev/null").is_char_device()
+
+
+def test_what_could_not_be_written_later_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="it is a folder"):
+        check_writable(tmp_path)
+    with pytest.raises(OptionError, match="there is no folder"):
+        check_writable(tmp_path / "missing" / "a.json")
+    check_writable(tmp_path / "a.json")
+    assert not list(tmp_path.iterdir())
