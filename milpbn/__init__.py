@@ -14,6 +14,7 @@ PROCESS_START = time.perf_counter()
 if TYPE_CHECKING:
     from milpbn.datasets import load_dataset, read_table
     from milpbn.encoding import EncodedData, Encoder
+    from milpbn.estimators import BNClassifier
     from milpbn.families import Constraints
     from milpbn.learning import learn_structure
     from milpbn.network.model_file import Model
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from milpbn.structure import Structure
 
 _HOMES = {
+    "BNClassifier": "milpbn.estimators",
     "Constraints": "milpbn.families",
     "EncodedData": "milpbn.encoding",
     "Encoder": "milpbn.encoding",
@@ -34,6 +36,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "BNClassifier",
     "Constraints",
     "EncodedData",
     "Encoder",

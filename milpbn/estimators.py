@@ -1,0 +1,301 @@
+"""The scikit-learn face of milpbn."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from types import MethodType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from milpbn.clock import Clock
+from milpbn.datasets.table import Table
+from milpbn.datasets.values import show_value
+from milpbn.encoding import Encoder
+from milpbn.engines.monolithic import SolveOptions
+from milpbn.errors import DataError, OptionError
+from milpbn.families import Constraints, parse_smoothing
+from milpbn.learning import SearchSpace, run_method
+from milpbn.network.inference import log_posterior
+from milpbn.network.network import fit_network
+from milpbn.scores import make_score
+from milpbn.structure import Structure
+
+
+class _ScoreParameter:
+    """Lets ``score`` be both a parameter and scikit-learn's accuracy method.
+
+    The papers and the command line say "score" for what a structure maximises;
+    scikit-learn says ``model.score(X, y)``. The parameter lives in the instance
+    dictionary, where `get_params` finds it; looking ``score`` up gives the method.
+    """
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        method = ClassifierMixin.score
+        return method if instance is None else MethodType(method, instance)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        instance.__dict__["score"] = value
+
+
+class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Bayesian network classifier whose structure is learned exactly.
+
+    Numeric columns are discretised by MDLP; other columns are taken as categories.
+
+    Parameters
+    ----------
+    score : {"sm", "sbm", "mdl", "bic", "bdeu"}, default="sm"
+        What the structure maximises.
+    p : float, default=0.9
+        Desired class probability of the margin scores; ``gamma = log(p / (1 - p))``.
+    gamma : float, default=None
+        Desired log-margin; overrides `p`.
+    max_parents : int, default=2
+        Parents per variable, the class counted.
+    class_parents : bool, default=True
+        Whether features may be parents of the class.
+    smoothing : str, default="laplace"
+        ``"laplace[:COUNT]"`` or ``"epsilon[:VALUE]"``.
+    constraints : Constraints, default=None
+        Required and forbidden arcs, tiers, parent limits. Columns of arrays are
+        called x0, x1, ..., the class is called "class".
+    categorical_features : "from_dtype" or array-like of int or str, default="from_dtype"
+        Which columns are categories: those whose dtype is not a number, or the
+        given positions or names.
+    missing : {"drop", "state"}, default="drop"
+        Training rows with a missing feature are left out, or missing is a state
+        of its own. In prediction a missing feature is summed out exactly.
+    engine : {"monolithic"}, default="monolithic"
+        The learner.
+    time_limit : float, default=60.0
+        Seconds for `fit`; None for no limit.
+    gap : float, default=0.0
+        Relative gap at which to stop; 0 asks for a proof.
+    threads : int, default=1
+        Solver threads; 1 is deterministic.
+    random_state : int, default=0
+        Seed of the solver.
+    start : Structure, default=None
+        A structure to begin with.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The class labels.
+    structure_ : Structure
+        The learned structure.
+    result_ : Result
+        Everything about the run: status, bound, gap, trace, times.
+    optimal_ : bool
+        Whether the structure is proven optimal.
+    objective_, bound_, gap_ : float
+        Score of the structure, upper bound on any score, relative gap.
+    network_ : Network
+        Structure and parameters.
+    encoder_ : Encoder
+        How columns become states.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    See Also
+    --------
+    milpbn.learn_structure : The learner on encoded data.
+
+    References
+    ----------
+    Peharz & Pernkopf (2012), Exact maximum margin structure learning of Bayesian
+    networks.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = BNClassifier(max_parents=1).fit(X, y)
+    >>> model.optimal_, round(model.objective_, 4), model.score(X, y)
+    (True, 298.8924, 0.96)
+    """
+
+    score = _ScoreParameter()
+
+    def __init__(
+        self,
+        *,
+        score: str = "sm",
+        p: float = 0.9,
+        gamma: float | None = None,
+        max_parents: int = 2,
+        class_parents: bool = True,
+        smoothing: str = "laplace",
+        constraints: Constraints | None = None,
+        categorical_features: str | Sequence[int] | Sequence[str] = "from_dtype",
+        missing: str = "drop",
+        engine: str = "monolithic",
+        time_limit: float | None = 60.0,
+        gap: float = 0.0,
+        threads: int = 1,
+        random_state: int = 0,
+        start: Structure | None = None,
+    ) -> None:
+        self.score = score
+        self.p = p
+        self.gamma = gamma
+        self.max_parents = max_parents
+        self.class_parents = class_parents
+        self.smoothing = smoothing
+        self.constraints = constraints
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.engine = engine
+        self.time_limit = time_limit
+        self.gap = gap
+        self.threads = threads
+        self.random_state = random_state
+        self.start = start
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters, as everywhere in scikit-learn."""
+        return {**super().get_params(deep), "score": self.__dict__["score"]}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def fit(self, X: Any, y: Any) -> BNClassifier:
+        """Learn encoder, structure and parameters.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_samples, n_features)
+            Numbers and categories; NaN and None are missing.
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        self
+            The fitted classifier. A ``ConvergenceWarning`` is issued when the time
+            limit came before the proof.
+        """
+        clock = Clock(self.time_limit)
+        frame = self._frame(X, y, reset=True)
+        table = self._table(frame, y)
+        self.encoder_ = Encoder.fit(table)
+        data = self.encoder_.encode(table)
+        self.result_ = run_method(
+            data,
+            make_score(
+                self.__dict__["score"], p=self.p, gamma=self.gamma, smoothing=self.smoothing
+            ),
+            SearchSpace(self.max_parents, self.class_parents, self.constraints),
+            method=self.engine,
+            clock=clock,
+            start=self.start,
+            options=SolveOptions(gap=self.gap, threads=self.threads, seed=self.random_state),
+        )
+        self.network_ = fit_network(
+            self.result_.structure, data.variables, data.train(), parse_smoothing(self.smoothing)
+        )
+        self._publish()
+        return self
+
+    def _publish(self) -> None:
+        result = self.result_
+        self.structure_ = result.structure
+        self.objective_, self.bound_, self.gap_ = result.objective, result.bound, result.gap_rel
+        self.optimal_ = result.status == "optimal"
+        if not self.optimal_ and (self.gap_ is None or self.gap_ > self.gap):
+            gap = "unknown" if self.gap_ is None else f"{100 * self.gap_:.3g} %"
+            warnings.warn(
+                f"the time limit of {self.time_limit} s came before the proof; the structure is "
+                f"within a gap of {gap}. Raise time_limit, or accept this with gap=",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The most probable class of every row."""
+        best = self.predict_log_proba(X).argmax(axis=1)
+        labels: npt.NDArray[Any] = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Class probabilities, in the order of ``classes_``."""
+        proba: npt.NDArray[np.float64] = np.exp(self.predict_log_proba(X))
+        return proba
+
+    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Logarithms of the class probabilities."""
+        check_is_fitted(self)
+        frame = self._frame(X, reset=False)
+        return log_posterior(self.network_, self.encoder_.transform(frame).codes)
+
+    def _frame(self, X: Any, y: Any = "no_validation", *, reset: bool) -> pd.DataFrame:
+        checked = validate_data(self, X, y, reset=reset, dtype=None, ensure_all_finite="allow-nan")
+        if isinstance(X, pd.DataFrame):
+            frame = X.reset_index(drop=True)
+            frame.columns = pd.Index([str(c) for c in frame.columns])
+            return frame
+        array = checked[0] if isinstance(checked, tuple) else checked
+        frame = pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])])
+        return frame.infer_objects()
+
+    def _table(self, frame: pd.DataFrame, y: Any) -> Table:
+        check_classification_targets(y)
+        labels = np.asarray(y).ravel()
+        self.classes_, index = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise DataError(f"y holds one class only ({self.classes_[0]!r}); two are needed")
+        states = tuple(str(show_value(c)) for c in self.classes_)
+        if len(set(states)) < len(states):
+            raise OptionError("two class labels look the same when written as text")
+        name = "class"
+        while name in frame.columns:
+            name += "_"
+        categorical = self._categorical(frame)
+        columns = {
+            c: _texts(frame[c]) if c in categorical else pd.to_numeric(frame[c]).astype(float)
+            for c in map(str, frame.columns)
+        }
+        return Table(
+            name="X",
+            features=pd.DataFrame(columns),
+            target=pd.Series(np.array(states, dtype=object)[index], dtype=object, name=name),
+            numeric=tuple(c for c in columns if c not in categorical),
+            states={name: states},
+            missing=self.missing,
+        )
+
+    def _categorical(self, frame: pd.DataFrame) -> set[str]:
+        names = list(map(str, frame.columns))
+        if isinstance(self.categorical_features, str):
+            if self.categorical_features != "from_dtype":
+                raise OptionError(
+                    "categorical_features must be 'from_dtype' or a list of columns, not "
+                    f"{self.categorical_features!r}"
+                )
+            numbers = [pd.api.types.is_numeric_dtype(t) for t in frame.dtypes]
+            truth = [pd.api.types.is_bool_dtype(t) for t in frame.dtypes]
+            return {c for c, n, b in zip(names, numbers, truth, strict=True) if b or not n}
+        chosen = set()
+        for c in self.categorical_features:
+            known = c in names if isinstance(c, str) else -len(names) <= c < len(names)
+            if not known:
+                raise OptionError(f"categorical_features: there is no column {c!r}")
+            chosen.add(c if isinstance(c, str) else names[c])
+        return chosen
+
+
+def _texts(values: pd.Series[Any]) -> pd.Series[Any]:
+    shown = [None if pd.isna(v) else show_value(v) for v in values]
+    return pd.Series(shown, dtype=object, name=values.name)

@@ -1,0 +1,155 @@
+"""The scikit-learn face: the common checks, and what only this estimator does."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from milpbn import BNClassifier, Constraints, Structure, load_dataset
+from milpbn.errors import OptionError
+
+
+@parametrize_with_checks([BNClassifier(max_parents=1)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def small(**options):
+    return BNClassifier(max_parents=1, class_parents=False, **options)
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True, as_frame=True)
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    rng = np.random.default_rng(0)
+    y = np.array(["no", "yes"])[rng.integers(0, 2, 120)]
+    frame = pd.DataFrame(
+        {
+            "size": rng.normal(np.where(y == "yes", 2.0, 0.0)),
+            "colour": np.where(rng.random(120) < 0.8, np.where(y == "yes", "red", "blue"), "red"),
+            "flag": rng.random(120) < 0.5,
+            "kind": pd.Categorical(rng.choice(["a", "b"], 120)),
+        }
+    )
+    return frame, y
+
+
+def test_score_is_a_parameter_and_a_method(iris):
+    X, y = iris
+    model = small(score="mdl")
+    assert model.get_params()["score"] == "mdl"
+    assert "score='mdl'" in repr(model)
+    assert clone(model).get_params()["score"] == "mdl"
+    model.set_params(score="sbm").fit(X, y)
+    assert model.result_.score == "sbm"
+    assert model.score(X, y) == np.mean(model.predict(X) == y)
+
+
+def test_fitted_attributes_tell_the_result(iris):
+    X, y = iris
+    model = small().fit(X, y)
+    assert model.optimal_
+    assert model.bound_ == pytest.approx(model.objective_, rel=1e-6)
+    assert model.gap_ == pytest.approx(0, abs=1e-6)
+    assert model.structure_.variables == ("class", *X.columns)
+    assert model.classes_.tolist() == [0, 1, 2]
+
+
+def test_grid_search_cross_validation_and_pipeline(iris):
+    X, y = iris
+    search = GridSearchCV(small(), {"score": ["sm", "mdl"], "p": [0.6, 0.9]}, cv=2).fit(X, y)
+    assert search.best_score_ > 0.8
+    out = cross_val_predict(small(), X, y, cv=3, method="predict_proba")
+    assert out.shape == (150, 3)
+    assert out.sum(axis=1) == pytest.approx(np.ones(150))
+    pipeline = make_pipeline(FunctionTransformer(), small())
+    assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.85
+
+
+def test_mixed_columns_keep_their_kinds(mixed):
+    frame, y = mixed
+    model = BNClassifier().fit(frame, y)
+    states = {v.name: v.states for v in model.encoder_.variables}
+    assert states["colour"] == ("blue", "red")
+    assert states["flag"] == ("False", "True")
+    assert states["size"][0].startswith("(-inf")
+    assert model.predict(frame).tolist() == model.predict(frame.iloc[:, ::1]).tolist()
+
+
+def test_integer_codes_can_be_declared_categories():
+    rng = np.random.default_rng(1)
+    code = rng.integers(0, 4, 200)
+    y = (code % 2 == 0).astype(int)
+    by_number = small().fit(code[:, None], y)
+    by_category = small(categorical_features=[0]).fit(code[:, None], y)
+    assert by_category.score(code[:, None], y) == 1.0
+    assert by_category.encoder_.variables[1].states == ("0", "1", "2", "3")
+    assert by_number.score(code[:, None], y) <= 1.0
+    with pytest.raises(OptionError, match="no column 3"):
+        small(categorical_features=[3]).fit(code[:, None], y)
+    with pytest.raises(OptionError, match="from_dtype"):
+        small(categorical_features="all").fit(code[:, None], y)
+
+
+def test_unseen_and_missing_values_are_summed_out(mixed):
+    frame, y = mixed
+    model = BNClassifier().fit(frame, y)
+    odd = frame.head(2).copy()
+    odd["colour"] = ["green", None]
+    odd["size"] = [np.nan, 1.0]
+    proba = model.predict_proba(odd)
+    assert np.isfinite(proba).all()
+    nothing = pd.DataFrame({c: [None] for c in frame.columns})
+    prior = model.predict_proba(nothing)[0]
+    empty = BNClassifier(class_parents=False, score="sm").fit(frame, y)
+    expected = (np.unique(y, return_counts=True)[1] + 1) / (len(y) + 2)
+    assert empty.predict_proba(nothing)[0] == pytest.approx(expected)
+    assert prior.sum() == pytest.approx(1)
+
+
+def test_missing_training_values_follow_the_policy(mixed):
+    frame, y = mixed
+    holes = frame.copy()
+    holes.loc[:9, "colour"] = None
+    dropped = BNClassifier(missing="drop").fit(holes, y)
+    kept = BNClassifier(missing="state").fit(holes, y)
+    states = {v.name: v.states for v in kept.encoder_.variables}
+    assert states["colour"] == ("blue", "red", "missing")
+    assert "missing" not in {v.name: v.states for v in dropped.encoder_.variables}["colour"]
+
+
+def test_the_time_limit_warns_and_still_gives_a_classifier():
+    table = load_dataset("german")
+    with pytest.warns(ConvergenceWarning, match="before the proof"):
+        model = BNClassifier(time_limit=1.5).fit(table.features, table.target)
+    assert not model.optimal_
+    assert model.gap_ > 0
+    assert model.score(table.features, table.target) > 0.6
+
+
+def test_an_accepted_gap_does_not_warn(iris):
+    X, y = iris
+    model = small(gap=5.0).fit(X, y)
+    assert model.gap_ <= 5.0
+
+
+def test_constraints_and_start_reach_the_engine(mixed):
+    frame, y = mixed
+    rules = Constraints(forbidden=[("class", "size")], required=[("colour", "kind")])
+    model = BNClassifier(constraints=rules).fit(frame, y)
+    assert ("class", "size") not in model.structure_.arcs
+    assert ("colour", "kind") in model.structure_.arcs
+    start = Structure.from_arcs(model.structure_.variables, [("class", "colour")])
+    again = BNClassifier(start=start).fit(frame, y)
+    assert again.result_.warm_start.accepted
+    assert again.objective_ >= again.result_.warm_start.objective
