@@ -6,8 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING
 
 from milpbn.errors import DataError
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,15 @@ class Structure:
     def arcs(self) -> tuple[tuple[str, str], ...]:
         """All arcs as (parent, child) names."""
         return tuple((p, v) for v, names in self.to_dict().items() for p in names)
+
+    def to_networkx(self) -> nx.DiGraph:
+        """The graph for networkx, the variables' names as nodes."""
+        import networkx as nx
+
+        graph = nx.DiGraph()
+        graph.add_nodes_from(self.variables)
+        graph.add_edges_from(self.arcs)
+        return graph
 
     @cached_property
     def order(self) -> tuple[int, ...]:
