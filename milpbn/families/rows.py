@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from milpbn.errors import DataError
+from milpbn.errors import DataError, OptionError
 
 
 @dataclass(frozen=True)
@@ -55,3 +55,29 @@ class MergedRows:
 
     def __len__(self) -> int:
         return len(self.weights)
+
+    def split(self, folds: int, seed: int) -> tuple[MergedRows, npt.NDArray[np.int64]]:
+        """The rows divided at random into folds, and the fold of each distinct row."""
+        rows = np.repeat(self.codes, self.weights.astype(np.int64), axis=0)
+        fold = assign_folds(len(rows), folds, seed)
+        divided, counts = np.unique(np.column_stack([rows, fold]), axis=0, return_counts=True)
+        codes = np.ascontiguousarray(divided[:, :-1], dtype=np.int32)
+        return MergedRows(codes, counts.astype(np.float64)), divided[:, -1].astype(np.int64)
+
+    def select(self, mask: npt.NDArray[np.bool_]) -> MergedRows:
+        """Only the rows of `mask`."""
+        return MergedRows(self.codes[mask], self.weights[mask])
+
+
+def assign_folds(n_rows: int, folds: int, seed: int) -> npt.NDArray[np.int64]:
+    """Random folds of nearly equal size, for rows in lexicographic order of their codes.
+
+    Examples
+    --------
+    >>> sorted(assign_folds(5, 2, seed=0).tolist())
+    [0, 0, 0, 1, 1]
+    """
+    if not 2 <= folds <= n_rows:
+        raise OptionError(f"{folds} folds need between 2 and {n_rows} rows' worth of data")
+    rng = np.random.default_rng(seed)
+    return rng.permutation(np.arange(n_rows, dtype=np.int64) % folds)

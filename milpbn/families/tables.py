@@ -58,12 +58,16 @@ class FamilyTables:
         ``(K, |C|)``, the tables of all families on top of each other.
     base
         ``(F + 1,)``; family f owns rows ``base[f]:base[f + 1]`` of `values`.
+    row_offset
+        ``(U,)`` or None: where each data row's own copy of the tables begins, when rows
+        look into tables of their own (cross-validation).
     """
 
     space: FamilySpace
     rows: MergedRows
     values: FloatArray
     base: IntArray
+    row_offset: IntArray | None = None
 
     @classmethod
     def log_probabilities(
@@ -118,6 +122,8 @@ class FamilyTables:
         child, parents = int(self.space.child[family]), self.space.parent_sets[family]
         key = mixed_radix(self.rows.codes[rows], key_variables(child, parents), self.space.cards)
         key += self.base[family]
+        if self.row_offset is not None:
+            key += self.row_offset[rows]
         return key
 
     def by_row(self, family: int, rows: slice = slice(None)) -> FloatArray:

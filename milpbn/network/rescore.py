@@ -14,9 +14,20 @@ import numpy as np
 from scipy.special import gammaln
 
 from milpbn.encoding.columns import Variable
-from milpbn.network.inference import log_joint
-from milpbn.network.network import Codes, fit_network
-from milpbn.scores import MDL, BDeu, Score, SoftBinaryMargin, SoftMargin
+from milpbn.families.rows import assign_folds
+from milpbn.network.inference import log_joint, log_posterior
+from milpbn.network.network import Codes, FloatArray, fit_network
+from milpbn.scores import (
+    MDL,
+    BDeu,
+    ClassificationRate,
+    ConditionalLogLikelihood,
+    RowScore,
+    Score,
+    SoftBinaryMargin,
+    SoftMargin,
+)
+from milpbn.scores.cr import TIE
 from milpbn.structure import Structure
 
 Variables = Sequence[Variable]
@@ -30,25 +41,68 @@ def rescore(score: Score, structure: Structure, variables: Variables, codes: Cod
 def _soft_margin(
     score: SoftMargin, structure: Structure, variables: Variables, codes: Codes
 ) -> float:
-    network = fit_network(structure, variables, codes, score.smoothing)
-    joint = log_joint(network, codes[:, 1:])
-    own = joint[np.arange(len(codes)), codes[:, 0]]
-    joint[np.arange(len(codes)), codes[:, 0]] = -np.inf
-    return float(np.minimum(own - joint.max(axis=1), score.hinge).sum())
+    margins = _by_fold(score, codes, lambda *x: _margins(score, structure, variables, *x))
+    return float(np.minimum(margins, score.hinge).sum())
+
+
+def _classification_rate(
+    score: ClassificationRate, structure: Structure, variables: Variables, codes: Codes
+) -> float:
+    margins = _by_fold(score, codes, lambda *x: _margins(score, structure, variables, *x))
+    return float((margins > TIE).sum())
+
+
+def _margins(
+    score: RowScore, structure: Structure, variables: Variables, train: Codes, test: Codes
+) -> FloatArray:
+    network = fit_network(structure, variables, train, score.smoothing)
+    joint = log_joint(network, test[:, 1:])
+    at = np.arange(len(test))
+    own = joint[at, test[:, 0]]
+    joint[at, test[:, 0]] = -np.inf
+    margins: FloatArray = own - joint.max(axis=1)
+    return margins
+
+
+def _conditional_log_likelihood(
+    score: ConditionalLogLikelihood, structure: Structure, variables: Variables, codes: Codes
+) -> float:
+    def own_posterior(train: Codes, test: Codes) -> FloatArray:
+        network = fit_network(structure, variables, train, score.smoothing)
+        posterior = log_posterior(network, test[:, 1:])
+        out: FloatArray = posterior[np.arange(len(test)), test[:, 0]]
+        return out
+
+    return float(_by_fold(score, codes, own_posterior).sum())
 
 
 def _soft_binary_margin(
     score: SoftBinaryMargin, structure: Structure, variables: Variables, codes: Codes
 ) -> float:
     two = (Variable(variables[0].name, ("own", "rest")), *variables[1:])
-    total = 0.0
-    for c in range(variables[0].card):
-        collapsed = codes.copy()
-        collapsed[:, 0] = codes[:, 0] != c
-        network = fit_network(structure, two, collapsed, score.smoothing)
-        joint = log_joint(network, codes[codes[:, 0] == c, 1:])
-        total += float(np.minimum(joint[:, 0] - joint[:, 1], score.hinge).sum())
-    return total
+
+    def margins(train: Codes, test: Codes) -> FloatArray:
+        out = np.empty(len(test))
+        for c in range(variables[0].card):
+            collapsed = train.copy()
+            collapsed[:, 0] = train[:, 0] != c
+            network = fit_network(structure, two, collapsed, score.smoothing)
+            joint = log_joint(network, test[test[:, 0] == c, 1:])
+            out[test[:, 0] == c] = joint[:, 0] - joint[:, 1]
+        return out
+
+    return float(np.minimum(_by_fold(score, codes, margins), score.hinge).sum())
+
+
+def _by_fold(
+    score: RowScore, codes: Codes, rows_of: Callable[[Codes, Codes], FloatArray]
+) -> FloatArray:
+    """Row scores from (train, test) rows: all rows for both, or fold by fold."""
+    if score.folds is None:
+        return rows_of(codes, codes)
+    codes = codes[np.lexsort(codes.T[::-1])]
+    fold = assign_folds(len(codes), score.folds, score.fold_seed)
+    return np.concatenate([rows_of(codes[fold != k], codes[fold == k]) for k in range(score.folds)])
 
 
 def _mdl(score: MDL, structure: Structure, variables: Variables, codes: Codes) -> float:
@@ -85,6 +139,8 @@ def _bdeu(score: BDeu, structure: Structure, variables: Variables, codes: Codes)
 _DEFINITIONS: dict[type[Score], Callable[[Any, Structure, Variables, Codes], float]] = {
     SoftMargin: _soft_margin,
     SoftBinaryMargin: _soft_binary_margin,
+    ClassificationRate: _classification_rate,
+    ConditionalLogLikelihood: _conditional_log_likelihood,
     MDL: _mdl,
     BDeu: _bdeu,
 }

@@ -4,11 +4,14 @@
 with a class, a line here, and its plain definition in :mod:`milpbn.network.rescore`.
 """
 
-from milpbn.scores.base import LinearObjective, Objective, Score
+from milpbn.scores.base import LinearObjective, Objective, Score, SearchState
 from milpbn.scores.bdeu import BDeu
+from milpbn.scores.cll import ConditionalLogLikelihood
+from milpbn.scores.cr import ClassificationRate
 from milpbn.scores.margin import MarginObjective, MarginScore
 from milpbn.scores.mdl import MDL
 from milpbn.scores.registry import SCORES, make_score
+from milpbn.scores.rows import RowObjective, RowScore
 from milpbn.scores.sbm import SoftBinaryMargin
 from milpbn.scores.sm import SoftMargin
 
@@ -16,11 +19,16 @@ __all__ = [
     "MDL",
     "SCORES",
     "BDeu",
+    "ClassificationRate",
+    "ConditionalLogLikelihood",
     "LinearObjective",
     "MarginObjective",
     "MarginScore",
     "Objective",
+    "RowObjective",
+    "RowScore",
     "Score",
+    "SearchState",
     "SoftBinaryMargin",
     "SoftMargin",
     "make_score",

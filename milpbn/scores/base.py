@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,57 @@ FloatArray = npt.NDArray[np.float64]
 Families = npt.NDArray[np.integer] | Sequence[int]
 
 
+class SearchState(Protocol):
+    """A current structure, its score, and the scores of exchanging one family."""
+
+    families: npt.NDArray[np.int64]
+    value: float
+    evaluations: int
+
+    def scores(
+        self, variable: int, candidates: npt.ArrayLike, threshold: float = -np.inf
+    ) -> FloatArray:
+        """Scores with each candidate as family of `variable`; -inf where below `threshold`."""
+        ...
+
+    def exchange(self, variable: int, family: int) -> None:
+        """Give `variable` another family."""
+        ...
+
+    def reset(self, families: Families) -> None:
+        """Move to another structure."""
+        ...
+
+
+class LinearState:
+    """The search state of a decomposable score: exchanges are differences of weights."""
+
+    def __init__(self, weights: FloatArray, families: Families) -> None:
+        self._weights = weights
+        self.evaluations = 0
+        self.reset(families)
+
+    def reset(self, families: Families) -> None:
+        """See :class:`SearchState`."""
+        self.families = np.array(families, dtype=np.int64)
+        self.value = float(self._weights[self.families].sum())
+
+    def scores(
+        self, variable: int, candidates: npt.ArrayLike, threshold: float = -np.inf
+    ) -> FloatArray:
+        """See :class:`SearchState`."""
+        candidates = np.asarray(candidates, dtype=np.int64)
+        self.evaluations += len(candidates)
+        rest = self.value - self._weights[self.families[variable]]
+        out: FloatArray = rest + self._weights[candidates]
+        return out
+
+    def exchange(self, variable: int, family: int) -> None:
+        """See :class:`SearchState`."""
+        self.families[variable] = family
+        self.value = float(self._weights[self.families].sum())
+
+
 class Objective(ABC):
     """A score on one data set: a function of the chosen families, to be maximised."""
 
@@ -27,6 +78,10 @@ class Objective(ABC):
     @abstractmethod
     def value(self, families: Families) -> float:
         """The score of a structure, given as one family per variable."""
+
+    @abstractmethod
+    def state(self, families: Families) -> SearchState:
+        """The structure as a starting point of a search that exchanges families."""
 
     @abstractmethod
     def quick_bound(self) -> float:
@@ -43,6 +98,10 @@ class LinearObjective(Objective):
     def value(self, families: Families) -> float:
         """See :class:`Objective`."""
         return float(self.weights[np.asarray(families)].sum())
+
+    def state(self, families: Families) -> LinearState:
+        """See :class:`Objective`."""
+        return LinearState(self.weights, families)
 
     def quick_bound(self) -> float:
         """Every variable takes its best parent set."""

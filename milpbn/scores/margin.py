@@ -9,10 +9,9 @@ For row u and competitor c the margin is linear in the family indicators,
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,44 +20,20 @@ from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.errors import OptionError
 from milpbn.families.candidates import CLASS, FamilySpace
 from milpbn.families.rows import MergedRows
-from milpbn.families.smoothing import Laplace, Smoothing
-from milpbn.families.tables import FamilyTables
-from milpbn.scores.base import Families, FloatArray, Objective, Score
+from milpbn.scores.base import Families, FloatArray
+from milpbn.scores.rows import HINGE, RowObjective, RowScore
 
 
 @dataclass(frozen=True)
-class MarginObjective(Objective):
-    """A soft margin on one data set.
+class MarginObjective(RowObjective):
+    """A soft margin on one data set."""
 
-    `tables` holds log-probabilities and the margins are differences between a
-    row's own class and each competitor; with ``binary`` it holds log ratios of the
-    own class against the rest, and each row has one competitor.
-    """
-
-    tables: FamilyTables
-    gamma: float
-    binary: bool
-
-    @property
-    def space(self) -> FamilySpace:  # type: ignore[override]
-        """The candidate families."""
-        return self.tables.space
-
-    @property
-    def rows(self) -> MergedRows:
-        """The training rows."""
-        return self.tables.rows
+    kind = HINGE
 
     @property
     def n_competitors(self) -> int:
         """Margins per row: |C| - 1, or 1 for the binary margin."""
         return 1 if self.binary else self.space.n_classes - 1
-
-    @cached_property
-    def competitors(self) -> npt.NDArray[np.intp]:
-        """``(U, |C| - 1)``: the classes each row competes with, ascending."""
-        others = np.arange(self.space.n_classes - 1)[None, :]
-        return others + (others >= self.rows.labels[:, None])
 
     @cached_property
     def relevant(self) -> npt.NDArray[np.bool_]:
@@ -68,22 +43,9 @@ class MarginObjective(Objective):
         relevant: npt.NDArray[np.bool_] = has_class | (self.space.child == CLASS)
         return relevant
 
-    def _to_margins(self, by_class: FloatArray, rows: slice) -> FloatArray:
-        own = np.take_along_axis(by_class, self.rows.labels[rows, None].astype(np.intp), axis=1)
-        if self.binary:
-            return own
-        return own - np.take_along_axis(by_class, self.competitors[rows], axis=1)
-
     def alpha(self, family: int, rows: slice = slice(None)) -> FloatArray:
         """``(U, competitors)`` coefficients alpha(i, S, u, c) of one family."""
-        return self._to_margins(self.tables.by_row(family, rows), rows)
-
-    def margins(self, families: Families) -> FloatArray:
-        """``(U,)``: the smallest margin of every row under a structure."""
-        smallest: FloatArray = self._to_margins(self.tables.total(families), slice(None)).min(
-            axis=1
-        )
-        return smallest
+        return self.to_margins(self.tables.by_row(family, rows), rows)
 
     def value(self, families: Families) -> float:
         """See :class:`~milpbn.scores.Objective`."""
@@ -119,25 +81,25 @@ class MarginObjective(Objective):
 
 
 @dataclass(frozen=True)
-class MarginScore(Score):
+class MarginScore(RowScore):
     """Settings shared by SM and SBM.
 
     Parameters
     ----------
+    smoothing, folds, fold_seed
+        See :class:`~milpbn.scores.rows.RowScore`.
     p
         Desired class probability; ``gamma = log(p / (1 - p))``.
     gamma
         Desired log-margin; overrides `p`.
-    smoothing
-        How counts become probabilities.
     """
 
+    binary: ClassVar[bool] = False
     p: float | None = 0.9
     gamma: float | None = None
-    smoothing: Smoothing = field(default_factory=Laplace)
-    generative = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.gamma is not None:
             if not (self.gamma > 0 and math.isfinite(self.gamma)):
                 raise OptionError(f"gamma must be a positive number, not {self.gamma}")
@@ -156,10 +118,10 @@ class MarginScore(Score):
     def settings(self) -> dict[str, Any]:
         """See :class:`~milpbn.scores.Score`."""
         p = {} if self.p is None else {"p": self.p}
-        return {**p, "gamma": self.hinge, "smoothing": str(self.smoothing)}
+        return {**p, "gamma": self.hinge, **super().settings()}
 
-    @abstractmethod
     def objective(
         self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
     ) -> MarginObjective:
         """See :class:`~milpbn.scores.Score`."""
+        return MarginObjective(self.tables(space, rows, checkpoint), self.hinge, self.binary)

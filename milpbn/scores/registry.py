@@ -8,13 +8,27 @@ from milpbn.errors import OptionError
 from milpbn.families.smoothing import Smoothing, parse_smoothing
 from milpbn.scores.base import Score
 from milpbn.scores.bdeu import BDeu
+from milpbn.scores.cll import ConditionalLogLikelihood
+from milpbn.scores.cr import ClassificationRate
 from milpbn.scores.margin import MarginScore
 from milpbn.scores.mdl import MDL
+from milpbn.scores.rows import RowScore
 from milpbn.scores.sbm import SoftBinaryMargin
 from milpbn.scores.sm import SoftMargin
 
-SCORES: dict[str, type[Score]] = {s.name: s for s in (SoftMargin, SoftBinaryMargin, MDL, BDeu)}
-ALIASES = {"bic": "mdl"}
+SCORES: dict[str, type[Score]] = {
+    s.name: s
+    for s in (
+        SoftMargin,
+        SoftBinaryMargin,
+        MDL,
+        BDeu,
+        ClassificationRate,
+        ConditionalLogLikelihood,
+    )
+}
+ALIASES = {"bic": "mdl", "mm": "sm"}
+"""Other names; the papers' MM is SM up to the factor lambda = 1 / gamma."""
 
 
 def make_score(
@@ -24,6 +38,8 @@ def make_score(
     gamma: float | None = None,
     smoothing: str | Smoothing = "laplace",
     ess: float = 1.0,
+    folds: int | None = None,
+    fold_seed: int = 0,
 ) -> Score:
     """The score called `name` with the settings that apply to it.
 
@@ -44,5 +60,9 @@ def make_score(
         raise OptionError(f"unknown score {name!r}; {hint}known scores: {', '.join(known)}")
     kind = SCORES[key]
     if issubclass(kind, MarginScore):
-        return kind(p=p, gamma=gamma, smoothing=parse_smoothing(smoothing))
+        return kind(parse_smoothing(smoothing), folds, fold_seed, p, gamma)
+    if issubclass(kind, RowScore):
+        return kind(parse_smoothing(smoothing), folds, fold_seed)
+    if folds is not None:
+        raise OptionError(f"the score {kind.name} is not a sum over rows: it takes no folds")
     return BDeu(ess=ess) if kind is BDeu else kind()

@@ -14,11 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from milpbn.clock import Checkpoint, no_checkpoint
-from milpbn.families.candidates import FamilySpace
-from milpbn.families.rows import MergedRows
 from milpbn.families.tables import FamilyTables
-from milpbn.scores.margin import MarginObjective, MarginScore
+from milpbn.scores.margin import MarginScore
 
 
 @dataclass(frozen=True)
@@ -27,10 +24,5 @@ class SoftBinaryMargin(MarginScore):
 
     name = "sbm"
     title = "soft binary margin"
-
-    def objective(
-        self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
-    ) -> MarginObjective:
-        """See :class:`~milpbn.scores.Score`."""
-        tables = FamilyTables.own_against_rest(space, rows, self.smoothing, checkpoint)
-        return MarginObjective(tables, self.hinge, binary=True)
+    binary = True
+    _tables_of = FamilyTables.own_against_rest

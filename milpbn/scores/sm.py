@@ -11,11 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from milpbn.clock import Checkpoint, no_checkpoint
-from milpbn.families.candidates import FamilySpace
-from milpbn.families.rows import MergedRows
-from milpbn.families.tables import FamilyTables
-from milpbn.scores.margin import MarginObjective, MarginScore
+from milpbn.scores.margin import MarginScore
 
 
 @dataclass(frozen=True)
@@ -30,10 +26,3 @@ class SoftMargin(MarginScore):
 
     name = "sm"
     title = "soft margin"
-
-    def objective(
-        self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
-    ) -> MarginObjective:
-        """See :class:`~milpbn.scores.Score`."""
-        tables = FamilyTables.log_probabilities(space, rows, self.smoothing, checkpoint)
-        return MarginObjective(tables, self.hinge, binary=False)

@@ -1,0 +1,53 @@
+"""CLL, the conditional log-likelihood of the classes.
+
+    CLL = sum_u w_u log P(c_u | z_u) = - sum_u w_u log(1 + sum_{c != c_u} exp(-d_u(c)))
+
+References
+----------
+Grossman & Domingos (2004), Learning Bayesian network classifiers by maximizing
+conditional likelihood.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from milpbn.clock import Checkpoint, no_checkpoint
+from milpbn.families.candidates import FamilySpace
+from milpbn.families.rows import MergedRows
+from milpbn.scores.base import Families
+from milpbn.scores.rows import CLL, RowObjective, RowScore
+
+
+@dataclass(frozen=True)
+class PosteriorObjective(RowObjective):
+    """The conditional log-likelihood on one data set."""
+
+    kind = CLL
+
+    def value(self, families: Families) -> float:
+        """See :class:`~milpbn.scores.Objective`."""
+        margins = self.to_margins(self.tables.total(families))
+        with_own = np.column_stack([np.zeros(len(margins)), -margins])
+        return -float(self.rows.weights @ logsumexp(with_own, axis=1))
+
+    def quick_bound(self) -> float:
+        """Certainty."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class ConditionalLogLikelihood(RowScore):
+    """The conditional log-likelihood, on the training rows or cross-validated inside them."""
+
+    name = "cll"
+    title = "conditional log-likelihood"
+
+    def objective(
+        self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
+    ) -> PosteriorObjective:
+        """See :class:`~milpbn.scores.Score`."""
+        return PosteriorObjective(self.tables(space, rows, checkpoint))

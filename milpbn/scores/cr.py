@@ -1,0 +1,54 @@
+"""CR, the classification rate: the number of rows whose class is the most probable one.
+
+    CR = sum_u w_u [ log P(c_u, z_u) > log P(c, z_u) for all c != c_u ]
+
+A tie counts as an error, so that the rate does not depend on the order of the classes.
+Given as a number of rows, not as a fraction. It is not concave in the structure, so no
+linear program is known for it here: it serves the searches.
+
+References
+----------
+Keogh & Pazzani (1999), Learning augmented Bayesian classifiers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from milpbn.clock import Checkpoint, no_checkpoint
+from milpbn.families.candidates import FamilySpace
+from milpbn.families.rows import MergedRows
+from milpbn.scores.base import Families
+from milpbn.scores.rows import RATE, RowObjective, RowScore
+
+TIE = 1e-9
+"""Margins below this are ties: sums of logarithms are not exact."""
+
+
+@dataclass(frozen=True)
+class RateObjective(RowObjective):
+    """The classification rate on one data set."""
+
+    kind = RATE
+
+    def value(self, families: Families) -> float:
+        """See :class:`~milpbn.scores.Objective`."""
+        return float(self.rows.weights @ (self.margins(families) > TIE))
+
+    def quick_bound(self) -> float:
+        """All rows."""
+        return self.rows.total
+
+
+@dataclass(frozen=True)
+class ClassificationRate(RowScore):
+    """The classification rate, on the training rows or cross-validated inside them."""
+
+    name = "cr"
+    title = "classification rate"
+
+    def objective(
+        self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
+    ) -> RateObjective:
+        """See :class:`~milpbn.scores.Score`."""
+        return RateObjective(self.tables(space, rows, checkpoint))
