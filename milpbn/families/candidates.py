@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from math import comb, prod
@@ -39,12 +39,16 @@ class FamilySpace:
         The parent set of every family, as sorted variable indices.
     offsets
         Variable i owns families ``offsets[i]:offsets[i + 1]``.
+    dominated
+        (Variable, parent set) pairs that were pruned, each with the family that
+        replaces it: a subset of the parents that scores at least as well.
     """
 
     names: tuple[str, ...]
     cards: tuple[int, ...]
     parent_sets: tuple[ParentSet, ...]
     offsets: IntArray
+    dominated: Mapping[tuple[int, ParentSet], int] = field(default_factory=dict)
 
     @property
     def n_variables(self) -> int:
@@ -84,12 +88,17 @@ class FamilySpace:
         return Structure(self.names, tuple(self.parent_sets[int(f)] for f in families))
 
     def families(self, structure: Structure) -> IntArray:
-        """The family indices of a structure; raises where it leaves the space."""
+        """The family indices of a structure; raises where it leaves the space.
+
+        A pruned family is replaced by the one that dominates it, which removes arcs only.
+        """
         if structure.variables != self.names:
             structure = _reordered(structure, self.names)
         out = np.empty(self.n_variables, dtype=np.int64)
         for i, parents in enumerate(structure.parents):
             family = self.find(i, parents)
+            if family is None:
+                family = self.dominated.get((i, parents))
             if family is None:
                 names = ", ".join(self.names[p] for p in parents) or "no parents"
                 raise ConstraintError(
@@ -251,24 +260,28 @@ def _choice(
         may_be_empty=not required,
     )
     if not required <= allowed or choice.n_sets == 0:
-        raise ConstraintError(_no_parent_set(name, names, required, limit, i, class_parents))
+        with_class = i != CLASS and not generative
+        raise ConstraintError(_no_parent_set(i, names, required, limit, class_parents, with_class))
     return choice
 
 
 def _no_parent_set(
-    name: str,
+    i: int,
     names: Sequence[str],
     required: set[int],
     limit: int,
-    i: int,
     class_parents: bool,
+    with_class: bool,
 ) -> str:
+    name = names[i]
     arcs = ", ".join(f"{names[p]}->{name}" for p in sorted(required))
     if i == CLASS and not class_parents:
         return f"{arcs} is required, but the class is a root here; allow class parents"
+    what = f"no candidate parent set of {name!r} fits the constraints: required {arcs}, at most "
+    if not with_class:
+        return f"{what}{limit} parents; raise max_parents"
     return (
-        f"no candidate parent set of {name!r} fits the constraints: required {arcs}, at most "
-        f"{limit} parents. A feature's parent sets contain the class ({names[CLASS]}), which "
+        f"{what}{limit} parents. A feature's parent sets contain the class ({names[CLASS]}), which "
         "counts as a parent: raise max_parents, or allow the arc from the class"
     )
 

@@ -175,17 +175,23 @@ _KEYS = ("required", "forbidden", "tiers", "max_parents")
 
 
 def _tiers(given: Any) -> tuple[tuple[str, ...], ...]:
-    if isinstance(given, str) or any(isinstance(tier, str) for tier in given):
-        raise ConstraintError("tiers must be lists of variable names, e.g. [['a'], ['b', 'c']]")
-    return tuple(tuple(tier) for tier in given)
+    if _is_list(given) and all(_is_list(tier) for tier in given):
+        tiers = tuple(tuple(tier) for tier in given)
+        if all(isinstance(v, str) for tier in tiers for v in tier):
+            return tiers
+    raise ConstraintError("tiers must be lists of variable names, e.g. [['a'], ['b', 'c']]")
+
+
+def _is_list(given: Any) -> bool:
+    return isinstance(given, Iterable) and not isinstance(given, str)
 
 
 def _arcs(name: str, given: Iterable[Any]) -> tuple[Arc, ...]:
-    if isinstance(given, str):
-        raise ConstraintError(f"{name} must be a list of arcs, not one string")
+    if not _is_list(given):
+        raise ConstraintError(f"{name} must be a list of arcs, not {given!r}")
     arcs: list[Arc] = []
     for item in given:
-        arc = parse_arc(item) if isinstance(item, str) else tuple(item)
+        arc = parse_arc(item) if isinstance(item, str) else tuple(item) if _is_list(item) else ()
         if len(arc) != 2 or not all(isinstance(v, str) for v in arc):
             raise ConstraintError(f"{name}: {item!r} is not a (parent, child) pair of names")
         if arc[0] == arc[1]:
