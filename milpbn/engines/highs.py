@@ -36,7 +36,8 @@ _threads_in_use: int | None = None
 
 def has_abandoned_runs() -> bool:
     """Whether a HiGHS run is still busy in the background (a process must then exit hard)."""
-    return any(thread.is_alive() for thread, _ in _abandoned)
+    _abandoned[:] = [run for run in _abandoned if run[0].is_alive()]
+    return bool(_abandoned)
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,8 @@ class HighsRun:
         self._listeners = listeners
         self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._stop = threading.Event()
+        self._ended = threading.Event()
+        self._return_code: Any = None
         self._start_accepted = False
         self._last_x: FloatArray | None = None
         self._last_bound: float | None = None
@@ -118,17 +121,30 @@ class HighsRun:
     def solve(self, start: FloatArray | None = None) -> HighsAnswer:
         """Run to the end, the limit, or Ctrl-C; never raises KeyboardInterrupt."""
         self._configure(start)
-        thread = threading.Thread(target=self._highs.run, daemon=True)
-        began = time.perf_counter()
-        thread.start()
-        interrupted = self._wait(thread, began)
-        if thread.is_alive():
-            _abandoned.append((thread, self._highs))
-            status = Status.INTERRUPTED if interrupted else Status.TIME_LIMIT
-            return HighsAnswer(
-                status, self._last_x, self._last_bound, self._last_nodes, self._start_accepted
-            )
-        return self._answer()
+        thread = threading.Thread(target=self._run_highs, daemon=True)
+        interrupted = False
+        try:
+            thread.start()
+            interrupted = self._wait()
+        finally:
+            # However this ends, the solver must not go on behind the caller's back.
+            self._stop.set()
+            ended = self._ended.is_set()
+            if not ended:
+                _abandoned.append((thread, self._highs))
+        if ended:
+            return self._answer()
+        status = Status.INTERRUPTED if interrupted else Status.TIME_LIMIT
+        return HighsAnswer(
+            status, self._last_x, self._last_bound, self._last_nodes, self._start_accepted
+        )
+
+    def _run_highs(self) -> None:
+        try:
+            self._return_code = self._highs.run()
+        finally:
+            self._ended.set()
+            self._events.put(lambda: None)  # wakes the waiting thread
 
     def _configure(self, start: FloatArray | None) -> None:
         global _threads_in_use
@@ -146,28 +162,29 @@ class HighsRun:
             index = np.arange(len(start), dtype=np.int32)
             check_highs(highs.setSolution(len(start), index, start), "take the MIP start")
 
-    def _wait(self, thread: threading.Thread, began: float) -> bool:
-        """Serve events until the thread ends or must be given up; True if interrupted."""
-        deadline = began + self._settings.time_limit + _GRACE_SECONDS
+    def _wait(self) -> bool:
+        """Serve events until the run ends or must be given up; True if interrupted."""
+        deadline = time.perf_counter() + self._settings.time_limit + _GRACE_SECONDS
         interrupted = False
-        while thread.is_alive() or not self._events.empty():
+        while True:
+            # A call of its own, because Ctrl-C comes between any two steps of the loop.
             try:
-                if time.perf_counter() > deadline:
-                    self._stop.set()
-                    break
-                try:
-                    self._events.get(timeout=_POLL_SECONDS)()
-                except queue.Empty:
-                    continue
+                self._serve(deadline)
+                return interrupted
             except KeyboardInterrupt:
                 self._stop.set()
                 interrupted = True
                 deadline = min(deadline, time.perf_counter() + _GRACE_SECONDS)
-            except BaseException:
-                # A listener failed: do not leave the solver running behind the error.
-                self._stop.set()
-                raise
-        return interrupted
+
+    def _serve(self, deadline: float) -> None:
+        while not (self._ended.is_set() and self._events.empty()):
+            if time.perf_counter() > deadline:
+                return
+            try:
+                tell = self._events.get(timeout=_POLL_SECONDS)
+            except queue.Empty:
+                continue
+            tell()
 
     def _on_log(self, event: Any) -> None:
         if _START_TAKEN.search(event.message):
@@ -198,7 +215,12 @@ class HighsRun:
             highspy.HighsModelStatus.kTimeLimit: Status.TIME_LIMIT,
             highspy.HighsModelStatus.kInterrupt: Status.INTERRUPTED,
             highspy.HighsModelStatus.kInfeasible: Status.INFEASIBLE,
+            # Limits that a user may set by option: an end without proof.
+            highspy.HighsModelStatus.kSolutionLimit: Status.FEASIBLE,
+            highspy.HighsModelStatus.kIterationLimit: Status.FEASIBLE,
+            highspy.HighsModelStatus.kObjectiveTarget: Status.FEASIBLE,
         }
+        check_highs(self._return_code, "solve the model")
         model_status = self._highs.getModelStatus()
         if model_status not in statuses:
             name = self._highs.modelStatusToString(model_status)
@@ -209,6 +231,10 @@ class HighsRun:
         if info.primal_solution_status == 2:
             x = np.array(self._highs.getSolution().col_value, dtype=np.float64)
         bound = float(info.mip_dual_bound)
+        if info.mip_node_count < 0:
+            # Without integer columns the MIP entries are empty, and an optimum is its own bound.
+            optimal = model_status == highspy.HighsModelStatus.kOptimal
+            bound = float(info.objective_function_value) if optimal else np.inf
         return HighsAnswer(
             status=statuses[model_status],
             x=x,

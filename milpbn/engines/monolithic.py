@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.highs import FloatArray, HighsAnswer, HighsRun, HighsSettings, Listeners
 from milpbn.engines.progress import TOLERANCE, Progress, allowed_gap
-from milpbn.engines.start import offer_simple_starts
+from milpbn.engines.start import complete_quietly, offer_simple_starts
 from milpbn.errors import OptionError, SolverError
 from milpbn.families.candidates import DEFAULT_MEMORY
 from milpbn.formulation.build import Layout, build_model
@@ -80,13 +80,13 @@ def solve_monolithic(
     clock, options = clock or Clock(), options or SolveOptions()
     progress = Progress(objective, clock, listener)
     warm = None
-    if start is not None:
-        families = objective.space.families(start)
-        progress.incumbent(families, start_source)
-        warm = WarmStart(start_source, objective.value(families))
     answer: HighsAnswer | None = None
     status = Status.TIME_LIMIT
     try:
+        if start is not None:
+            families = objective.space.families(start)
+            warm = WarmStart(start_source, objective.value(families))
+            progress.incumbent(families, start_source)
         offer_simple_starts(progress)
         model, layout = build_model(
             objective, memory_limit=options.memory_limit, checkpoint=clock.checkpoint
@@ -99,6 +99,7 @@ def solve_monolithic(
     except KeyboardInterrupt:
         clock.close_phase("building")
         status = Status.INTERRUPTED
+        complete_quietly(progress)
     return _result(progress, score, status, answer, warm)
 
 
@@ -152,6 +153,7 @@ def _run_pulp(
         seed=options.seed,
         warm_start=True,
         listeners=_listeners(layout, progress, order),
+        checkpoint=progress.clock.checkpoint,
     )
     problem.solve(solver)
     answer = solver.answer

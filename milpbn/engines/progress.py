@@ -73,7 +73,8 @@ class Progress:
         """The bound, lifted to the incumbent where it lies below by less than the tolerance."""
         if bound >= self.value:
             return bound
-        if bound < self.value - allowed_gap(self.value):
+        # Not "bound < ...": a bound that is no number must not pass for a proof.
+        if not bound >= self.value - allowed_gap(self.value):
             raise SolverError(
                 f"the bound {bound!r} lies below a structure that scores {self.value!r}; "
                 "please report this with the data and the options"

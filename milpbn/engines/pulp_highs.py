@@ -8,12 +8,16 @@ and mends these points.
 
 from __future__ import annotations
 
+import time
+from array import array
+from dataclasses import replace
 from typing import Any
 
 import highspy
 import numpy as np
 import pulp
 
+from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.engines.highs import HighsAnswer, HighsRun, HighsSettings, Listeners
 from milpbn.errors import OptionError
 from milpbn.formulation.emit_highs import check_highs
@@ -26,7 +30,7 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
     Parameters
     ----------
     time_limit
-        Seconds, or None.
+        Seconds for the hand-over to HiGHS and the solve, or None.
     gap
         Relative gap at which to stop; 0 proves optimality.
     threads, seed
@@ -36,6 +40,9 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
         start; every variable needs one.
     listeners
         Told of each solution and bound while the solver runs.
+    checkpoint
+        Called during the hand-over, which takes seconds on large problems; it may
+        raise to stop.
     **options
         HiGHS options by name; an unknown one raises.
 
@@ -66,6 +73,7 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
         seed: int = 0,
         warm_start: bool = False,
         listeners: Listeners | None = None,
+        checkpoint: Checkpoint = no_checkpoint,
         **options: Any,
     ) -> None:
         super().__init__(mip=True, msg=False, timeLimit=time_limit, gapRel=gap, threads=threads)
@@ -78,10 +86,12 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
         )
         self.warm_start = warm_start
         self.listeners = listeners or Listeners()
+        self.checkpoint = checkpoint
         self.answer: HighsAnswer | None = None
 
     def createAndConfigureSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Create the solver object; the settings are applied when it runs."""
+        self._began = time.perf_counter()
         lp.solverModel = highspy.Highs()  # type: ignore[no-untyped-call]
         check_highs(lp.solverModel.setOptionValue("output_flag", False), "be silent")
 
@@ -90,9 +100,13 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
         variables = lp.variables()
         for k, v in enumerate(variables):
             v.index = k
-        starts, index, value, lower, upper = [0], [], [], [], []
+        starts, lower, upper = [0], [], []
+        # Millions of entries: lists of them would take seconds to convert.
+        index, value = array("i"), array("d")
         for k, row in enumerate(lp.constraints()):
             row.index = k
+            if k % 256 == 0:
+                self.checkpoint()
             for v, coefficient in row.items():
                 if coefficient != 0:
                     index.append(v.index)
@@ -131,7 +145,9 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
                 name = lp.variables()[values.index(None)].name
                 raise OptionError(f"warm start: variable {name} has no initial value")
             start = np.array(values, dtype=np.float64)
-        self.answer = HighsRun(lp.solverModel, self.settings, self.listeners).solve(start)
+        spent = time.perf_counter() - self._began
+        settings = replace(self.settings, time_limit=max(self.settings.time_limit - spent, 0.0))
+        self.answer = HighsRun(lp.solverModel, settings, self.listeners).solve(start)
 
     def findSolutionValues(self, lp: pulp.LpProblem) -> tuple[int, int]:  # noqa: N802
         """Set the variables' values; "Optimal" only when HiGHS proved it."""

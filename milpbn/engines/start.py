@@ -23,3 +23,13 @@ def offer_simple_starts(progress: Progress) -> None:
     progress.improve_bound(progress.objective.quick_bound(), 0, "quick bound")
     for name, families in simple_starts(progress.objective.space).items():
         progress.incumbent(families, name)
+
+
+def complete_quietly(progress: Progress) -> None:
+    """A structure and a bound for a run that was interrupted before it had both."""
+    objective = progress.objective
+    if progress.families is None:
+        source, families = next(iter(simple_starts(objective.space).items()))
+        progress.families, progress.source = families, source
+        progress.value = objective.value(families)
+    progress.bound = min(progress.bound, objective.quick_bound())
