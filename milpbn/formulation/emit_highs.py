@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from milpbn.errors import OptionError, SolverError
+from milpbn.files import check_writable
 from milpbn.formulation.model import SparseModel
 
 MODEL_SUFFIXES = {".lp": "\\ ", ".mps": "* "}
@@ -60,8 +61,7 @@ def write_model(model: SparseModel, path: str | Path) -> None:
         raise OptionError(
             f"{path}: a model file ends in {' or '.join(MODEL_SUFFIXES)}, not {path.suffix!r}"
         )
-    if not path.parent.is_dir():
-        raise OptionError(f"cannot write {path}: there is no folder {path.parent}")
+    check_writable(path)
     highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     check_highs(highs.setOptionValue("output_flag", False), "be silent")
     pass_model(highs, model)

@@ -16,12 +16,14 @@ from milpbn.families.candidates import FamilySpace
 def safe_names(names: Sequence[str]) -> list[str]:
     """Unique file-safe names, as close to the originals as the formats allow.
 
+    ``none`` is kept free: it stands for the empty parent set.
+
     Examples
     --------
     >>> safe_names(["class", "a b", "a-b", "größe"])
     ['class', 'a_b', 'a_b_2', 'gr__e']
     """
-    taken: set[str] = set()
+    taken = {"none"}
     out = []
     for name in names:
         base = re.sub(r"[^A-Za-z0-9_]", "_", name) or "_"
@@ -66,7 +68,9 @@ class ModelNames:
         """One line per variable and per family: file name, then the true names."""
         space = self._space
         lines = [f"{s} = {n!r}" for s, n in zip(self._safe, space.names, strict=True)]
+        # Escaped, since a line break inside a name would end the comment.
+        shown = [repr(n)[1:-1] for n in space.names]
         for f, parents in enumerate(space.parent_sets):
-            names = ", ".join(space.names[p] for p in parents) or "no parents"
-            lines.append(f"{self.eta(f)}: {space.names[int(space.child[f])]} <- {names}")
+            names = ", ".join(shown[p] for p in parents) or "no parents"
+            lines.append(f"{self.eta(f)}: {shown[int(space.child[f])]} <- {names}")
         return lines
