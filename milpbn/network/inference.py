@@ -8,6 +8,7 @@ out one at a time (variable elimination), for all rows of the group at once.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -68,7 +69,7 @@ def accuracy(network: Network, codes: Codes) -> float:
 
 @dataclass(frozen=True)
 class _Factor:
-    """A table per row: axis 0 the rows, then one axis per variable of `scope`."""
+    """A log table per row: axis 0 the rows, then one axis per variable of `scope`."""
 
     scope: tuple[int, ...]
     values: FloatArray
@@ -83,17 +84,16 @@ def _log_joint_of_pattern(network: Network, codes: Codes, missing: frozenset[int
             # (rows, 1) or (rows, |C|): the class is the only variable left.
             total += factor.values.reshape(len(codes), -1)
         else:
-            factors.append(_Factor(factor.scope, np.exp(factor.values)))
+            factors.append(factor)
     left = set(missing)
     while left:
         variable = min(left, key=lambda v: (_cost(network, factors, v), v))
         left.remove(variable)
         touching = [f for f in factors if variable in f.scope]
         factors = [f for f in factors if variable not in f.scope]
-        factor, scale = _sum_out(touching, variable)
-        total += scale[:, None]
+        factor = _sum_out(touching, variable)
         if set(factor.scope) <= {_CLASS}:
-            total += np.log(factor.values).reshape(len(codes), -1)
+            total += factor.values.reshape(len(codes), -1)
         else:
             factors.append(factor)
     return total
@@ -121,13 +121,13 @@ def _restrict(network: Network, i: int, codes: Codes, missing: frozenset[int]) -
 def _cost(network: Network, factors: list[_Factor], variable: int) -> int:
     """Cells of the table that eliminating `variable` makes."""
     scope = {v for f in factors if variable in f.scope for v in f.scope}
-    return int(np.prod([network.variables[v].card for v in scope]))
+    return prod(network.variables[v].card for v in scope)
 
 
-def _sum_out(factors: list[_Factor], variable: int) -> tuple[_Factor, FloatArray]:
-    """Multiply `factors`, sum `variable` out, and scale each row to a maximum of one."""
+def _sum_out(factors: list[_Factor], variable: int) -> _Factor:
+    """Multiply `factors` and sum `variable` out, in logs: long products underflow."""
     scope = tuple(sorted({v for f in factors for v in f.scope}))
-    product = np.ones((1,) * (1 + len(scope)))
+    product = np.zeros((1,) * (1 + len(scope)))
     for f in factors:
         order = sorted(f.scope)
         values = np.moveaxis(
@@ -137,8 +137,8 @@ def _sum_out(factors: list[_Factor], variable: int) -> tuple[_Factor, FloatArray
             len(f.values),
             *(values.shape[1 + order.index(v)] if v in order else 1 for v in scope),
         ]
-        product = product * values.reshape(shape)
-    summed = product.sum(axis=1 + scope.index(variable))
-    largest = summed.reshape(len(summed), -1).max(axis=1)
-    summed = summed / largest.reshape((-1,) + (1,) * (summed.ndim - 1))
-    return _Factor(tuple(v for v in scope if v != variable), summed), np.log(largest)
+        product = product + values.reshape(shape)
+    axis = 1 + scope.index(variable)
+    largest = product.max(axis=axis, keepdims=True)
+    summed = np.log(np.exp(product - largest).sum(axis=axis)) + largest.squeeze(axis)
+    return _Factor(tuple(v for v in scope if v != variable), summed)

@@ -30,7 +30,7 @@ def read_structure(path: str | Path) -> Structure:
     if text.lstrip().startswith("{"):
         try:
             content = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ModelFileError(f"{path} is not valid JSON: {error}") from None
         if content.get("format") == FORMAT:
             return Model.load(path).network.structure
