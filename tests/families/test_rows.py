@@ -1,0 +1,34 @@
+"""Equal rows are merged, and nothing is lost by it."""
+
+import numpy as np
+import pytest
+
+from milpbn.errors import DataError
+from milpbn.families import MergedRows
+
+
+def test_equal_rows_become_one_with_a_weight():
+    rows = MergedRows.from_codes(np.array([[1, 0], [0, 2], [1, 0], [1, 0]]))
+    assert dict(zip(map(tuple, rows.codes.tolist()), rows.weights.tolist(), strict=True)) == {
+        (0, 2): 1.0,
+        (1, 0): 3.0,
+    }
+    assert (len(rows), rows.total) == (2, 4.0)
+    assert rows.labels.tolist() == rows.codes[:, 0].tolist()
+
+
+def test_rows_that_differ_in_one_code_stay_apart():
+    rows = MergedRows.from_codes(np.array([[0, 0, 0], [0, 0, 1], [1, 0, 0]]))
+    assert (len(rows), rows.weights.tolist()) == (3, [1.0, 1.0, 1.0])
+
+
+def test_repeating_the_rows_gives_them_back():
+    codes = np.random.default_rng(3).integers(0, 3, (40, 3))
+    rows = MergedRows.from_codes(codes)
+    repeated = np.repeat(rows.codes, rows.weights.astype(int), axis=0)
+    assert sorted(map(tuple, repeated.tolist())) == sorted(map(tuple, codes.tolist()))
+
+
+def test_incomplete_training_rows_are_refused():
+    with pytest.raises(DataError, match="must be complete"):
+        MergedRows.from_codes(np.array([[0, 1], [1, -1]]))
