@@ -69,12 +69,14 @@ def write_model(model: SparseModel, path: str | Path) -> None:
         check_highs(highs.passColName(k, name), f"name column {name}")
     for k, name in enumerate(model.row_names()):
         check_highs(highs.passRowName(k, name), f"name row {name}")
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        raw = Path(folder) / f"raw{path.suffix}"
-        check_highs(highs.writeModel(str(raw)), f"write {path}")
-        mark = MODEL_SUFFIXES[path.suffix]
-        final = Path(folder) / "final"
-        with final.open("w", encoding="utf-8") as out, raw.open(encoding="utf-8") as body:
-            out.writelines(f"{mark}{line}\n" for line in model.legend())
-            out.writelines(body)
-        os.replace(final, path)
+    try:
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            raw, final = Path(folder) / f"raw{path.suffix}", Path(folder) / "final"
+            check_highs(highs.writeModel(str(raw)), f"write {path}")
+            mark = MODEL_SUFFIXES[path.suffix]
+            with final.open("w", encoding="utf-8") as out, raw.open(encoding="utf-8") as body:
+                out.writelines(f"{mark}{line}\n" for line in model.legend())
+                out.writelines(body)
+            os.replace(final, path)
+    except OSError as error:
+        raise OptionError(f"cannot write {path}: {error.strerror or error}") from None

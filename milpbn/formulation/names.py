@@ -12,11 +12,15 @@ from collections.abc import Sequence
 
 from milpbn.families.candidates import FamilySpace
 
+# The LP format ends a name after 255 characters; some are left for separators.
+_LONGEST = 240
 
-def safe_names(names: Sequence[str]) -> list[str]:
+
+def safe_names(names: Sequence[str], longest: int = _LONGEST) -> list[str]:
     """Unique file-safe names, as close to the originals as the formats allow.
 
-    ``none`` is kept free: it stands for the empty parent set.
+    ``none`` is kept free: it stands for the empty parent set. Names are cut after
+    `longest` characters.
 
     Examples
     --------
@@ -26,7 +30,7 @@ def safe_names(names: Sequence[str]) -> list[str]:
     taken = {"none"}
     out = []
     for name in names:
-        base = re.sub(r"[^A-Za-z0-9_]", "_", name) or "_"
+        base = re.sub(r"[^A-Za-z0-9_]", "_", name)[:longest] or "_"
         candidate, k = base, 2
         while candidate in taken:
             candidate, k = f"{base}_{k}", k + 1
@@ -40,7 +44,9 @@ class ModelNames:
 
     def __init__(self, space: FamilySpace) -> None:
         self._space = space
-        self._safe = safe_names(space.names)
+        # A column is named after a child and its parents: together they must fit.
+        n_names = 1 + max(map(len, space.parent_sets), default=0)
+        self._safe = safe_names(space.names, max(_LONGEST // n_names - 8, 1))
 
     def eta(self, family: int) -> str:
         """``eta.child.from.parent.parent``, or ``eta.child.from.none``."""
