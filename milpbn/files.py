@@ -33,6 +33,11 @@ def check_writable(path: str | Path) -> None:
     path = Path(path)
     if path.is_dir():
         raise OptionError(f"cannot write {path}: it is a folder")
+    if path.exists() and not path.is_file():
+        # A device (/dev/null, /dev/stdout) is written to, whatever its folder allows.
+        if not os.access(path, os.W_OK):
+            raise OptionError(f"cannot write {path}: no permission")
+        return
     if not path.parent.is_dir():
         raise OptionError(f"cannot write {path}: there is no folder {path.parent}")
     if not os.access(path.parent, os.W_OK):

@@ -140,7 +140,7 @@ class Result:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Result:
-        """Rebuild a result written by :meth:`to_dict`."""
+        """Rebuild a result written by :meth:`to_dict`; a text for a number raises ValueError."""
         data = {k: v for k, v in data.items() if k not in ("gap_abs", "gap_rel")}
         start = data.get("warm_start")
         return cls(
@@ -148,8 +148,11 @@ class Result:
                 **data,
                 "status": Status(data["status"]),
                 "structure": Structure.from_dict(data["structure"]),
+                "objective": float(data["objective"]),
+                "bound": _float_or_none(data["bound"]),
+                "seconds": {k: float(v) for k, v in data.get("seconds", {}).items()},
                 "warm_start": WarmStart(**start) if start else None,
-                "trace": tuple(TracePoint(**p) for p in data.get("trace", ())),
+                "trace": tuple(_trace_point(**p) for p in data.get("trace", ())),
             }
         )
 
@@ -171,8 +174,21 @@ class Result:
         return "\n".join(f"{k:<12}{v}" for k, v in lines)
 
 
+def _float_or_none(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def _trace_point(time: Any, objective: Any, bound: Any, nodes: Any, source: Any) -> TracePoint:
+    return TracePoint(
+        float(time), _float_or_none(objective), _float_or_none(bound), int(nodes), str(source)
+    )
+
+
 def _score_line(result: Result) -> str:
-    settings = ", ".join(f"{k}={v}" for k, v in result.score_parameters.items())
+    settings = ", ".join(
+        f"{k}={v:.6g}" if isinstance(v, float) else f"{k}={v}"
+        for k, v in result.score_parameters.items()
+    )
     return f"{result.score} ({settings})" if settings else result.score
 
 

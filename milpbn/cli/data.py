@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,22 @@ def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def check_data_options(options: Mapping[str, Any]) -> None:
+    """Refuse options that contradict each other, before anything is read."""
+    if options["dataset"] and options["file"]:
+        raise click.UsageError("say either --dataset NAME or --data FILE, not both")
+    if not options["dataset"] and not options["file"]:
+        raise click.UsageError(
+            "say what to learn from: --dataset NAME (see `milpbn datasets list`), "
+            "or --data FILE --target COLUMN"
+        )
+    if options["file"] and not options["target"]:
+        raise click.UsageError("--data needs --target COLUMN, the column to predict")
+    for name in ("target", "categorical", "numeric", "drop"):
+        if options["dataset"] and options[name]:
+            raise click.UsageError(f"--{name} goes with --data FILE, not with --dataset")
+
+
 def load_table(
     *,
     dataset: str | None,
@@ -54,16 +70,13 @@ def load_table(
     missing: str | None,
     rows: str,
 ) -> Table:
-    """The table that the data options describe."""
+    """The table that the data options describe; see `check_data_options`."""
     import numpy as np
 
     from milpbn.datasets import load_dataset, read_table
 
-    if (dataset is None) == (file is None):
-        raise click.UsageError("say either --dataset NAME or --data FILE --target COLUMN")
     if file is not None:
-        if target is None:
-            raise click.UsageError("--data needs --target COLUMN, the column to predict")
+        assert target is not None
         table = read_table(
             file,
             target,
@@ -74,10 +87,6 @@ def load_table(
         )
     else:
         assert dataset is not None
-        given = {"--target": target, "--categorical": categorical, "--numeric": numeric}
-        for option, value in {**given, "--drop": drop}.items():
-            if value:
-                raise click.UsageError(f"{option} goes with --data FILE, not with --dataset")
         table = load_dataset(dataset)
         table = table if missing is None else replace(table, missing=missing)
     if rows == "all":

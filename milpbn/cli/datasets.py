@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milpbn.cli.params import OutputFile
+
 if TYPE_CHECKING:
     from milpbn.datasets import CatalogEntry
 
@@ -66,14 +68,14 @@ def show(name: str) -> None:
 
 @datasets.command()
 @click.argument("name")
-@click.option("--out", metavar="FILE.csv", help="Write there instead of to stdout.")
+@click.option(
+    "--out", type=OutputFile(), metavar="FILE.csv", help="Write there instead of to stdout."
+)
 def export(name: str, out: str | None) -> None:
     """Write a data set as CSV: header, raw values, missing values empty."""
     from milpbn.datasets import load_frame
-    from milpbn.files import check_writable, write_whole
+    from milpbn.files import write_whole
 
-    if out:
-        check_writable(out)
     text = load_frame(name).to_csv(index=False, lineterminator="\n")
     if out:
         write_whole(out, text)

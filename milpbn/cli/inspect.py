@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import click
 
+from milpbn.cli.params import OutputFile, refuse_overwriting
 
-@click.command()
+
+@click.command(short_help="Show what a model file holds.")
 @click.argument("model_file", metavar="MODEL.json")
-@click.option("--plot", metavar="OUT.png", help="Objective and bound over time (png, svg, pdf).")
-@click.option("--draw", metavar="OUT.png", help="The network (png, svg, pdf, dot).")
+@click.option(
+    "--plot",
+    type=OutputFile(".png", ".svg", ".pdf"),
+    metavar="OUT.png",
+    help="Objective and bound over time (png, svg, pdf).",
+)
+@click.option(
+    "--draw",
+    type=OutputFile(".png", ".svg", ".pdf", ".dot"),
+    metavar="OUT.png",
+    help="The network (png, svg, pdf, dot).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def inspect(model_file: str, plot: str | None, draw: str | None, as_json: bool) -> None:
     """Show the status, the bounds over time and the structure of a model.
@@ -18,6 +30,7 @@ def inspect(model_file: str, plot: str | None, draw: str | None, as_json: bool) 
       milpbn inspect model.json
       milpbn inspect model.json --plot gap.png --draw network.svg
     """
+    refuse_overwriting({"--plot": plot, "--draw": draw})
     import json
 
     from milpbn.cli.live import HEADER, format_point
@@ -35,7 +48,8 @@ def inspect(model_file: str, plot: str | None, draw: str | None, as_json: bool) 
 
         draw_network(result.structure, draw, title=name)
     if as_json:
-        click.echo(json.dumps({"data": model.data, **result.to_dict()}, indent=1))
+        content = {"data": model.data, "settings": model.settings, "result": result.to_dict()}
+        click.echo(json.dumps(content, indent=1, allow_nan=False))
         return
     click.echo(f"{'data':<12}{name}, {model.data.get('n_rows', '?')} rows")
     click.echo(result)

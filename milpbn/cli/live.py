@@ -10,42 +10,85 @@ from milpbn.result import TracePoint
 
 if TYPE_CHECKING:
     from rich.live import Live
+    from rich.text import Text
+
+    from milpbn.cli.interrupts import Interrupts
+    from milpbn.clock import Clock
 
 HEADER = f"{'time':>8} {'nodes':>8} {'best solution':>15} {'best bound':>15} {'gap':>10}  by"
 
 # Bound-only lines come at most this often; better solutions always get a line.
 _SECONDS_BETWEEN_LINES = 1.0
+_REFRESHES_PER_SECOND = 8
+_PHASES = ("loading", "encoding", "scoring", "building", "solving", "checking")
 
 
 def format_point(point: TracePoint) -> str:
     """One line of the gap table."""
-    gap = point.gap_rel
     objective = "-" if point.objective is None else f"{point.objective:.4f}"
     bound = "-" if point.bound is None else f"{point.bound:.4f}"
-    shown = "-" if gap is None else f"{100 * gap:.3f} %"
     return (
-        f"{point.time:>7.1f}s {point.nodes:>8} {objective:>15} {bound:>15} {shown:>10}  "
-        f"{point.source}"
+        f"{point.time:>7.1f}s {point.nodes:>8} {objective:>15} {bound:>15} "
+        f"{_format_gap(point.gap_rel):>10}  {point.source}"
     )
 
 
-class GapTable:
-    """A listener that prints the gap table while a learner runs."""
+def _format_gap(gap: float | None) -> str:
+    return "-" if gap is None else f"{100 * gap:.3f} %"
 
-    def __init__(self, time_limit: float | None) -> None:
-        self._limit = time_limit
+
+def format_seconds(seconds: float) -> str:
+    """A duration for people.
+
+    Examples
+    --------
+    >>> format_seconds(7.25), format_seconds(83), format_seconds(7260)
+    ('7.2 s', '1 min 23 s', '2 h 01 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02} s"
+    return f"{minutes // 60} h {minutes % 60:02} min"
+
+
+class GapTable:
+    """A listener that prints the gap table while a learner runs.
+
+    Parameters
+    ----------
+    clock
+        The clock of the run; the progress line shows its time and phase.
+    interrupts
+        Whether the user has asked to stop.
+    quiet
+        Print nothing at all.
+    """
+
+    def __init__(self, clock: Clock, interrupts: Interrupts, *, quiet: bool = False) -> None:
+        self._clock = clock
+        self._interrupts = interrupts
+        self._quiet = quiet
         self._live: Live | None = None
-        self._printed_at = float("-inf")
-        self._printed_objective: float | None = None
+        self._last: TracePoint | None = None
+        self._printed: TracePoint | None = None
 
     def __enter__(self) -> GapTable:
-        if sys.stderr.isatty():
+        if not self._quiet and sys.stderr.isatty():
             from rich.console import Console
             from rich.live import Live
 
-            self._live = Live(console=Console(stderr=True), transient=True, refresh_per_second=8)
-            self._live.start()
-        self._print(HEADER)
+            console = Console(stderr=True)
+            if console.is_interactive:
+                # The line is made anew at every refresh, so time goes on without any event.
+                self._live = Live(
+                    console=console,
+                    get_renderable=self._progress_line,
+                    refresh_per_second=_REFRESHES_PER_SECOND,
+                    transient=True,
+                )
+                self._live.start()
         return self
 
     def __exit__(
@@ -59,22 +102,42 @@ class GapTable:
 
     def __call__(self, point: TracePoint) -> None:
         """Show one any-time event."""
-        better = point.objective != self._printed_objective
-        due = point.time - self._printed_at >= _SECONDS_BETWEEN_LINES
-        if better or due or point.source == "end":
-            self._print(format_point(point))
-            self._printed_at, self._printed_objective = point.time, point.objective
-        if self._live is not None:
-            self._live.update(self._status(point))
+        self._last = point
+        if self._printed is None:
+            self.print(HEADER)
+        if self._is_news(point):
+            self.print(format_point(point))
+            self._printed = point
 
-    def _status(self, point: TracePoint) -> str:
-        limit = "" if self._limit is None else f" of {self._limit:.0f} s"
-        gap = point.gap_rel
-        shown = "no gap yet" if gap is None else f"gap {100 * gap:.3f} %"
-        return f"solving{limit}, {shown} at {point.time:.1f} s; Ctrl-C keeps the best structure"
+    def _is_news(self, point: TracePoint) -> bool:
+        before = self._printed
+        return (
+            before is None
+            or point.source == "end"
+            or point.objective != before.objective
+            or point.time - before.time >= _SECONDS_BETWEEN_LINES
+        )
 
-    def _print(self, line: str) -> None:
+    def print(self, line: str) -> None:
+        """Print a line above the progress line."""
+        if self._quiet:
+            return
         if self._live is not None:
-            self._live.console.print(line, highlight=False, markup=False)
+            self._live.console.print(line, highlight=False, markup=False, soft_wrap=True)
         else:
             print(line, file=sys.stderr, flush=True)
+
+    def _progress_line(self) -> Text:
+        from rich.text import Text
+
+        clock, last = self._clock, self._last
+        phase = next((name for name in _PHASES if name not in clock.phases), _PHASES[-1])
+        stopping = self._interrupts.asked or clock.remaining == 0
+        words = [f"{'stopping' if stopping else phase}, {format_seconds(clock.elapsed)}"]
+        if clock.limit < float("inf"):
+            words[0] += f" of {format_seconds(clock.limit)}"
+        if last is not None and last.gap_rel is not None:
+            words.append(f"gap {_format_gap(last.gap_rel)}")
+        if last is not None and last.objective is not None and not stopping:
+            words.append("Ctrl-C keeps the best structure")
+        return Text("; ".join(words), style="cyan", no_wrap=True, overflow="ellipsis")

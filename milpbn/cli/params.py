@@ -1,8 +1,11 @@
-"""Option values in people's units: durations, gaps, sizes, name lists, arcs."""
+"""Option values in people's units: durations, gaps, sizes, name lists, arcs, files."""
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
@@ -26,7 +29,7 @@ class Duration(_ParamType):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float:
         """See :class:`click.ParamType`."""
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", str(value).strip())
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", str(value).strip(), re.ASCII)
         if match is None or float(match[1]) <= 0:
             self.fail(f"{value!r} is not a duration; write 90, 90s, 5m or 2h", param, ctx)
         return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
@@ -46,12 +49,20 @@ class Gap(_ParamType):
     def convert(self, value: Any, param: Any, ctx: Any) -> float:
         """See :class:`click.ParamType`."""
         text = str(value).strip()
+        number = text.removesuffix("%").strip()
         try:
-            gap = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+            gap = float(number) / (1 if number == text else 100)
         except ValueError:
-            gap = -1.0
-        if not 0 <= gap < 1 and not (text.endswith("%") and gap >= 1):
+            gap = math.nan
+        if not 0 <= gap < math.inf:
             self.fail(f"{value!r} is not a gap; write 1% or 0.01", param, ctx)
+        if gap >= 1 and number == text:
+            self.fail(
+                f"{value!r} as a fraction is {100 * gap:g} %; write {number}% if you mean "
+                f"{number} %, or {100 * gap:g}%",
+                param,
+                ctx,
+            )
         return gap
 
 
@@ -76,10 +87,32 @@ class Size(_ParamType):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> int:
         """See :class:`click.ParamType`."""
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]i?b)", str(value).strip(), re.IGNORECASE)
+        match = re.fullmatch(
+            r"(\d+(?:\.\d+)?)\s*([kmg]i?b)", str(value).strip(), re.ASCII | re.IGNORECASE
+        )
         if match is None:
             self.fail(f"{value!r} is not a size; write 500MB or 4GB", param, ctx)
         return int(float(match[1]) * self._units[match[2].upper()])
+
+
+class Number(click.FloatRange):
+    """A number strictly between two ends; unlike click's range, it refuses NaN and inf.
+
+    Examples
+    --------
+    >>> Number(0.5, 1).convert("0.9", None, None)
+    0.9
+    """
+
+    def __init__(self, low: float, high: float | None = None) -> None:
+        super().__init__(min=low, max=high, min_open=True, max_open=high is not None)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """See :class:`click.ParamType`."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
 
 
 class Names(_ParamType):
@@ -108,3 +141,84 @@ class ArcParam(_ParamType):
             return parse_arc(str(value))
         except ConstraintError as error:
             self.fail(str(error), param, ctx)
+
+
+class ScoreName(_ParamType):
+    """The name of a score, in any case."""
+
+    name = "score"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """See :class:`click.ParamType`."""
+        from milpbn.errors import OptionError
+        from milpbn.scores import make_score
+
+        try:
+            return make_score(str(value).lower()).name
+        except OptionError as error:
+            self.fail(str(error), param, ctx)
+
+
+class SmoothingText(_ParamType):
+    """``laplace[:COUNT]`` or ``epsilon[:VALUE]``."""
+
+    name = "smoothing"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """See :class:`click.ParamType`."""
+        from milpbn.errors import OptionError
+        from milpbn.families import parse_smoothing
+
+        try:
+            return str(parse_smoothing(str(value)))
+        except OptionError as error:
+            self.fail(str(error), param, ctx)
+
+
+class OutputFile(_ParamType):
+    """A file to be written later; refused at once where that could not work.
+
+    Parameters
+    ----------
+    suffixes
+        How its name must end, if that matters.
+    """
+
+    name = "file"
+
+    def __init__(self, *suffixes: str) -> None:
+        self._suffixes = suffixes
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """See :class:`click.ParamType`."""
+        from milpbn.errors import OptionError
+        from milpbn.files import check_writable
+
+        path = str(value)
+        if self._suffixes and Path(path).suffix not in self._suffixes:
+            self.fail(f"{path!r} must end in {' or '.join(self._suffixes)}", param, ctx)
+        try:
+            check_writable(path)
+        except OptionError as error:
+            self.fail(str(error), param, ctx)
+        return path
+
+
+def refuse_overwriting(
+    outputs: Mapping[str, str | None], inputs: Mapping[str, str | None] | None = None
+) -> None:
+    """Raise where an output (option and file) would replace an input or another output."""
+    taken = {_same(file): what for what, file in (inputs or {}).items() if file}
+    for option, file in outputs.items():
+        # Devices (/dev/null, /dev/stdout) may be named many times.
+        if not file or (Path(file).exists() and not Path(file).is_file()):
+            continue
+        if _same(file) in taken:
+            raise click.UsageError(
+                f"{option} {file} is also {taken[_same(file)]}; choose another name"
+            )
+        taken[_same(file)] = option
+
+
+def _same(file: str) -> Path:
+    return Path(file).resolve()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
+
+from milpbn.cli.params import OutputFile, refuse_overwriting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,26 +16,33 @@ if TYPE_CHECKING:
     from milpbn.network.model_file import Model
 
 
-@click.command()
+@click.command(short_help="Predict the class of every row of a file.")
 @click.argument("model_file", metavar="MODEL.json")
 @click.argument("data_file", metavar="FILE")
-@click.option("--out", metavar="PREDICTIONS.csv", help="Write there instead of to stdout.")
+@click.option(
+    "--out",
+    type=OutputFile(),
+    metavar="PREDICTIONS.csv",
+    help="Write there instead of to stdout.",
+)
 def predict(model_file: str, data_file: str, out: str | None) -> None:
     """Predict the class of every row of FILE (CSV, Parquet or ARFF), with probabilities.
 
-    Missing values, and values never seen in training, are summed out exactly. If FILE
-    has the class column too, the accuracy is reported.
+    Columns may come in any order, and further ones are ignored. Missing values, and values
+    never seen in training, are summed out exactly. If FILE has the class column too, the
+    accuracy is reported.
     """
+    refuse_overwriting({"--out": out}, {"MODEL.json": model_file, "FILE": data_file})
     from milpbn.datasets import read_features
-    from milpbn.files import check_writable, write_whole
+    from milpbn.files import write_whole
     from milpbn.network.model_file import Model
 
-    if out:
-        check_writable(out)
     model = Model.load(model_file)
     needed = [c.name for c in model.encoder.columns]
     frame = read_features(data_file, needed, target=model.encoder.target.name)
     features = model.encoder.transform(frame)
+    for note in frame.attrs.get("notes", ()):
+        click.echo(f"note: {note}", err=True)
     _report_values(data_file, features)
     predictions = _predictions(model, features)
     text = predictions.to_csv(index=False, lineterminator="\n")
@@ -40,7 +50,7 @@ def predict(model_file: str, data_file: str, out: str | None) -> None:
         write_whole(out, text)
     else:
         click.echo(text, nl=False)
-    _report_accuracy(model, frame, predictions)
+    _report_accuracy(model, data_file, frame, predictions)
 
 
 def _predictions(model: Model, features: EncodedFeatures) -> pd.DataFrame:
@@ -58,30 +68,41 @@ def _predictions(model: Model, features: EncodedFeatures) -> pd.DataFrame:
 
 def _report_values(file: str, features: EncodedFeatures) -> None:
     for column, values in features.unseen.items():
-        shown = ", ".join(repr(v) for v in list(values)[:3]) + (", ..." if len(values) > 3 else "")
-        click.echo(
-            f"note: {file}: column {column!r} has {sum(values.values())} values never seen in "
-            f"training ({shown}); they are treated as missing",
-            err=True,
-        )
+        _note_unseen(file, column, "value", values, "treated as missing")
     if features.missing_counts:
         total = sum(features.missing_counts.values())
-        click.echo(
-            f"note: {file}: {total} missing values in {', '.join(features.missing_counts)}",
-            err=True,
-        )
+        columns = ", ".join(map(repr, features.missing_counts))
+        click.echo(f"note: {file}: {_count(total, 'missing value')} in {columns}", err=True)
 
 
-def _report_accuracy(model: Model, frame: pd.DataFrame, predictions: pd.DataFrame) -> None:
+def _report_accuracy(
+    model: Model, file: str, frame: pd.DataFrame, predictions: pd.DataFrame
+) -> None:
     target = model.encoder.target
     if target.name not in frame.columns:
         return
-    truth = target.encode(frame[target.name]).codes
+    truth = target.encode(frame[target.name])
+    if truth.unseen:
+        _note_unseen(file, target.name, "label", truth.unseen, "counted as errors")
     states = {s: k for k, s in enumerate(target.variable.states)}
     predicted = predictions["prediction"].map(states).to_numpy()
     labelled = ~frame[target.name].isna().to_numpy()
     if labelled.any():
-        hits = (predicted == truth)[labelled]
-        click.echo(
-            f"accuracy {100 * hits.mean():.2f} % on {int(labelled.sum())} labelled rows", err=True
-        )
+        share = (predicted == truth.codes)[labelled].mean()
+        rows = _count(int(labelled.sum()), "labelled row")
+        click.echo(f"accuracy {100 * share:.2f} % on {rows}", err=True)
+
+
+def _note_unseen(
+    file: str, column: str, what: str, values: Mapping[str, int], consequence: str
+) -> None:
+    shown = ", ".join(repr(v) for v in list(values)[:3]) + (", ..." if len(values) > 3 else "")
+    click.echo(
+        f"note: {file}: column {column!r} has {_count(sum(values.values()), what)} never seen in "
+        f"training ({shown}), {consequence}",
+        err=True,
+    )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" + ("s" if number != 1 else "")

@@ -118,7 +118,7 @@ class Constraints:
     def check_names(self, variables: Sequence[str], absent: Iterable[str] = ()) -> None:
         """Raise where a constraint names something that is not a variable of the data.
 
-        `absent` are columns that exist in the data but were dropped as constant.
+        `absent` are columns that exist in the data but were left out of the model.
         """
         mentioned = {v for arc in (*self.required, *self.forbidden) for v in arc}
         mentioned |= {v for tier in self.tiers for v in tier} | set(self.max_parents)
@@ -126,7 +126,8 @@ class Constraints:
             if name in set(absent):
                 raise ConstraintError(
                     f"constraint on {name!r}: that column was left out of the model because it "
-                    "is constant in the training rows; remove the constraint"
+                    "is constant, or tells nothing about the class, in the training rows; remove "
+                    "the constraint"
                 )
             near = get_close_matches(name, variables, n=3)
             hint = f"did you mean {' or '.join(near)}?" if near else "check the spelling"

@@ -1,0 +1,85 @@
+"""All commands together, and what errors, Ctrl-C and a closed pipe become."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, NoReturn
+
+import click
+
+from milpbn import __version__
+from milpbn.cli.datasets import datasets
+from milpbn.cli.inspect import inspect
+from milpbn.cli.interrupts import Interrupts
+from milpbn.cli.predict import predict
+from milpbn.cli.solve import solve
+from milpbn.errors import MilpbnError
+
+EXIT_ERROR = 1
+EXIT_INTERRUPTED = 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="milpbn %(version)s")
+def cli() -> None:
+    """Learn Bayesian network classifiers exactly, and see how good the answer is.
+
+    \b
+    Exit codes:
+      0    optimal, or within the gap that was asked for
+      1    an error; the message on stderr says what to do
+      2    a wrong option
+      3    stopped (time limit, Ctrl-C) with a structure whose gap is still open
+      130  interrupted before there was a structure
+    """
+
+
+for command in (solve, inspect, predict, datasets):
+    cli.add_command(command)
+
+
+def run() -> NoReturn:
+    """Run the command of this process; errors become one message and an exit code."""
+    interrupts = Interrupts()
+    interrupts.install()
+    try:
+        code: Any = cli.main(prog_name="milpbn", obj=interrupts, standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted before there was a result.", err=True)
+        code = EXIT_INTERRUPTED
+    except MilpbnError as error:
+        code = _fail(str(error))
+    except MemoryError:
+        code = _fail("out of memory; lower --max-parents, or use fewer rows or columns")
+    except OSError as error:
+        # Files are checked where they are opened; what is left is stdout.
+        code = _fail(f"cannot write the output: {error.strerror or error}")
+        _silence_stdout()
+    except SystemExit as end:
+        # The reader of our output went away (`milpbn ... | head`): click has nothing more to say.
+        code = end.code
+    _exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str) -> int:
+    click.echo(f"Error: {message}", err=True)
+    return EXIT_ERROR
+
+
+def _silence_stdout() -> None:
+    # What is still in the buffer cannot be written; the interpreter would complain at its end.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _exit(code: int) -> NoReturn:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    engine = sys.modules.get("milpbn.engines.highs")
+    if engine is not None and engine.has_abandoned_runs():
+        # A solver thread that does not return would keep the process alive or crash it.
+        os._exit(code)
+    sys.exit(code)

@@ -1,0 +1,47 @@
+"""Ctrl-C and its relatives: they stop a search once and never spoil its result."""
+
+from __future__ import annotations
+
+import signal
+import time
+from types import FrameType
+
+# Signals in quick succession (a key held down, an impatient scheduler) count as one.
+_SECONDS_OF_ONE = 2.0
+
+
+class Interrupts:
+    """A handler that turns SIGINT, SIGTERM and SIGHUP into KeyboardInterrupt.
+
+    A scheduler's SIGTERM and a closed terminal are treated like Ctrl-C: the best
+    structure is kept. Once there is a result, `close` makes the handler deaf, so that
+    a late signal cannot stop it from being written.
+    """
+
+    def __init__(self) -> None:
+        self._last = float("-inf")
+        self._closed = False
+
+    def install(self) -> None:
+        """Handle the signals of this process, except those it was started to ignore."""
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self)
+
+    @property
+    def asked(self) -> bool:
+        """Whether a signal has come."""
+        return self._last > float("-inf")
+
+    def close(self) -> None:
+        """Ignore what comes from now on."""
+        self._closed = True
+
+    def __call__(self, signum: int, frame: FrameType | None) -> None:
+        """Raise KeyboardInterrupt, at most once in a while."""
+        now = time.monotonic()
+        if self._closed or now - self._last < _SECONDS_OF_ONE:
+            return
+        self._last = now
+        raise KeyboardInterrupt
