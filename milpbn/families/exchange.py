@@ -49,18 +49,14 @@ class ExchangeTables:
         )
         self.base = (tables.base[:-1] * self.scale).astype(np.int32)
         self.width = 8 * -(-space.n_classes // 8)
-        self.values = self._single_values() if self.single else self._padded_values()
-
-    def _single_values(self) -> npt.NDArray[np.float32]:
-        values = self.tables.values
-        if not self.ratios:
-            values = values - values[:, ::-1]
-        return np.ascontiguousarray(values, dtype=np.float32).ravel()
-
-    def _padded_values(self) -> npt.NDArray[np.float32]:
-        values = np.zeros((len(self.tables.values), self.width), dtype=np.float32)
-        values[:, : self.tables.space.n_classes] = self.tables.values
-        return values
+        self.exact_values = tables.values
+        if self.single:
+            margins = tables.values if ratios else tables.values - tables.values[:, ::-1]
+            self.exact_values = np.ascontiguousarray(margins).ravel()
+            self.values = self.exact_values.astype(np.float32)
+        else:
+            self.values = np.zeros((len(tables.values), self.width), dtype=np.float32)
+            self.values[:, : space.n_classes] = tables.values
 
     @cached_property
     def kernel(self):  # type: ignore[no-untyped-def]
@@ -79,7 +75,7 @@ def _strides(key: Sequence[int], cards: Sequence[int]) -> list[int]:
 
 
 class ExchangeState:
-    """The rows' log-joint under a current structure, and fast scores of exchanges.
+    """The rows' margins under a current structure, and fast scores of exchanges.
 
     Parameters
     ----------
@@ -96,18 +92,26 @@ class ExchangeState:
     ) -> None:
         self._shared = tables
         self._kind = kind
-        self._gamma = gamma
+        self._gamma = min(gamma, float(kernels.FAR))
         self._top = {kernels.HINGE: gamma, kernels.RATE: 1.0, kernels.CLL: 0.0}[kind]
         self.evaluations = 0
+        self._order_rows(np.arange(len(tables.tables.rows)))
         self.reset(families)
+        self.sort_rows()
 
     def reset(self, families: Families) -> None:
-        """Move to another structure, and put the rows in the order that suits it."""
+        """Move to another structure; margins are summed anew."""
         self.families = np.array(families, dtype=np.int64)
-        joint = self._shared.tables.total(self.families)
-        margins = self._margins(joint, self._shared.tables.rows.labels).min(axis=1)
-        self._order_rows(np.argsort(margins, kind="stable"), joint)
-        self.value = self._exact_value()
+        self._margins[:] = self._no_margins
+        for f in self.families:
+            self._add(self._margins, int(f), 1.0)
+        self.value = self._value()
+
+    def sort_rows(self) -> None:
+        """Put the rows with the smallest margins first, where bad candidates fail soonest."""
+        least = self._margins if self._shared.single else self._margins.min(axis=1)
+        self._order_rows(self._order[np.argsort(least[: self._n], kind="stable")])
+        self.reset(self.families)
 
     def scores(
         self, variable: int, candidates: npt.ArrayLike, threshold: float = -np.inf
@@ -118,87 +122,66 @@ class ExchangeState:
         """
         candidates = np.asarray(candidates, dtype=np.int64)
         out = np.empty(len(candidates))
-        rest = self._rest(variable)
+        rest = self._margins.copy()
+        self._add(rest, int(self.families[variable]), -1.0)
         shared = self._shared
         shared.kernel(
             candidates, shared.pointer, shared.variable, shared.stride, shared.base, self._offset,
-            self._codes, shared.values, rest, self._labels, self._weights, self._remaining,
-            self._kind, np.float32(min(self._gamma, 1e6)), self._top, threshold, out,
+            self._codes, shared.values, self._as_kernel_wants(rest), self._labels, self._weights32,
+            self._remaining, self._kind, np.float32(self._gamma), self._top, threshold, out,
         )  # fmt: skip
         self.evaluations += len(candidates)
         return out
 
     def exchange(self, variable: int, family: int) -> None:
         """Give `variable` another family; the score is computed in double precision."""
-        old = int(self.families[variable])
-        self._joint += self._by_row(family) - self._by_row(old)
+        self._add(self._margins, int(self.families[variable]), -1.0)
+        self._add(self._margins, family, 1.0)
         self.families[variable] = family
-        self.value = self._exact_value()
+        self.value = self._value()
 
-    def _order_rows(self, order: npt.NDArray[np.intp], joint: FloatArray) -> None:
+    def _order_rows(self, order: npt.NDArray[np.intp]) -> None:
         shared, rows = self._shared, self._shared.tables.rows
-        n, scale = len(rows), shared.scale
+        n = self._n = len(rows)
         padded = kernels.BLOCK * -(-n // kernels.BLOCK)
-        self._n, self._joint = n, joint[order]
+        self._order = order
         self._codes = np.zeros((rows.codes.shape[1], padded), dtype=np.int32)
         self._codes[:, :n] = rows.codes[order].T
         self._labels = np.ascontiguousarray(self._codes[0])
-        self._weights = np.zeros(padded, dtype=np.float32)
+        self._weights = np.zeros(padded)
         self._weights[:n] = rows.weights[order]
-        self._exact_weights = rows.weights[order]
+        self._weights32 = self._weights.astype(np.float32)
         self._offset = np.zeros(padded, dtype=np.int32)
         if shared.tables.row_offset is not None:
-            self._offset[:n] = shared.tables.row_offset[order] * scale
-        done = np.cumsum(self._weights, dtype=np.float64)[kernels.BLOCK - 1 :: kernels.BLOCK]
+            self._offset[:n] = shared.tables.row_offset[order] * shared.scale
+        done = np.cumsum(self._weights)[kernels.BLOCK - 1 :: kernels.BLOCK]
         self._remaining = done[-1] - done
+        self._no_margins = self._start_margins(padded)
+        self._margins = self._no_margins.copy()
 
-    def _by_row(self, family: int) -> FloatArray:
-        """``(U, |C|)`` entries of a family in the current row order."""
-        shared, n = self._shared, self._n
-        key = np.full(n, shared.base[family], dtype=np.int64) + self._offset[:n]
-        for q in range(shared.pointer[family], shared.pointer[family + 1]):
-            key += shared.stride[q] * self._codes[shared.variable[q], :n].astype(np.int64)
-        values: FloatArray = shared.tables.values[key // shared.scale]
-        return values
-
-    def _margins(self, joint: FloatArray, labels: npt.NDArray[np.int32]) -> FloatArray:
-        """Margins against every competitor; the own class is far away."""
-        at = np.arange(len(joint))
-        own = joint[at, labels]
-        if self._shared.ratios:
-            return own[:, None]
-        margins = own[:, None] - joint
-        margins[at, labels] = kernels.FAR
+    def _start_margins(self, padded: int) -> FloatArray:
+        """Zero against every competitor, far away from the own class."""
+        if self._shared.single:
+            return np.zeros(padded)
+        margins = np.zeros((padded, self._shared.tables.space.n_classes))
+        margins[np.arange(padded), self._labels] = kernels.FAR
         return margins
 
-    def _rest(self, variable: int) -> npt.NDArray[np.float32]:
-        """The margins without the family of `variable`, as the kernel wants them."""
-        joint = self._joint - self._by_row(int(self.families[variable]))
-        margins = self._margins(joint, self._labels[: self._n])
-        shape = len(self._weights)
+    def _add(self, margins: FloatArray, family: int, sign: float) -> None:
+        shared = self._shared
+        add = kernels.add_family_one if shared.single else kernels.add_family_many
+        add(
+            margins, family, sign, shared.pointer, shared.variable, shared.stride, shared.base,
+            self._offset, self._codes, self._labels, shared.exact_values,
+        )  # fmt: skip
+
+    def _as_kernel_wants(self, margins: FloatArray) -> npt.NDArray[np.float32]:
         if self._shared.single:
-            rest = np.zeros(shape, dtype=np.float32)
-            rest[: self._n] = margins.min(axis=1)
-            return rest
-        padded = np.full((shape, self._shared.width), kernels.FAR, dtype=np.float32)
-        padded[: self._n, : margins.shape[1]] = margins
+            return margins.astype(np.float32)
+        padded = np.full((len(margins), self._shared.width), kernels.FAR, dtype=np.float32)
+        padded[:, : margins.shape[1]] = margins
         return padded
 
-    def _exact_value(self) -> float:
-        margins = self._margins(self._joint, self._labels[: self._n])
-        return float(self._exact_weights @ row_scores(margins, self._kind, self._gamma))
-
-
-def row_scores(margins: FloatArray, kind: int, gamma: float) -> FloatArray:
-    """Row scores in double precision from ``(U, competitors)`` margins.
-
-    A tie counts as a wrong decision in the classification rate, so that the rate does
-    not depend on the order of the classes.
-    """
-    if kind == kernels.CLL:
-        out: FloatArray = -np.log1p(np.exp(-margins).sum(axis=1))
-        return out
-    least: FloatArray = margins.min(axis=1)
-    if kind == kernels.RATE:
-        return (least > 1e-9).astype(np.float64)
-    return np.minimum(least, gamma)
+    def _value(self) -> float:
+        value = kernels.value_one if self._shared.single else kernels.value_many
+        return float(value(self._margins, self._weights, self._kind, self._gamma))

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-BLOCK = 64
+BLOCK = 128
 """Rows that pass through the cache together; row arrays are padded to a multiple."""
 
 FAR = np.float32(1e6)
@@ -27,7 +27,10 @@ FAR = np.float32(1e6)
 HINGE, RATE, CLL = 0, 1, 2
 """Row scores: min(gamma, margin); 1 if margin > 0; log posterior of the own class."""
 
-# Margins are exact to about 1e-5 in single precision; a tie is not a correct decision.
+TIE = 1e-9
+"""Margins below this are ties (sums of logarithms are not exact): no correct decision."""
+
+# The same in single precision, where margins are exact to about 1e-5.
 _TIE = np.float32(1e-5)
 
 _jit: Callable[..., Any] = njit(cache=True, fastmath=True, nogil=True)
@@ -57,6 +60,69 @@ def _keys(keys, family, pointer, variable, stride, base, offset, codes, first): 
         step, v = stride[q], variable[q]
         for j in range(BLOCK):
             keys[j] += step * codes[v, first + j]
+
+
+@_jit
+def add_family_one(  # type: ignore[no-untyped-def]
+    joint, family, sign, pointer, variable, stride, base, offset, codes, labels, tables
+):
+    """Add (or subtract) a family's margins to the rows' margins; one competitor a row."""
+    keys = np.empty(BLOCK, np.int32)
+    for first in range(0, len(joint), BLOCK):
+        _keys(keys, family, pointer, variable, stride, base, offset, codes, first)
+        for j in range(BLOCK):
+            joint[first + j] += sign * tables[keys[j] + labels[first + j]]
+
+
+@_jit
+def add_family_many(  # type: ignore[no-untyped-def]
+    joint, family, sign, pointer, variable, stride, base, offset, codes, labels, tables
+):
+    """Add (or subtract) a family's margins against every class to the rows' margins."""
+    keys = np.empty(BLOCK, np.int32)
+    for first in range(0, len(joint), BLOCK):
+        _keys(keys, family, pointer, variable, stride, base, offset, codes, first)
+        for j in range(BLOCK):
+            k, u = keys[j], first + j
+            own = tables[k, labels[u]]
+            for c in range(joint.shape[1]):
+                joint[u, c] += sign * (own - tables[k, c])
+
+
+@_jit
+def value_one(joint, weights, kind, gamma):  # type: ignore[no-untyped-def]
+    """The score of the rows' margins in double precision; one competitor a row."""
+    total = 0.0
+    for u in range(len(joint)):
+        margin = joint[u]
+        if kind == HINGE:
+            total += weights[u] * min(margin, gamma)
+        elif kind == RATE:
+            total += weights[u] * (margin > TIE)
+        else:
+            total -= weights[u] * np.log1p(np.exp(-margin))
+    return total
+
+
+@_jit
+def value_many(joint, weights, kind, gamma):  # type: ignore[no-untyped-def]
+    """The score of the rows' margins against every class in double precision."""
+    total = 0.0
+    for u in range(len(joint)):
+        if kind == CLL:
+            others = 0.0
+            for c in range(joint.shape[1]):
+                others += np.exp(-joint[u, c])
+            total -= weights[u] * np.log1p(others)
+            continue
+        margin = joint[u, 0]
+        for c in range(1, joint.shape[1]):
+            margin = min(margin, joint[u, c])
+        if kind == HINGE:
+            total += weights[u] * min(margin, gamma)
+        else:
+            total += weights[u] * (margin > TIE)
+    return total
 
 
 @lru_cache(maxsize=8)

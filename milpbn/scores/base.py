@@ -40,6 +40,10 @@ class SearchState(Protocol):
         """Move to another structure."""
         ...
 
+    def sort_rows(self) -> None:
+        """Prepare for many exchanges around the current structure."""
+        ...
+
 
 class LinearState:
     """The search state of a decomposable score: exchanges are differences of weights."""
@@ -53,6 +57,9 @@ class LinearState:
         """See :class:`SearchState`."""
         self.families = np.array(families, dtype=np.int64)
         self.value = float(self._weights[self.families].sum())
+
+    def sort_rows(self) -> None:
+        """See :class:`SearchState`; there are no rows."""
 
     def scores(
         self, variable: int, candidates: npt.ArrayLike, threshold: float = -np.inf

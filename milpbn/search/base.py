@@ -1,0 +1,130 @@
+"""What every heuristic learner is given, and what becomes of what it finds."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from milpbn.clock import Clock, OutOfTime
+from milpbn.engines.progress import Families, Progress
+from milpbn.engines.start import simple_starts
+from milpbn.families.candidates import FamilySpace
+from milpbn.result import Listener, Result, Status
+from milpbn.scores import Objective, Score, SearchState
+from milpbn.search.graph import Acyclicity
+from milpbn.structure import Structure
+
+
+class Search:
+    """The setting of one run: objective, acyclicity, time, randomness, the record.
+
+    Parameters
+    ----------
+    objective
+        What is maximised, over its candidate families.
+    progress
+        Where better structures are reported.
+    seed
+        All randomness of the learner comes from it.
+    start
+        A structure to begin with, for learners that can.
+    """
+
+    def __init__(
+        self, objective: Objective, progress: Progress, seed: int, start: Families | None = None
+    ) -> None:
+        self.objective = objective
+        self.progress = progress
+        self.rng = np.random.default_rng(seed)
+        self.start = start
+        self._states: list[SearchState] = []
+
+    @property
+    def space(self) -> FamilySpace:
+        """The candidate families."""
+        return self.objective.space
+
+    @cached_property
+    def acyclicity(self) -> Acyclicity:
+        """Which families may be exchanged."""
+        return Acyclicity(self.space)
+
+    @property
+    def evaluations(self) -> int:
+        """Score evaluations so far."""
+        return sum(state.evaluations for state in self._states)
+
+    def state(self, families: Families) -> SearchState:
+        """A search state whose evaluations are counted."""
+        state = self.objective.state(families)
+        self._states.append(state)
+        return state
+
+    def simple_start(self) -> Families:
+        """Naive Bayes where the constraints allow it, else some structure."""
+        return next(iter(simple_starts(self.space).values()))
+
+    def offer(self, state: SearchState, source: str) -> None:
+        """Report the state's structure if it beats the best so far."""
+        if state.value > self.progress.value:
+            self.progress.incumbent(state.families.copy(), source)
+
+    def checkpoint(self) -> None:
+        """Raise when the time is over; called between evaluations."""
+        self.progress.clock.checkpoint()
+
+
+class Learner(ABC):
+    """A heuristic: ``run`` reports structures until it is done or out of time."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+
+    @abstractmethod
+    def run(self, search: Search) -> None:
+        """Search, calling ``search.offer`` for what is found."""
+
+
+def run_learner(
+    learner: Learner,
+    objective: Objective,
+    score: Score,
+    *,
+    clock: Clock | None = None,
+    seed: int = 0,
+    start: Structure | None = None,
+    listener: Listener | None = None,
+) -> Result:
+    """Run a heuristic to its end, its time limit, or Ctrl-C; the best structure is kept."""
+    clock = clock or Clock()
+    progress = Progress(objective, clock, listener)
+    families = None if start is None else objective.space.families(start)
+    search = Search(objective, progress, seed, families)
+    status = Status.FEASIBLE
+    try:
+        learner.run(search)
+    except OutOfTime:
+        status = Status.TIME_LIMIT
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    if progress.families is None:
+        # Stopped before the first report: the simplest structure is still an answer.
+        progress.incumbent(search.simple_start(), "naive-bayes")
+    clock.close_phase("searching")
+    assert progress.families is not None
+    return Result(
+        status=status,
+        structure=objective.space.structure(progress.families),
+        objective=progress.value,
+        bound=None,
+        score=score.name,
+        score_parameters=score.settings(),
+        source=progress.source,
+        engine=learner.name,
+        evaluations=search.evaluations,
+        seconds=dict(clock.phases),
+        trace=progress.close(),
+    )

@@ -1,0 +1,188 @@
+"""Iterated local search over parent sets, in the exact paper's whole space.
+
+The moves: the best family of one variable given all others (best response), turning an
+arc round together with the best new family at its other end, and making features the
+parents of the class. From a local optimum the search kicks a few variables, climbs again,
+and goes on from the better of the two; it returns to the best after a while without luck,
+and kicks harder the longer nothing improves.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from milpbn.engines.progress import Families
+from milpbn.families.candidates import CLASS
+from milpbn.scores import SearchState
+from milpbn.search.base import Learner, Search
+
+# Scores of candidates come in single precision: smaller gains are rounding.
+_GAIN = 1e-7
+
+
+class LocalSearch(Learner):
+    """Multi-start iterated local search; any-time, runs until its time or its patience ends.
+
+    Parameters
+    ----------
+    patience
+        Stop after this many kicks in a row without a better structure.
+    """
+
+    name = "local-search"
+    title = "iterated local search over parent sets"
+
+    def __init__(self, patience: int = 2000) -> None:
+        self.patience = patience
+
+    def run(self, search: Search) -> None:
+        """See :class:`~milpbn.search.Learner`."""
+        _Climber(search, self.name, self.patience).run()
+
+
+class _Climber:
+    def __init__(self, search: Search, source: str, patience: int) -> None:
+        self.search = search
+        self.source = source
+        self.patience = patience
+        self.space = search.space
+        self.graph = search.acyclicity
+        start = search.simple_start() if search.start is None else search.start
+        self.state: SearchState = search.state(start)
+        search.offer(self.state, source)
+        self.class_can_have_parents = len(self.space.of(CLASS)) > 1
+
+    def run(self) -> None:
+        self.climb()
+        self.state.sort_rows()
+        best, best_value = self.state.families.copy(), self.state.value
+        home, home_value = best.copy(), best_value
+        failures = 0
+        while failures < self.patience:
+            self.search.checkpoint()
+            self.restore(home)
+            self.kick(failures)
+            self.climb()
+            if self.state.value > best_value + _GAIN * abs(best_value):
+                best, best_value = self.state.families.copy(), self.state.value
+                self.state.sort_rows()
+                failures = 0
+            else:
+                failures += 1
+            if self.state.value >= home_value:
+                home, home_value = self.state.families.copy(), self.state.value
+            elif failures % 50 == 0:
+                home, home_value = best.copy(), best_value
+
+    def climb(self) -> None:
+        """Improve until no move helps."""
+        while self.best_responses() or self.reversals() or self.class_moves():
+            self.search.offer(self.state, self.source)
+        self.search.offer(self.state, self.source)
+
+    def best_responses(self) -> bool:
+        """One variable after the other takes its best family; True if any changed."""
+        improved = False
+        waiting = list(self.search.rng.permutation(self.space.n_variables))
+        while waiting:
+            variable = int(waiting.pop())
+            if self.best_response(variable):
+                improved = True
+                # Everything may look different now; the changed variable is settled.
+                others = self.search.rng.permutation(self.space.n_variables)
+                waiting = [int(v) for v in others if v != variable]
+        return improved
+
+    def best_response(self, variable: int) -> bool:
+        """Give the variable its best family, if that is better than its present one."""
+        self.search.checkpoint()
+        candidates = self.graph.candidates(self.state.families, variable)
+        return self.take_best(variable, candidates, self.state.value)
+
+    def take_best(self, variable: int, candidates: Families, target: float) -> bool:
+        """Exchange for the best candidate if it beats `target` in double precision."""
+        if len(candidates) == 0:
+            return False
+        threshold = target + _GAIN * max(1.0, abs(target))
+        scores = self.state.scores(variable, candidates, threshold)
+        pick = int(np.argmax(scores))
+        if scores[pick] < threshold:
+            return False
+        old = int(self.state.families[variable])
+        self.state.exchange(variable, int(candidates[pick]))
+        if self.state.value > threshold:
+            return True
+        self.state.exchange(variable, old)
+        return False
+
+    def reversals(self) -> bool:
+        """Turn arcs between features round, with the best family at the new child."""
+        for child in self.search.rng.permutation(np.arange(1, self.space.n_variables)):
+            for parent in self.space.parent_sets[int(self.state.families[child])]:
+                if parent != CLASS and self.reverse(int(parent), int(child)):
+                    return True
+        return False
+
+    def reverse(self, parent: int, child: int) -> bool:
+        """Take `parent` out of the child's parents and let it depend on the child."""
+        self.search.checkpoint()
+        before, value = int(self.state.families[child]), self.state.value
+        without = [p for p in self.space.parent_sets[before] if p != parent]
+        smaller = self.space.find(child, without)
+        if smaller is None:
+            return False
+        self.state.exchange(child, smaller)
+        candidates = self.graph.candidates(self.state.families, parent)
+        towards = candidates[self.graph.contains[candidates, child]]
+        if self.take_best(parent, towards, value):
+            return True
+        self.state.exchange(child, before)
+        return False
+
+    def class_moves(self) -> bool:
+        """Free one or two features from the class and let them be its parents."""
+        if not self.class_can_have_parents:
+            return False
+        features = [
+            int(v) for v in self.search.rng.permutation(np.arange(1, self.space.n_variables))
+        ]
+        sizes = range(1, 1 + min(2, self.largest_class_set()))
+        return any(self.adopt(group) for size in sizes for group in combinations(features, size))
+
+    def largest_class_set(self) -> int:
+        return max(len(self.space.parent_sets[f]) for f in self.space.of(CLASS))
+
+    def adopt(self, group: tuple[int, ...]) -> bool:
+        """Let all of `group` be parents of the class, each without parents of its own."""
+        self.search.checkpoint()
+        if set(group) <= set(self.space.parent_sets[int(self.state.families[CLASS])]):
+            return False
+        before, value = self.state.families.copy(), self.state.value
+        for v in group:
+            bare = self.space.find(v, ())
+            if bare is None:
+                self.restore(before)
+                return False
+            self.state.exchange(v, bare)
+        candidates = self.graph.candidates(self.state.families, CLASS)
+        fitting = candidates[self.graph.contains[candidates][:, list(group)].all(axis=1)]
+        if self.take_best(CLASS, fitting, value):
+            return True
+        self.restore(before)
+        return False
+
+    def restore(self, families: Families) -> None:
+        """Undo exchanges one by one (cheaper than a reset)."""
+        for v in np.flatnonzero(self.state.families != families):
+            self.state.exchange(int(v), int(families[v]))
+
+    def kick(self, failures: int) -> None:
+        """Random families for a few variables, more of them the longer nothing improved."""
+        n = self.space.n_variables
+        strength = 2 + int(self.search.rng.integers(0, 2 + min(failures // 20, n)))
+        for variable in self.search.rng.permutation(n)[:strength]:
+            candidates = self.graph.candidates(self.state.families, int(variable))
+            if len(candidates):
+                self.state.exchange(int(variable), int(self.search.rng.choice(candidates)))
