@@ -89,6 +89,19 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
         self.checkpoint = checkpoint
         self.answer: HighsAnswer | None = None
 
+    def actualSolve(self, lp: pulp.LpProblem) -> int:  # noqa: N802
+        """PuLP's steps without its last one, which marks every variable and row as unchanged.
+
+        ``lp.variables()`` looks for new variables in every row, a second or more on large
+        problems; it is called once, so that little time passes after a time limit.
+        """
+        self.createAndConfigureSolver(lp)
+        self.buildSolverModel(lp)
+        self.callSolver(lp)
+        status, solution_status = self.findSolutionValues(lp)
+        lp.assignStatus(status, solution_status)
+        return status
+
     def createAndConfigureSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Create the solver object; the settings are applied when it runs."""
         self._began = time.perf_counter()
@@ -97,7 +110,7 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
 
     def buildSolverModel(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Hand the problem over in one piece, with its own sense and constant."""
-        variables = lp.variables()
+        self._variables = variables = lp.variables()
         for k, v in enumerate(variables):
             v.index = k
         starts, lower, upper = [0], [], []
@@ -140,9 +153,9 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
         """Run HiGHS, with the variables' initial values as MIP start where asked."""
         start = None
         if self.warm_start:
-            values = [v.varValue for v in lp.variables()]
+            values = [v.varValue for v in self._variables]
             if None in values:
-                name = lp.variables()[values.index(None)].name
+                name = self._variables[values.index(None)].name
                 raise OptionError(f"warm start: variable {name} has no initial value")
             start = np.array(values, dtype=np.float64)
         spent = time.perf_counter() - self._began
@@ -153,7 +166,7 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
         """Set the variables' values; "Optimal" only when HiGHS proved it."""
         assert self.answer is not None
         x = self.answer.x
-        for v in lp.variables():
+        for v in self._variables:
             v.varValue = None if x is None else float(x[v.index])
         if self.answer.status is Status.OPTIMAL:
             return pulp.LpStatusOptimal, pulp.LpSolutionOptimal
