@@ -121,7 +121,8 @@ class HighsRun:
     def solve(self, start: FloatArray | None = None) -> HighsAnswer:
         """Run to the end, the limit, or Ctrl-C; never raises KeyboardInterrupt."""
         self._configure(start)
-        thread = threading.Thread(target=self._run_highs, daemon=True)
+        # Not a daemon: a process that ends under a running HiGHS aborts.
+        thread = threading.Thread(target=self._run_highs)
         interrupted = False
         try:
             thread.start()

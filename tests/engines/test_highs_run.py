@@ -1,0 +1,272 @@
+"""One HiGHS run: its end, its listeners, Ctrl-C, and a solver that does not return."""
+
+import subprocess
+import sys
+import threading
+import time
+from types import SimpleNamespace
+
+import highspy
+import numpy as np
+import pytest
+
+from milpbn.engines.highs import HighsRun, HighsSettings, Listeners, has_abandoned_runs
+from milpbn.errors import SolverError
+from milpbn.result import Status
+
+
+class FakeHighs:
+    """Behaves like ``highspy.Highs`` as far as a run needs it, at a chosen pace.
+
+    ``obeys``: whether run() ends when a callback asks for it; ``lasts``: seconds.
+    """
+
+    def __init__(self, obeys=True, lasts=10.0, status=highspy.HighsModelStatus.kInterrupt):
+        self.cbLogging, self.cbSimplexInterrupt = Callbacks(), Callbacks()
+        self.cbMipImprovingSolution, self.cbMipInterrupt = Callbacks(), Callbacks()
+        self.obeys, self.lasts, self.status = obeys, lasts, status
+        self.release = threading.Event()
+        self.stopped_at = None
+
+    resetGlobalScheduler = staticmethod(lambda blocking: None)  # noqa: N815
+
+    def setOptionValue(self, name, value):  # noqa: N802
+        return highspy.HighsStatus.kOk
+
+    def run(self):
+        data = SimpleNamespace(mip_dual_bound=10.0, mip_node_count=3, mip_solution=[1.0, 2.0])
+        event = SimpleNamespace(data_out=data, interrupt=self._interrupt)
+        self.cbMipImprovingSolution(event)
+        ends = time.perf_counter() + self.lasts
+        while time.perf_counter() < ends and not self.release.wait(0.005):
+            data.mip_dual_bound -= 0.001
+            self.cbMipInterrupt(event)
+            if self.stopped_at and self.obeys:
+                return highspy.HighsStatus.kWarning
+        self.status = highspy.HighsModelStatus.kTimeLimit
+        return highspy.HighsStatus.kWarning
+
+    def _interrupt(self):
+        self.stopped_at = self.stopped_at or time.perf_counter()
+
+    def getModelStatus(self):  # noqa: N802
+        return self.status
+
+    def modelStatusToString(self, status):  # noqa: N802
+        return str(status)
+
+    def getInfo(self):  # noqa: N802
+        return SimpleNamespace(primal_solution_status=2, mip_dual_bound=9.0, mip_node_count=4)
+
+    def getSolution(self):  # noqa: N802
+        return SimpleNamespace(col_value=[3.0, 4.0])
+
+
+class Callbacks(list):
+    def __iadd__(self, callback):
+        self.append(callback)
+        return self
+
+    def __call__(self, event):
+        for callback in self:
+            callback(event)
+
+
+def run(highs, listeners=None, **settings):
+    began = time.perf_counter()
+    answer = HighsRun(highs, HighsSettings(**settings), listeners or Listeners()).solve()
+    return answer, time.perf_counter() - began
+
+
+def test_the_answer_is_what_highs_says_at_its_end():
+    answer, seconds = run(FakeHighs(lasts=0.1))
+    assert answer.status is Status.TIME_LIMIT
+    assert (answer.x.tolist(), answer.bound, answer.nodes) == ([3.0, 4.0], 9.0, 4)
+    assert seconds < 2
+
+
+def test_a_run_that_ends_is_noticed_at_once(monkeypatch):
+    monkeypatch.setattr("milpbn.engines.highs._POLL_SECONDS", 10.0)
+    _, seconds = run(FakeHighs(lasts=0.2))
+    assert seconds < 5
+
+
+def test_a_run_that_does_not_return_is_abandoned_with_what_it_reported():
+    highs = FakeHighs(obeys=False)
+    answer, seconds = run(highs, time_limit=0.2)
+    assert 0.2 <= seconds < 2
+    assert answer.status is Status.TIME_LIMIT
+    assert (answer.x.tolist(), answer.nodes) == ([1.0, 2.0], 3)
+    assert answer.bound < 10.0
+    assert has_abandoned_runs()
+    wait_for(lambda: highs.stopped_at)
+    highs.release.set()
+    wait_for(lambda: not has_abandoned_runs())
+
+
+ABANDON = """
+from milpbn import Encoder, load_dataset, learn_structure
+from milpbn.engines import highs
+highs._GRACE_SECONDS = 0.0
+table = load_dataset("german")
+data = Encoder.fit(table).encode(table)
+result = learn_structure(
+    data, method="monolithic", class_parents=False, time_limit=0.8
+)
+print(result.status)
+"""
+
+
+def test_a_process_with_an_abandoned_run_ends_in_peace():
+    # HiGHS aborts a process that ends under it.
+    done = subprocess.run(
+        [sys.executable, "-c", ABANDON], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "time_limit\n", "")
+
+
+def test_listeners_are_told_in_the_calling_thread():
+    threads = set()
+    listeners = Listeners(
+        on_solution=lambda x: threads.add(threading.current_thread()),
+        on_bound=lambda b, n: threads.add(threading.current_thread()),
+    )
+    run(FakeHighs(lasts=0.1), listeners)
+    assert threads == {threading.current_thread()}
+
+
+def test_a_keyboard_interrupt_in_a_listener_ends_the_run_with_an_answer():
+    def on_solution(x):
+        raise KeyboardInterrupt
+
+    highs = FakeHighs()
+    answer, seconds = run(highs, Listeners(on_solution=on_solution))
+    assert answer.status is Status.INTERRUPTED
+    assert answer.x.tolist() == [3.0, 4.0]
+    assert seconds < 2
+
+
+def test_an_interrupted_run_that_does_not_return_is_called_interrupted():
+    def on_solution(x):
+        raise KeyboardInterrupt
+
+    highs = FakeHighs(obeys=False)
+    answer, seconds = run(highs, Listeners(on_solution=on_solution))
+    assert answer.status is Status.INTERRUPTED
+    assert seconds < 3
+    highs.release.set()
+    wait_for(lambda: not has_abandoned_runs())
+
+
+def test_an_error_in_a_listener_comes_through_and_stops_the_solver():
+    def on_bound(bound, nodes):
+        raise ZeroDivisionError("listener")
+
+    highs = FakeHighs()
+    with pytest.raises(ZeroDivisionError, match="listener"):
+        run(highs, Listeners(on_bound=on_bound))
+    wait_for(lambda: highs.stopped_at is not None)
+    wait_for(lambda: not has_abandoned_runs())
+
+
+@pytest.mark.parametrize("repeat", range(15))
+def test_a_real_ctrl_c_never_comes_through_and_always_stops_the_solver(ctrl_c, repeat):
+    # At moments that fall everywhere in the poll of 50 ms.
+    highs = FakeHighs()
+    with ctrl_c() as press:
+        press(0.03 + 0.007 * repeat)
+        answer, seconds = run(highs)
+    assert answer.status is Status.INTERRUPTED
+    assert highs.stopped_at
+    assert seconds < 5
+
+
+def test_a_ctrl_c_between_two_polls_does_not_come_through():
+    # Where Python notices a signal that came during the last step of the poll.
+    highs = FakeHighs()
+    run_ = HighsRun(highs, HighsSettings(), Listeners())
+    is_set, calls = run_._ended.is_set, []
+
+    def interrupted_is_set():
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return is_set()
+
+    run_._ended.is_set = interrupted_is_set
+    answer = run_.solve()
+    assert answer.status is Status.INTERRUPTED
+    assert highs.stopped_at
+
+
+def test_events_before_the_end_are_all_told():
+    bounds = []
+    highs = FakeHighs(lasts=0.1)
+    run(highs, Listeners(on_bound=lambda b, n: bounds.append(b)))
+    assert bounds == sorted(bounds, reverse=True)
+    assert len(bounds) > 3
+
+
+def test_a_strange_end_is_an_error_with_its_name():
+    highs = FakeHighs(lasts=0.0, status=highspy.HighsModelStatus.kSolveError)
+    highs.run = lambda: highspy.HighsStatus.kWarning
+    with pytest.raises(SolverError, match=r"HiGHS stopped with model status '.*kSolveError"):
+        run(highs)
+
+
+def test_a_solution_is_copied_and_not_a_view():
+    kept = []
+    highs = FakeHighs(lasts=0.05)
+    shared = np.array([1.0, 2.0])
+    callbacks = highs.cbMipImprovingSolution
+
+    def overwriting_run():
+        event = SimpleNamespace(data_out=SimpleNamespace(mip_solution=shared))
+        callbacks(event)
+        shared[:] = -1.0
+        return highspy.HighsStatus.kOk
+
+    highs.run = overwriting_run
+    run(highs, Listeners(on_solution=kept.append))
+    assert kept[0].tolist() == [1.0, 2.0]
+
+
+def test_a_solver_without_a_solution_returns_none():
+    highs = FakeHighs(lasts=0.0)
+    highs.getInfo = lambda: SimpleNamespace(
+        primal_solution_status=0, mip_dual_bound=np.inf, mip_node_count=0
+    )
+    highs.cbMipImprovingSolution = Callbacks()
+    answer, _ = run(highs)
+    assert answer.x is None
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_settings_reach_highs(threads):
+    highs = highspy.Highs()
+    HighsSettings(time_limit=12.5, gap=0.25, threads=threads, seed=7).apply(highs)
+    options = {
+        name: highs.getOptionValue(name)[1]
+        for name in ("time_limit", "mip_rel_gap", "threads", "random_seed", "log_to_console")
+    }
+    assert options == {
+        "time_limit": 12.5,
+        "mip_rel_gap": 0.25,
+        "threads": threads,
+        "random_seed": 7,
+        "log_to_console": False,
+    }
+
+
+def test_tolerances_and_presolve_stay_at_their_defaults():
+    highs, untouched = highspy.Highs(), highspy.Highs()
+    HighsSettings().apply(highs)
+    for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance", "presolve"):
+        assert highs.getOptionValue(name) == untouched.getOptionValue(name)
+
+
+def wait_for(condition, seconds=5.0):
+    ends = time.perf_counter() + seconds
+    while not condition():
+        assert time.perf_counter() < ends, "waited in vain"
+        time.sleep(0.01)
