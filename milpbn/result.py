@@ -150,8 +150,10 @@ class Result:
                 "structure": Structure.from_dict(data["structure"]),
                 "objective": float(data["objective"]),
                 "bound": _float_or_none(data["bound"]),
+                "score_parameters": dict(data.get("score_parameters", {})),
+                "tolerance": float(data.get("tolerance", cls.tolerance)),
                 "seconds": {k: float(v) for k, v in data.get("seconds", {}).items()},
-                "warm_start": WarmStart(**start) if start else None,
+                "warm_start": _warm_start(**start) if start else None,
                 "trace": tuple(_trace_point(**p) for p in data.get("trace", ())),
             }
         )
@@ -176,6 +178,11 @@ class Result:
 
 def _float_or_none(value: Any) -> float | None:
     return None if value is None else float(value)
+
+
+def _warm_start(source: Any, objective: Any, accepted: Any, improvement: Any) -> WarmStart:
+    taken = None if accepted is None else bool(accepted)
+    return WarmStart(str(source), float(objective), taken, _float_or_none(improvement))
 
 
 def _trace_point(time: Any, objective: Any, bound: Any, nodes: Any, source: Any) -> TracePoint:

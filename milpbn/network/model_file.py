@@ -20,6 +20,9 @@ from milpbn.structure import Structure
 FORMAT = "milpbn-model"
 VERSION = 1
 
+# What reading a file with wrong or missing entries may raise.
+_DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, MilpbnError)
+
 
 @dataclass(frozen=True)
 class Model:
@@ -85,7 +88,7 @@ class Model:
                 settings=dict(content["settings"]),
                 data=dict(content["data"]),
             )
-        except (KeyError, TypeError, ValueError, AttributeError, MilpbnError) as error:
+        except _DAMAGE as error:
             reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else error
             raise ModelFileError(f"{path} is a damaged milpbn model: {reason}") from None
 

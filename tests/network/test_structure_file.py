@@ -1,0 +1,74 @@
+"""Structures from files: a model, a JSON table, printed lines."""
+
+import json
+
+import pytest
+
+from milpbn.errors import ModelFileError
+from milpbn.network.structure_file import read_structure
+from milpbn.structure import Structure
+
+STRUCTURE = Structure(("class", "a", "b b"), ((), (0,), (0, 1)))
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(content, name="start.txt"):
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write_file
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(STRUCTURE.to_dict()),
+        "  \n" + json.dumps(STRUCTURE.to_dict(), indent=2),
+        str(STRUCTURE),
+        "class\n\n  a<-class\nb b <- class , a\n\n",
+        "class <-\na <- class\nb b <- a,class",
+    ],
+)
+def test_json_and_printed_lines_are_read(write, text):
+    assert read_structure(write(text)) == STRUCTURE
+
+
+def test_a_model_is_read(tmp_path):
+    from milpbn import Encoder, Model, learn_structure, load_dataset
+    from milpbn.families import Laplace
+    from milpbn.network.network import fit_network
+
+    table = load_dataset("iris")
+    encoder = Encoder.fit(table)
+    data = encoder.encode(table)
+    result = learn_structure(data, max_parents=1)
+    network = fit_network(result.structure, data.variables, data.train(), Laplace())
+    Model(network, encoder, result).save(tmp_path / "model.json")
+    assert read_structure(tmp_path / "model.json") == result.structure
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("class\na <- clas", r"start\.txt holds no structure: .*no variable 'clas'"),
+        ("class <- a\na <- class", r"start\.txt holds no structure: .*cycle: "),
+        ('{"class": ["a"], "a": ["class"]}', r"start\.txt holds no structure: .*cycle"),
+        ('{"class": [', r"start\.txt is not valid JSON"),
+        ('{"a":' * 100_000, r"start\.txt is not valid JSON"),
+        ('{"class": null}', r"start\.txt holds no structure"),
+        ('{"class": 5}', r"start\.txt holds no structure"),
+        ('{"class": [["a"]]}', r"start\.txt holds no structure"),
+        ('{"format": "milpbn-model", "version": 1}', r"start\.txt is a damaged milpbn model"),
+        (b"\xff\xfe\x00", r"start\.txt is not a structure file: it is not text"),
+    ],
+)
+def test_a_bad_file_is_named_with_the_reason(write, content, message):
+    with pytest.raises(ModelFileError, match=message):
+        read_structure(write(content))
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ModelFileError, match=r"cannot read .*gone\.txt: No such file"):
+        read_structure(tmp_path / "gone.txt")

@@ -1,0 +1,146 @@
+"""Results: gaps by definition, text for people, JSON and back."""
+
+import json
+import math
+
+import pytest
+
+from milpbn.result import Result, Status, TracePoint, WarmStart, format_gap, relative_gap
+from milpbn.structure import Structure
+
+STRUCTURE = Structure(("class", "a"), ((), (0,)))
+
+
+def result(**changes):
+    settings = {
+        "status": Status.TIME_LIMIT,
+        "structure": STRUCTURE,
+        "objective": 50.0,
+        "bound": 51.0,
+        "score": "sm",
+        "score_parameters": {"p": 0.9, "smoothing": "laplace:1"},
+        "source": "HiGHS",
+        "engine": "monolithic",
+        "solver": "HiGHS 1.15.1",
+        "nodes": 7,
+        "seconds": {"building": 0.25, "solving": 1.5},
+        "warm_start": WarmStart("file", 49.0, True, 1.0),
+        "trace": (
+            TracePoint(0.1, None, 60.0, 0, "quick bound"),
+            TracePoint(0.2, 50.0, 51.0, 7, "HiGHS"),
+        ),
+    }
+    return Result(**{**settings, **changes})
+
+
+@pytest.mark.parametrize(
+    ("objective", "bound", "absolute", "relative"),
+    [
+        (50.0, 51.0, 1.0, 0.02),
+        (-50.0, -49.0, 1.0, 0.02),
+        (-1.0, 3.0, 4.0, 4.0),
+        (0.0, 0.0, 0.0, 0.0),
+        (0.0, 0.5, 0.5, math.inf),
+        (50.0, 50.0 - 1e-12, 0.0, 0.0),
+    ],
+)
+def test_gaps_are_those_of_the_definition(objective, bound, absolute, relative):
+    found = result(objective=objective, bound=bound)
+    assert found.gap_abs == pytest.approx(absolute)
+    assert found.gap_rel == pytest.approx(relative)
+    assert TracePoint(0.0, objective, bound).gap_rel == pytest.approx(relative)
+
+
+def test_without_a_bound_there_is_no_gap():
+    found = result(bound=None)
+    assert (found.gap_abs, found.gap_rel) == (None, None)
+    assert format_gap(found) == "-"
+    assert relative_gap(None, 1.0) is None
+    assert relative_gap(1.0, math.inf) is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"bound": None, "warm_start": None, "trace": (), "status": Status.FEASIBLE},
+        {"objective": 0.0, "bound": 0.5},
+        {"objective": 0.1 + 0.2, "bound": 1e300 / 7},
+        {"warm_start": WarmStart("naive-bayes", -1.5)},
+    ],
+)
+def test_a_result_comes_back_from_json_as_it_was(changes):
+    before = result(**changes)
+    text = json.dumps(before.to_dict(), allow_nan=False)
+    after = Result.from_dict(json.loads(text))
+    assert after == before
+    assert isinstance(after.status, Status)
+    assert isinstance(after.trace, tuple)
+
+
+def test_plain_data_says_the_gap():
+    data = result().to_dict()
+    assert (data["gap_abs"], data["gap_rel"]) == (1.0, 0.02)
+    assert result(objective=0.0).to_dict()["gap_rel"] is None
+    assert data["structure"] == {"class": [], "a": ["class"]}
+    assert data["status"] == "time_limit"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("status", "perfect"),
+        ("objective", "much"),
+        ("bound", "more"),
+        ("tolerance", "tight"),
+        ("structure", {"class": ["a"], "a": ["class"]}),
+        ("seconds", {"solving": "long"}),
+    ],
+)
+def test_data_that_say_nonsense_are_refused(key, value):
+    with pytest.raises(ValueError, match=r"perfect|much|more|tight|cycle|long"):
+        Result.from_dict({**result().to_dict(), key: value})
+
+
+def lines(found):
+    return dict(line.split(maxsplit=1) for line in str(found).splitlines())
+
+
+def test_the_text_names_everything_a_reader_needs():
+    text = str(result())
+    shown = lines(result())
+    assert shown["status"] == "time_limit"
+    assert shown["score"] == "sm (p=0.9, smoothing=laplace:1)"
+    assert shown["objective"] == "50.000000"
+    assert shown["bound"] == "51.000000"
+    assert shown["gap"] == "2.0000 % (1.000000; tolerance 1e-06)"
+    assert shown["engine"] == "monolithic (HiGHS 1.15.1)"
+    assert shown["nodes"] == "7"
+    assert shown["seconds"] == "1.75 (building 0.25, solving 1.50)"
+    assert "found by    HiGHS" in text
+    assert "warm start  file, 49.000000, accepted, improved by 1.000000" in text
+
+
+def test_the_text_leaves_out_what_does_not_apply():
+    shown = lines(result(bound=None, nodes=0, warm_start=None, solver="", evaluations=12))
+    assert not {"bound", "gap", "nodes", "warm"} & set(shown)
+    assert shown["engine"] == "monolithic"
+    assert shown["evaluations"] == "12"
+    assert lines(result(score="mdl", score_parameters={}))["score"] == "mdl"
+
+
+@pytest.mark.parametrize(
+    ("accepted", "word"), [(True, "accepted"), (False, "rejected"), (None, "not tried")]
+)
+def test_what_became_of_a_start_is_said(accepted, word):
+    found = result(warm_start=WarmStart("file", 49.0, accepted))
+    assert f"file, 49.000000, {word}\n" in str(found)
+
+
+def test_an_infinite_gap_is_shown():
+    assert format_gap(result(objective=0.0, bound=0.5)).startswith("inf %")
+
+
+def test_a_status_is_its_word():
+    assert Status.OPTIMAL == "optimal"
+    assert str(Status.TIME_LIMIT) == "time_limit"
