@@ -1,6 +1,7 @@
 """From encoded rows to a checked result in one call."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import oracle
@@ -123,9 +124,12 @@ def test_the_memory_limit_reaches_the_families(data):
         learn(data, options=SolveOptions(memory_limit=100))
 
 
-def test_the_memory_limit_reaches_the_model(data):
+def test_the_memory_limit_reaches_the_model():
+    # 162 distinct rows, so that the model is larger than the families.
+    codes = np.array(list(product(range(2), range(3), range(3), range(3), range(3))))
+    data = encoded(codes, [2, 3, 3, 3, 3])
     with pytest.raises(BudgetError, match="margin coefficients"):
-        learn(data, options=SolveOptions(memory_limit=9_000))
+        learn(data, options=SolveOptions(memory_limit=50_000))
 
 
 def test_a_learner_that_reports_a_wrong_score_is_caught(data, monkeypatch):
