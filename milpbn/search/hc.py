@@ -1,0 +1,217 @@
+"""Greedy hill climbing over edges, and the papers' part of the search space.
+
+Beginning with naive Bayes, the edge with the largest gain is added until no edge gains,
+or until no edge can be added. With ``max_parents = k + 1`` every feature has the class
+and at most k features as parents: k = 1 gives the papers' TAN-CR and TAN-HC-MM, k = 2
+their 2-tree-CR. (A k-tree in the strict sense also bounds the tree-width of the moral
+graph; the papers count parents, and so does milpbn.)
+
+References
+----------
+Keogh & Pazzani (1999), Learning augmented Bayesian classifiers.
+Pernkopf & Bilmes (2010), Efficient heuristics for discriminative structure learning of
+Bayesian network classifiers, section 4.4.1.
+Pernkopf & Wohlmayr (2013), Stochastic margin-based structure learning of Bayesian network
+classifiers, section 4.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from milpbn.engines.progress import Families
+from milpbn.families.candidates import CLASS
+from milpbn.scores import SearchState
+from milpbn.search.base import Learner, Search
+
+BoolArray = npt.NDArray[np.bool_]
+
+# Scores of candidates come in single precision: smaller gains are rounding.
+_GAIN = 1e-7
+# Candidates scored between two looks at the clock.
+_CHUNK = 256
+
+
+class KTrees:
+    """The papers' part of a search space: the class is a root and a parent of all features.
+
+    Constraints may leave a variable without such a family. Then it takes what is nearest:
+    a feature that cannot have the class as a parent keeps its families without it, and a
+    class with required parents keeps the fewest.
+    """
+
+    def __init__(self, search: Search) -> None:
+        self.space = search.space
+        self.graph = search.acyclicity
+        self.features = range(1, self.space.n_variables)
+        has_class = self.graph.contains[:, CLASS]
+        can_have_class = np.logical_or.reduceat(has_class, self.space.offsets[:-1])
+        self.usable: BoolArray = has_class | ~can_have_class[self.space.child]
+        """``(F,)``: families that contain the class, or whose variable has none that does."""
+
+    @property
+    def most_parents(self) -> int:
+        """k, the largest number of features that are parents of one."""
+        features = self.graph.contains[int(self.space.offsets[CLASS + 1]) :, CLASS + 1 :]
+        return int(features.sum(axis=1).max(initial=0))
+
+    def naive_bayes(self) -> Families:
+        """Naive Bayes, or the structure nearest to it that the constraints allow.
+
+        Variables are placed one by one, each with a parent set among those placed before:
+        the class first, after what it requires; then the cheapest families, where a
+        missing class costs more than any number of parents. Placing one variable never
+        hinders another, so this ends with a structure whenever there is one.
+        """
+        space, contains, n = self.space, self.graph.contains, self.space.n_variables
+        size = contains.sum(axis=1)
+        cost = size + n * ~self.usable
+        for v in set(self.features) - self._required_by_class():
+            cost[space.offsets[v] : space.offsets[v + 1]] += n * n
+        cost[: space.offsets[1]] = size[: space.offsets[1]] - n
+        chosen, placed = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=bool)
+        while not placed.all():
+            waiting = placed[space.child] | contains[:, ~placed].any(axis=1)
+            family = int(np.argmin(np.where(waiting, np.iinfo(np.int64).max, cost)))
+            chosen[space.child[family]], placed[space.child[family]] = family, True
+        return chosen
+
+    def _required_by_class(self) -> set[int]:
+        """The variables that every structure puts above the class."""
+        always = np.logical_and.reduceat(self.graph.contains, self.space.offsets[:-1], axis=0)
+        above, front = set[int](), {CLASS}
+        while front:
+            above |= front
+            front = {int(p) for v in front for p in np.flatnonzero(always[v])} - above
+        return above - {CLASS}
+
+    def additions(self, families: Families, feature: int) -> Families:
+        """The families of `feature` with one more edge from a feature."""
+        added, removed, free = self._changes(families, feature)
+        return self._of(feature, free & (removed == 0) & (added <= 1))
+
+    def replacements(self, families: Families, feature: int) -> Families:
+        """The families of `feature` with one edge more, or with one edge replaced."""
+        added, removed, free = self._changes(families, feature)
+        return self._of(feature, free & (removed <= 1) & (added <= 1))
+
+    def new_parents(self, families: Families, feature: int) -> dict[int, int]:
+        """The features that can be one more parent of `feature`, each with the family."""
+        now, found = self.graph.contains[families[feature]], dict[int, int]()
+        for f in self.additions(families, feature):
+            for parent in self.space.parent_sets[f]:
+                if parent != CLASS and not now[parent]:
+                    found.setdefault(parent, int(f))
+        return found
+
+    def _changes(
+        self, families: Families, feature: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], BoolArray]:
+        """Features added and parents removed by each family, and which can be taken at all."""
+        own = slice(int(self.space.offsets[feature]), int(self.space.offsets[feature + 1]))
+        parents, now = self.graph.contains[own], self.graph.contains[families[feature]]
+        added, removed = parents & ~now, now & ~parents
+        closes_cycle = parents[:, self.graph.descendants(families, feature)].any(axis=1)
+        free = self.usable[own] & added.any(axis=1) & ~closes_cycle
+        return added[:, CLASS + 1 :].sum(axis=1), removed.sum(axis=1), free
+
+    def _of(self, feature: int, mask: BoolArray) -> Families:
+        return int(self.space.offsets[feature]) + np.flatnonzero(mask)
+
+
+def best_family(
+    search: Search, state: SearchState, variable: int, candidates: Families, threshold: float
+) -> tuple[float, int]:
+    """The first best of the candidates above `threshold`, with its score; (-inf, -1) if none."""
+    best, family = -np.inf, -1
+    for at in range(0, len(candidates), _CHUNK):
+        search.checkpoint()
+        chunk = candidates[at : at + _CHUNK]
+        scores = state.scores(variable, chunk, max(threshold, best))
+        pick = int(np.argmax(scores))
+        if scores[pick] > max(threshold, best):
+            best, family = float(scores[pick]), int(chunk[pick])
+    return best, family
+
+
+def just_above(value: float) -> float:
+    """The least score that counts as a gain over `value`."""
+    return value + _GAIN * max(1.0, abs(value))
+
+
+def exchange_if_better(state: SearchState, changes: Iterable[tuple[int, int]]) -> bool:
+    """Make the (variable, family) exchanges; undo them unless they gain in double precision."""
+    old, undo = state.value, []
+    for variable, family in changes:
+        undo.append((variable, int(state.families[variable])))
+        state.exchange(variable, family)
+    if state.value > just_above(old):
+        return True
+    for variable, family in reversed(undo):
+        state.exchange(variable, family)
+    return False
+
+
+class HillClimbing(Learner):
+    """Greedy hill climbing: add the edge with the largest gain.
+
+    Ties go to the first child in variable order, then to the first parent.
+
+    Parameters
+    ----------
+    complete
+        False: stop when no edge gains (Pernkopf & Bilmes 2010). True: go on with the
+        best edge, gain or loss, until none can be added, which for k = 1 is a tree of
+        N - 1 edges (Pernkopf & Wohlmayr 2013); the answer is that tree.
+    """
+
+    name = "hc"
+    title = "greedy hill climbing from naive Bayes"
+
+    def __init__(self, complete: bool = False) -> None:
+        self.complete = complete
+
+    def run(self, search: Search) -> None:
+        """See :class:`~milpbn.search.Learner`."""
+        trees = KTrees(search)
+        state = search.state(trees.naive_bayes() if search.start is None else search.start)
+        if not self.complete:
+            search.offer(state, self.name)
+        try:
+            while self._add_edge(search, trees, state):
+                if not self.complete:
+                    search.offer(state, self.name)
+        finally:
+            # The complete tree may score less than a part of it: it is offered alone. A
+            # run that is stopped offers what it has.
+            search.offer(state, self.name)
+
+    def _add_edge(self, search: Search, trees: KTrees, state: SearchState) -> bool:
+        best = -np.inf if self.complete else just_above(state.value)
+        move = None
+        for feature in trees.features:
+            candidates = trees.additions(state.families, feature)
+            score, family = best_family(search, state, feature, candidates, best)
+            if family >= 0:
+                best, move = score, (feature, family)
+        if move is None:
+            return False
+        if self.complete:
+            state.exchange(*move)
+        elif not exchange_if_better(state, [move]):
+            return False
+        state.sort_rows()
+        return True
+
+
+class CompleteHillClimbing(HillClimbing):
+    """Hill climbing until the tree is complete, by a name of its own for the command line."""
+
+    name = "hc-complete"
+    title = "greedy hill climbing to a complete tree"
+
+    def __init__(self) -> None:
+        super().__init__(complete=True)

@@ -1,0 +1,127 @@
+"""TAN by conditional mutual information: the tree that makes the training data likeliest.
+
+The features form a maximum spanning tree on ``I(Xi; Xj | C)`` (Kruskal), directed away
+from a root, and the class is a parent of all. The root is the feature with the largest
+``I(C; X)``; the likelihood is the same for every root.
+
+References
+----------
+Friedman, Geiger & Goldszmidt (1997), Bayesian network classifiers.
+Pernkopf & Bilmes (2010), Efficient heuristics for discriminative structure learning of
+Bayesian network classifiers, section 4.3.
+"""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+
+from milpbn.engines.progress import Families
+from milpbn.errors import OptionError
+from milpbn.families.candidates import CLASS
+from milpbn.families.information import JointValues, class_information, pairwise_information
+from milpbn.families.rows import MergedRows
+from milpbn.scores import RowObjective
+from milpbn.search.base import Learner, Search
+from milpbn.search.hc import KTrees
+
+FloatArray = npt.NDArray[np.float64]
+Arcs = list[tuple[int, int]]
+
+
+def training_rows(search: Search, name: str) -> MergedRows:
+    """The rows that information is measured on."""
+    if not isinstance(search.objective, RowObjective):
+        raise OptionError(
+            f"{name} measures information on the training rows, which a decomposable score does "
+            "not keep; choose a score over rows (sm, sbm, cr or cll)"
+        )
+    return search.objective.rows
+
+
+class TanCMI(Learner):
+    """The maximum spanning tree on conditional mutual information.
+
+    It does not look at the score that is maximised: its tree is the answer, and is scored
+    once. Constraints turn the spanning tree into a maximum branching over the arcs that
+    they allow.
+    """
+
+    name = "tan-cmi"
+    title = "TAN by conditional mutual information"
+
+    def run(self, search: Search) -> None:
+        """See :class:`~milpbn.search.Learner`."""
+        rows = training_rows(search, self.name)
+        weights = self.weights(search, rows)
+        relevance = class_information(JointValues.of(rows), range(search.space.n_variables))
+        state = search.state(tree_families(search, weights, relevance))
+        state.evaluations += 1
+        search.offer(state, self.name)
+
+    def weights(self, search: Search, rows: MergedRows) -> FloatArray:
+        """``(n, n)``: what an edge is worth; edges that are not wanted have NaN."""
+        return pairwise_information(rows, search.space.cards, search.checkpoint)[0]
+
+
+def tree_families(search: Search, weights: FloatArray, relevance: FloatArray) -> Families:
+    """Naive Bayes with the heaviest forest over the features.
+
+    Without constraints this is a spanning forest, each tree rooted at its most relevant
+    feature. With them it is a branching over the allowed arcs: required arcs stay, and a
+    feature that has a required feature parent gets no other.
+    """
+    trees = KTrees(search)
+    families = trees.naive_bayes()
+    allowed, fixed = _arcs(trees, families, weights)
+    if fixed or not (allowed == allowed.T).all():
+        arcs = _branching(allowed, fixed, weights)
+    else:
+        arcs = _rooted_forest(allowed, weights, relevance)
+    for parent, child in sorted(arcs, key=lambda arc: -weights[arc]):
+        # A branching knows nothing of the arcs to and from the class, nor of a feature
+        # with several required parents: an arc that closes a cycle there is left out.
+        family = trees.new_parents(families, child).get(parent)
+        if family is not None:
+            families[child] = family
+    return families
+
+
+def _arcs(
+    trees: KTrees, families: Families, weights: FloatArray
+) -> tuple[npt.NDArray[np.bool_], Arcs]:
+    """The arcs between features that may be added, and those that are there already."""
+    contains = trees.graph.contains
+    allowed = np.zeros(weights.shape, dtype=bool)
+    fixed = []
+    for child in trees.features:
+        present = np.flatnonzero(contains[families[child]])
+        fixed += [(int(p), child) for p in present if p != CLASS]
+        if not any(p != CLASS for p in present):
+            allowed[list(trees.new_parents(families, child)), child] = True
+    return allowed & ~np.isnan(weights), fixed
+
+
+def _rooted_forest(
+    allowed: npt.NDArray[np.bool_], weights: FloatArray, relevance: FloatArray
+) -> Arcs:
+    graph = nx.Graph()
+    graph.add_nodes_from(range(CLASS + 1, len(weights)))
+    graph.add_weighted_edges_from((i, j, weights[i, j]) for i, j in np.argwhere(np.triu(allowed)))
+    forest = nx.maximum_spanning_tree(graph, algorithm="kruskal")
+    arcs: Arcs = []
+    for tree in nx.connected_components(forest):
+        root = max(tree, key=lambda x: (relevance[x], -x))
+        arcs += [(int(p), int(c)) for p, c in nx.bfs_edges(forest, root)]
+    return arcs
+
+
+def _branching(allowed: npt.NDArray[np.bool_], fixed: Arcs, weights: FloatArray) -> Arcs:
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from((i, j, weights[i, j]) for i, j in np.argwhere(allowed))
+    # No set of other arcs outweighs one that is there already.
+    heavy = 1.0 + float(np.nansum(weights))
+    graph.add_weighted_edges_from((p, c, heavy) for p, c in fixed)
+    branching = nx.maximum_branching(graph)
+    return [(int(p), int(c)) for p, c in branching.edges if (p, c) not in set(fixed)]
