@@ -39,6 +39,8 @@ class Clock:
         self.started = time.perf_counter() if started is None else started
         self.limit = math.inf if limit is None else limit
         self._phase_start = self.started
+        self._parent: Clock | None = None
+        self._one_phase: str | None = None
         self.phases: dict[str, float] = {}
 
     @property
@@ -59,5 +61,19 @@ class Clock:
     def close_phase(self, name: str) -> None:
         """Book the time since the last call under `name`."""
         now = time.perf_counter()
+        name = self._one_phase or name
         self.phases[name] = self.phases.get(name, 0.0) + now - self._phase_start
-        self._phase_start = now
+        clock: Clock | None = self
+        while clock is not None:
+            clock._phase_start = now
+            clock = clock._parent
+
+    def until(self, limit: float, phase: str | None = None) -> Clock:
+        """The same clock with an earlier limit; its phases are booked here too.
+
+        With `phase`, everything is booked under that one name.
+        """
+        part = Clock(min(limit, self.limit), self.started)
+        part.phases, part._phase_start = self.phases, self._phase_start
+        part._parent, part._one_phase = self, phase
+        return part

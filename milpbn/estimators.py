@@ -73,8 +73,8 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     missing : {"drop", "state"}, default="drop"
         Training rows with a missing feature are left out, or missing is a state
         of its own. In prediction a missing feature is summed out exactly.
-    engine : {"monolithic"}, default="monolithic"
-        The learner.
+    engine : str, default="monolithic"
+        An exact engine, or the name of a heuristic (see ``milpbn.search.LEARNERS``).
     time_limit : float, default=60.0
         Seconds for `fit`; None for no limit.
     gap : float, default=0.0
@@ -83,8 +83,9 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Solver threads; 1 is deterministic.
     random_state : int, default=0
         Seed of the solver.
-    start : Structure, default=None
-        A structure to begin with.
+    start : Structure, str or None, default="local-search"
+        A structure to begin with, or the heuristic that looks for one in a small
+        share of the time.
 
     Attributes
     ----------
@@ -142,7 +143,7 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         gap: float = 0.0,
         threads: int = 1,
         random_state: int = 0,
-        start: Structure | None = None,
+        start: Structure | str | None = "local-search",
     ) -> None:
         self.score = score
         self.p = p
@@ -214,8 +215,8 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.structure_ = result.structure
         self.objective_, self.bound_, self.gap_ = result.objective, result.bound, result.gap_rel
         self.optimal_ = result.status == "optimal"
-        if not self.optimal_ and (self.gap_ is None or self.gap_ > self.gap):
-            gap = "unknown" if self.gap_ is None else f"{100 * self.gap_:.3g} %"
+        if self.gap_ is not None and self.gap_ > self.gap and not self.optimal_:
+            gap = f"{100 * self.gap_:.3g} %"
             warnings.warn(
                 f"the time limit of {self.time_limit} s came before the proof; the structure is "
                 f"within a gap of {gap}. Raise time_limit, or accept this with gap=",

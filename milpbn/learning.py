@@ -7,18 +7,32 @@ from dataclasses import dataclass, replace
 
 from milpbn.clock import Clock, OutOfTime
 from milpbn.encoding.data import EncodedData
+from milpbn.engines.branch_and_cut import solve_branch_and_cut
 from milpbn.engines.monolithic import SolveOptions, solve_monolithic
 from milpbn.errors import MilpbnError, OptionError, SolverError
 from milpbn.families import Constraints, MergedRows, candidate_families
 from milpbn.families.candidates import DEFAULT_MEMORY
 from milpbn.network.rescore import rescore
-from milpbn.result import Listener, Result
+from milpbn.result import Listener, Result, Status, TracePoint
 from milpbn.scores import LinearObjective, Objective, Score, make_score
 from milpbn.scores.pruning import prune_dominated
+from milpbn.search import LEARNERS, Learner, make_learner, run_learner
+from milpbn.search.local_search import LocalSearch
 from milpbn.structure import Structure
 
-METHODS: dict[str, Callable[..., Result]] = {"monolithic": solve_monolithic}
-"""Learners by name."""
+ENGINES: dict[str, Callable[..., Result]] = {
+    "branch-and-cut": solve_branch_and_cut,
+    "monolithic": solve_monolithic,
+}
+"""Exact engines by name."""
+
+METHODS = (*ENGINES, *LEARNERS)
+"""The names of everything that learns a structure."""
+
+# The share of the remaining time, and the seconds, that the search for a start may take.
+_START_SHARE = 0.1
+_START_SECONDS = 10.0
+_START_PATIENCE = 150
 
 
 @dataclass(frozen=True)
@@ -75,16 +89,17 @@ def build_objective(
 def learn_structure(
     data: EncodedData,
     *,
-    method: str = "monolithic",
+    method: str | Learner = "monolithic",
     score: str | Score = "sm",
     p: float | None = 0.9,
     gamma: float | None = None,
     smoothing: str = "laplace",
+    folds: int | None = None,
     max_parents: int = 2,
     class_parents: bool = True,
     constraints: Constraints | None = None,
     time_limit: float | None = None,
-    start: Structure | None = None,
+    start: Structure | str | None = "local-search",
     options: SolveOptions | None = None,
     listener: Listener | None = None,
 ) -> Result:
@@ -95,15 +110,17 @@ def learn_structure(
     data
         Encoded rows, see :class:`milpbn.encoding.Encoder`.
     method
-        The learner: one of ``METHODS``.
-    score, p, gamma, smoothing
+        An exact engine (``"monolithic"``) or a heuristic of ``milpbn.search.LEARNERS``,
+        by name or as an object with settings of its own.
+    score, p, gamma, smoothing, folds
         What is maximised, see :func:`milpbn.scores.make_score`.
     max_parents, class_parents, constraints
         The search space, see :class:`SearchSpace`.
     time_limit
         Seconds for everything, or None.
     start
-        A structure to begin with.
+        A structure to begin with; or, for the engines, the name of the heuristic that
+        looks for one in a small share of the time; or None.
     options
         Solver settings.
     listener
@@ -118,14 +135,16 @@ def learn_structure(
     >>> result = learn_structure(data, score="sm", p=0.9, max_parents=1)
     >>> str(result.status), round(result.objective, 4)
     ('optimal', 298.8924)
+    >>> result = learn_structure(data, method="local-search", score="sm", max_parents=1)
+    >>> str(result.status), round(result.objective, 4), result.bound
+    ('feasible', 298.8924, None)
     """
-    clock = Clock(time_limit)
     return run_method(
         data,
-        make_score(score, p=p, gamma=gamma, smoothing=smoothing),
+        make_score(score, p=p, gamma=gamma, smoothing=smoothing, folds=folds),
         SearchSpace(max_parents, class_parents, constraints),
         method=method,
-        clock=clock,
+        clock=Clock(time_limit),
         start=start,
         options=options,
         listener=listener,
@@ -137,20 +156,72 @@ def run_method(
     score: Score,
     space: SearchSpace,
     *,
-    method: str,
+    method: str | Learner,
     clock: Clock,
-    start: Structure | None = None,
+    start: Structure | str | None = None,
     start_source: str = "warm-start",
     options: SolveOptions | None = None,
     listener: Listener | None = None,
 ) -> Result:
-    """Learn with a running clock, then check the result from the data up."""
-    if method not in METHODS:
-        raise OptionError(f"unknown method {method!r}; known methods: {', '.join(METHODS)}")
+    """Learn with a running clock, then check the result from the data up.
+
+    See :func:`learn_structure`; `start_source` says where a given structure came from.
+    """
     options = options or SolveOptions()
+    if isinstance(method, str) and method not in METHODS:
+        raise OptionError(f"unknown method {method!r}; known methods: {', '.join(METHODS)}")
     objective = build_objective(data, score, space, clock=clock, memory_limit=options.memory_limit)
     clock.close_phase("scoring")
-    result = METHODS[method](
+    if isinstance(method, str) and method in ENGINES:
+        result = _run_engine(
+            ENGINES[method], objective, score, clock, start, start_source, options, listener
+        )
+    else:
+        given = start if isinstance(start, Structure) else None
+        learner = make_learner(method)
+        result = run_learner(
+            learner,
+            objective,
+            score,
+            clock=clock,
+            seed=options.seed,
+            start=given,
+            listener=listener,
+        )
+    _check(result, score, data)
+    clock.close_phase("checking")
+    return replace(result, seconds=dict(clock.phases))
+
+
+def _run_engine(
+    engine: Callable[..., Result],
+    objective: Objective,
+    score: Score,
+    clock: Clock,
+    start: Structure | str | None,
+    start_source: str,
+    options: SolveOptions,
+    listener: Listener | None,
+) -> Result:
+    before: tuple[TracePoint, ...] = ()
+    interrupted = False
+    if isinstance(start, str):
+        # A heuristic goes first, with a small share of the time. Its trace leads the engine's.
+        share = min(_START_SECONDS, _START_SHARE * clock.remaining)
+        found = run_learner(
+            warm_starter(start),
+            objective,
+            score,
+            clock=clock.until(clock.elapsed + share, phase="warm start"),
+            seed=options.seed,
+            listener=_without_end(listener),
+        )
+        before = found.trace[:-1]
+        start_source, start = start, found.structure
+        interrupted = found.status is Status.INTERRUPTED
+        if interrupted:
+            clock = clock.until(clock.elapsed)
+    result = engine(
         objective,
         score,
         clock=clock,
@@ -159,9 +230,26 @@ def run_method(
         start_source=start_source,
         listener=listener,
     )
-    _check(result, score, data)
-    clock.close_phase("checking")
-    return replace(result, seconds=dict(clock.phases))
+    if interrupted and result.status is not Status.OPTIMAL:
+        result = replace(result, status=Status.INTERRUPTED)
+    return replace(result, trace=(*before, *result.trace))
+
+
+def _without_end(listener: Listener | None) -> Listener | None:
+    """The end of the heuristic is not the end of the run."""
+    if listener is None:
+        return None
+
+    def told(point: TracePoint) -> None:
+        if point.source != "end":
+            listener(point)
+
+    return told
+
+
+def warm_starter(name: str) -> Learner:
+    """The heuristic that looks for a start; local search gives up sooner than on its own."""
+    return LocalSearch(patience=_START_PATIENCE) if name == LocalSearch.name else make_learner(name)
 
 
 def _check(result: Result, score: Score, data: EncodedData) -> None:

@@ -219,3 +219,35 @@ def one_competitor_kernel(  # type: ignore[no-untyped-def]
         n_active = kept
         if n_active == 0:
             break
+
+
+@_jit
+def cut_coefficients_one(  # type: ignore[no-untyped-def]
+    pointer, variable, stride, base, offset, codes, tables, labels, weights, out
+):
+    """``out[f] = sum_u weights[u] * alpha(f, u)`` over the given rows; one competitor a row."""
+    n = codes.shape[1]
+    for f in range(len(base)):
+        total = 0.0
+        for u in range(n):
+            key = base[f] + offset[u] + labels[u]
+            for q in range(pointer[f], pointer[f + 1]):
+                key += stride[q] * codes[variable[q], u]
+            total += weights[u] * tables[key]
+        out[f] = total
+
+
+@_jit
+def cut_coefficients_many(  # type: ignore[no-untyped-def]
+    pointer, variable, stride, base, offset, codes, tables, labels, against, weights, out
+):
+    """``out[f] = sum_u weights[u] * alpha(f, u, against[u])`` over the given rows."""
+    n = codes.shape[1]
+    for f in range(len(base)):
+        total = 0.0
+        for u in range(n):
+            key = base[f] + offset[u]
+            for q in range(pointer[f], pointer[f + 1]):
+                key += stride[q] * codes[variable[q], u]
+            total += weights[u] * (tables[key, labels[u]] - tables[key, against[u]])
+        out[f] = total

@@ -39,14 +39,23 @@ class LocalSearch(Learner):
 
     def run(self, search: Search) -> None:
         """See :class:`~milpbn.search.Learner`."""
-        _Climber(search, self.name, self.patience).run()
+        Climber(search, self.name).run(self.patience)
 
 
-class _Climber:
-    def __init__(self, search: Search, source: str, patience: int) -> None:
+class Climber:
+    """A current structure and the moves that improve it.
+
+    Parameters
+    ----------
+    search
+        The setting.
+    source
+        Under which name better structures are reported.
+    """
+
+    def __init__(self, search: Search, source: str) -> None:
         self.search = search
         self.source = source
-        self.patience = patience
         self.space = search.space
         self.graph = search.acyclicity
         start = search.simple_start() if search.start is None else search.start
@@ -54,13 +63,14 @@ class _Climber:
         search.offer(self.state, source)
         self.class_can_have_parents = len(self.space.of(CLASS)) > 1
 
-    def run(self) -> None:
+    def run(self, patience: int) -> None:
+        """Climb, kick and climb again, until `patience` kicks in a row bring nothing."""
         self.climb()
         self.state.sort_rows()
         best, best_value = self.state.families.copy(), self.state.value
         home, home_value = best.copy(), best_value
         failures = 0
-        while failures < self.patience:
+        while failures < patience:
             self.search.checkpoint()
             self.restore(home)
             self.kick(failures)
@@ -152,6 +162,7 @@ class _Climber:
         return any(self.adopt(group) for size in sizes for group in combinations(features, size))
 
     def largest_class_set(self) -> int:
+        """How many parents the class may have."""
         return max(len(self.space.parent_sets[f]) for f in self.space.of(CLASS))
 
     def adopt(self, group: tuple[int, ...]) -> bool:

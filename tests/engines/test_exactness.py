@@ -45,7 +45,8 @@ def named(limits, data):
 
 @pytest.mark.parametrize("seed", range(90))
 @pytest.mark.parametrize("score", ["sm", "sbm", "mdl", "bdeu"])
-def test_engine_finds_and_proves_the_brute_force_optimum(score, seed):
+@pytest.mark.parametrize("engine", ["monolithic", "branch-and-cut"])
+def test_engine_finds_and_proves_the_brute_force_optimum(engine, score, seed):
     codes, cards, case, limits = random_case(seed, score)
     data = encoded(codes, cards)
     parents, values = oracle.scores_of_all(score, codes, cards, **case)
@@ -55,7 +56,9 @@ def test_engine_finds_and_proves_the_brute_force_optimum(score, seed):
     def learn():
         return learn_structure(
             data,
+            method=engine,
             score=instance,
+            start=None,
             max_parents=case["max_parents"],
             class_parents=case["class_parents"],
             constraints=named(limits, data),
@@ -81,11 +84,13 @@ def test_engine_finds_and_proves_the_brute_force_optimum(score, seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_trace_is_monotone_and_brackets_the_optimum(seed):
+@pytest.mark.parametrize("engine", ["monolithic", "branch-and-cut"])
+def test_trace_is_monotone_and_brackets_the_optimum(engine, seed):
     codes, cards, case, _ = random_case(seed, "sm")
     _, values = oracle.scores_of_all("sm", codes, cards, **case)
     result = learn_structure(
         encoded(codes, cards),
+        method=engine,
         score="sm",
         gamma=case["gamma"],
         max_parents=case["max_parents"],

@@ -1,0 +1,1 @@
+"""The cut oracle: concave cuts, cluster rows, true scores. It knows nothing of a tree."""

@@ -1,0 +1,152 @@
+"""Concave cuts: the soft margin as one concave function, approximated from outside.
+
+SM(eta) = sum_u w_u min(gamma, min_c d_u(c)) is concave in eta, because every margin is
+linear. At any point, with A the rows below the hinge and c*(u) the class that attains the
+minimum,
+
+    T <= sum_{u in A} w_u alpha(., u, c*(u)) . eta + gamma w(rows not in A)
+
+holds for every structure and is tight at the point. Rows are divided into groups with a
+T each: more rows in the linear program, but fewer rounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from milpbn.families import kernels
+from milpbn.scores import MarginObjective
+
+FloatArray = npt.NDArray[np.float64]
+
+# Families with less weight than this at a point do not move its margins noticeably.
+_NEGLIGIBLE = 1e-9
+
+
+@dataclass(frozen=True)
+class ConcaveCut:
+    """``T[group] <= coefficients . eta + constant``, valid for every structure.
+
+    `beyond` is the weight of the rows beyond the hinge: the constant is gamma times it, so
+    a cut serves every gamma once its constant is computed anew.
+    """
+
+    group: int
+    coefficients: FloatArray
+    beyond: float
+
+    def constant(self, gamma: float) -> float:
+        """The constant for a hinge at `gamma`."""
+        return gamma * self.beyond
+
+    def value(self, eta: FloatArray, gamma: float) -> float:
+        """The right-hand side at a point."""
+        return float(self.coefficients @ eta) + self.constant(gamma)
+
+
+class ConcaveOracle:
+    """Values and cuts of a soft margin at fractional points.
+
+    Parameters
+    ----------
+    objective
+        The soft margin.
+    n_groups
+        Number of row groups. Rows are grouped in lexicographic order, so that rows with
+        the same class and similar features, which leave the hinge together, stay together.
+    """
+
+    def __init__(self, objective: MarginObjective, n_groups: int) -> None:
+        self.objective = objective
+        self._tables = objective.exchange_tables
+        rows = objective.rows
+        n = self._n = len(rows)
+        self.n_groups = max(1, min(n_groups, n))
+        padded = kernels.BLOCK * -(-n // kernels.BLOCK)
+        self._codes = np.zeros((rows.codes.shape[1], padded), dtype=np.int32)
+        self._codes[:, :n] = rows.codes.T
+        self._labels = np.ascontiguousarray(self._codes[0])
+        self._offset = np.zeros(padded, dtype=np.int32)
+        if objective.tables.row_offset is not None:
+            self._offset[:n] = objective.tables.row_offset * self._tables.scale
+        self.group = np.minimum(np.arange(n) * self.n_groups // n, self.n_groups - 1)
+        self._first_row = np.searchsorted(self.group, np.arange(self.n_groups + 1))
+        weight = np.bincount(self.group, rows.weights, minlength=self.n_groups)
+        self.group_weight = weight.astype(np.float64)
+
+    def margins(self, eta: FloatArray) -> tuple[FloatArray, npt.NDArray[np.intp]]:
+        """``(U,)`` smallest margins at a (fractional) point, and the classes attaining them."""
+        shared = self._tables
+        shape = len(self._labels) if shared.single else (len(self._labels), self.n_classes)
+        total = np.zeros(shape)
+        if not shared.single:
+            total[np.arange(len(total)), self._labels] = kernels.FAR
+        add = kernels.add_family_one if shared.single else kernels.add_family_many
+        for f in np.flatnonzero(eta > _NEGLIGIBLE):
+            add(
+                total, f, float(eta[f]), shared.pointer, shared.variable, shared.stride,
+                shared.base, self._offset, self._codes, self._labels, shared.exact_values,
+            )  # fmt: skip
+        total = total[: self._n]
+        if shared.single:
+            return total, np.zeros(self._n, dtype=np.intp)
+        against = total.argmin(axis=1)
+        return total[np.arange(self._n), against], against
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.objective.space.n_classes
+
+    def value(self, eta: FloatArray) -> float:
+        """The soft margin at a (fractional) point."""
+        least, _ = self.margins(eta)
+        return float(self.objective.rows.weights @ np.minimum(least, self.objective.gamma))
+
+    def group_values(self, least: FloatArray) -> FloatArray:
+        """The soft margin of each group from the rows' smallest margins."""
+        weighted = self.objective.rows.weights * np.minimum(least, self.objective.gamma)
+        return np.bincount(self.group, weighted, minlength=self.n_groups).astype(np.float64)
+
+    def cuts(self, eta: FloatArray) -> list[ConcaveCut]:
+        """The cuts of all groups that are tight at `eta`."""
+        least, against = self.margins(eta)
+        below = least < self.objective.gamma
+        return [self._cut(g, below, against) for g in range(self.n_groups)]
+
+    def violated_cuts(
+        self, at: FloatArray, eta: FloatArray, heights: FloatArray
+    ) -> tuple[list[ConcaveCut], FloatArray]:
+        """Cuts tight at `at` that (eta, heights) violates, and the groups' values at `at`."""
+        least, against = self.margins(at)
+        below = least < self.objective.gamma
+        values = self.group_values(least)
+        groups = list(range(self.n_groups))
+        if at is eta:
+            # Tight here: the group's value is the right-hand side, no cut need be made.
+            groups = np.flatnonzero(heights > values).tolist()
+        made = (self._cut(g, below, against) for g in groups)
+        gamma = self.objective.gamma
+        return [c for c in made if heights[c.group] > c.value(eta, gamma)], values
+
+    def _cut(
+        self, group: int, below: npt.NDArray[np.bool_], against: npt.NDArray[np.intp]
+    ) -> ConcaveCut:
+        first, last = self._first_row[group], self._first_row[group + 1]
+        rows = first + np.flatnonzero(below[first:last])
+        weights = self.objective.rows.weights[rows]
+        out = np.empty(len(self.objective.space))
+        shared = self._tables
+        common = (
+            shared.pointer, shared.variable, shared.stride, shared.base, self._offset[rows],
+            np.ascontiguousarray(self._codes[:, rows]), shared.exact_values, self._labels[rows],
+        )  # fmt: skip
+        if shared.single:
+            kernels.cut_coefficients_one(*common, weights, out)
+        else:
+            kernels.cut_coefficients_many(*common, against[rows], weights, out)
+        beyond = float(self.group_weight[group] - weights.sum())
+        return ConcaveCut(group, out, beyond)

@@ -1,0 +1,233 @@
+"""The linear relaxation over pooled cuts, with bounds that do not rest on the solver.
+
+Columns are eta[f] per family and, for margin scores, T[g] per group. For multipliers
+y >= 0 of the rows (cuts, clusters, class rows)
+
+    L(y) = y . rhs + sum_i max_{f of i, allowed} (c - A'y)[f] + sum_g max_{T[g]} (1 - y(g)) T[g]
+
+bounds every structure from above, because each variable takes exactly one family. The
+solver's duals, clipped to y >= 0, are used as multipliers: a tolerance of the solver can
+make this bound weaker, but not wrong. The same sums give the loss of every family, which
+removes families that no better structure can contain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import highspy
+import numpy as np
+import numpy.typing as npt
+
+from milpbn.engines.cuts.clusters import Cluster, ClusterOracle
+from milpbn.engines.cuts.concave import ConcaveCut
+from milpbn.errors import SolverError
+from milpbn.families.candidates import CLASS, FamilySpace
+from milpbn.formulation.emit_highs import check_highs
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A solution of the relaxation.
+
+    Attributes
+    ----------
+    eta, heights
+        The columns.
+    bound
+        The safe bound L(y).
+    loss
+        ``(F,)``: how much L(y) falls when a family is forced; inf where not allowed.
+    """
+
+    eta: FloatArray
+    heights: FloatArray
+    bound: float
+    loss: FloatArray
+
+
+class Relaxation:
+    """A HiGHS linear program that grows by cuts and is solved again from its last basis."""
+
+    def __init__(
+        self,
+        space: FamilySpace,
+        clusters: ClusterOracle,
+        costs: FloatArray,
+        group_bounds: tuple[FloatArray, FloatArray],
+        gamma: float,
+    ) -> None:
+        self.space = space
+        self.gamma = gamma
+        self._clusters = clusters
+        self._costs = costs
+        self._low, self._high = group_bounds
+        self._n_eta, self._n_groups = len(space), len(self._low)
+        self.allowed = np.ones(self._n_eta, dtype=bool)
+        self._rhs: list[float] = []
+        self._group_of_row: list[int] = []
+        self._dense = np.zeros((64, self._n_eta))
+        self._idle: list[int] = []
+        self._known: set[Cluster] = set()
+        self._row_cluster: list[Cluster | None] = []
+        self._highs = self._start()
+        self._add_class_rows()
+
+    @property
+    def n_rows(self) -> int:
+        """Cuts, clusters and class rows at present."""
+        return len(self._rhs)
+
+    def _start(self) -> Any:
+        highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        check_highs(highs.setOptionValue("output_flag", False), "be silent")
+        check_highs(highs.setOptionValue("threads", 1), "use one thread")
+        n = self._n_eta + self._n_groups
+        one = self.space.offsets.astype(np.int32)
+        status = highs.passModel(
+            n,
+            self.space.n_variables,
+            self._n_eta,
+            int(highspy.MatrixFormat.kRowwise),
+            int(highspy.ObjSense.kMaximize),
+            0.0,
+            np.concatenate([self._costs, np.ones(self._n_groups)]),
+            np.concatenate([np.zeros(self._n_eta), self._low]),
+            np.concatenate([np.ones(self._n_eta), self._high]),
+            np.ones(self.space.n_variables),
+            np.ones(self.space.n_variables),
+            one,
+            np.arange(self._n_eta, dtype=np.int32),
+            np.ones(self._n_eta),
+            np.zeros(n, dtype=np.int32),
+        )
+        check_highs(status, "take the relaxation")
+        return highs
+
+    def _add_class_rows(self) -> None:
+        # A feature with any parent has the class as parent, so a parent of the class has none:
+        #   sum_{S contains a} eta[C,S] <= eta[a, no parents]
+        of_class = np.array(self.space.of(CLASS))
+        for a in range(1, self.space.n_variables):
+            containing = of_class[self._clusters.contains[of_class, a]]
+            bare = self.space.find(a, ())
+            if len(containing) == 0 or bare is None or not self._needs_class(a):
+                continue
+            row = np.zeros(self._n_eta)
+            row[containing] = 1.0
+            row[bare] = -1.0
+            self._add(row, 0.0, -1, None)
+
+    def _needs_class(self, feature: int) -> bool:
+        return all(
+            not s or CLASS in s
+            for s in map(self.space.parent_sets.__getitem__, self.space.of(feature))
+        )
+
+    def add_cuts(self, cuts: Sequence[ConcaveCut]) -> None:
+        """T[g] - coefficients . eta <= constant."""
+        for cut in cuts:
+            self._add(-cut.coefficients, cut.constant(self.gamma), cut.group, None)
+
+    def add_clusters(self, clusters: Sequence[Cluster]) -> int:
+        """sum over families meeting their own cluster <= size - 1; returns how many were new."""
+        new = [k for k in clusters if k not in self._known]
+        for cluster in new:
+            row = np.zeros(self._n_eta)
+            row[self._clusters.row(cluster)] = 1.0
+            self._add(row, len(cluster) - 1.0, -1, cluster)
+            self._known.add(cluster)
+        return len(new)
+
+    def _add(self, row: FloatArray, rhs: float, group: int, cluster: Cluster | None) -> None:
+        index = np.flatnonzero(row).astype(np.int32)
+        value = row[index]
+        if group >= 0:
+            index = np.append(index, np.int32(self._n_eta + group)).astype(np.int32)
+            value = np.append(value, 1.0)
+        check_highs(
+            self._highs.addRow(-highspy.kHighsInf, rhs, len(index), index, value), "add a cut"
+        )
+        if self.n_rows == len(self._dense):
+            self._dense = np.concatenate([self._dense, np.zeros_like(self._dense)])
+        self._dense[self.n_rows] = row
+        self._rhs.append(rhs)
+        self._group_of_row.append(group)
+        self._row_cluster.append(cluster)
+        self._idle.append(0)
+
+    def restrict(self, allowed: BoolArray) -> None:
+        """Let only some families be chosen."""
+        changed = np.flatnonzero(allowed != self.allowed).astype(np.int32)
+        if len(changed):
+            upper = allowed[changed].astype(np.float64)
+            status = self._highs.changeColsBounds(
+                len(changed), changed, np.zeros(len(changed)), upper
+            )
+            check_highs(status, "change bounds")
+            self.allowed = allowed.copy()
+
+    def solve(self, iteration_limit: int | None = None) -> Point | None:
+        """Solve from the last basis; None where no structure is left."""
+        limit = 2**31 - 1 if iteration_limit is None else iteration_limit
+        check_highs(self._highs.setOptionValue("simplex_iteration_limit", limit), "set a limit")
+        check_highs(self._highs.run(), "solve the relaxation")
+        status = self._highs.getModelStatus()
+        if status == highspy.HighsModelStatus.kInfeasible:
+            return None
+        solved = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kIterationLimit)
+        if status not in solved:
+            name = self._highs.modelStatusToString(status)
+            raise SolverError(f"HiGHS ended the relaxation with status {name!r}")
+        solution = self._highs.getSolution()
+        x = np.array(solution.col_value)
+        duals = np.array(solution.row_dual)[self.space.n_variables :]
+        bound, loss = self._lagrangian(duals)
+        self._note_idle(np.array(solution.row_value)[self.space.n_variables :])
+        return Point(x[: self._n_eta], x[self._n_eta :], bound, loss)
+
+    def _lagrangian(self, duals: FloatArray) -> tuple[float, FloatArray]:
+        y = np.maximum(duals, 0.0)
+        rows = self._dense[: self.n_rows]
+        reduced = self._costs - y @ rows
+        reduced[~self.allowed] = -np.inf
+        best = np.maximum.reduceat(reduced, self.space.offsets[:-1])
+        groups = np.array(self._group_of_row, dtype=np.int64)
+        used = np.bincount(groups[groups >= 0], y[groups >= 0], minlength=self._n_groups)
+        slope = 1.0 - used
+        heights = np.maximum(slope * self._low, slope * self._high).sum()
+        bound = float(y @ np.array(self._rhs)) + float(best.sum()) + float(heights)
+        return bound, np.repeat(best, np.diff(self.space.offsets)) - reduced
+
+    def _note_idle(self, activity: FloatArray) -> None:
+        slack = np.array(self._rhs) - activity
+        for r in range(self.n_rows):
+            self._idle[r] = self._idle[r] + 1 if slack[r] > 1e-7 else 0
+
+    def purge(self, patience: int) -> None:
+        """Drop cuts that were slack in the last `patience` solves; class rows stay."""
+        drop = [
+            r
+            for r in range(self.n_rows)
+            if self._idle[r] > patience
+            and (self._group_of_row[r] >= 0 or self._row_cluster[r] is not None)
+        ]
+        if not drop:
+            return
+        index = np.array(drop, dtype=np.int32) + self.space.n_variables
+        check_highs(self._highs.deleteRows(len(index), index.astype(np.int32)), "drop cuts")
+        keep = np.setdiff1d(np.arange(self.n_rows), drop)
+        self._dense[: len(keep)] = self._dense[keep]
+        for r in drop:
+            cluster = self._row_cluster[r]
+            if cluster is not None:
+                self._known.discard(cluster)
+        self._rhs = [self._rhs[r] for r in keep]
+        self._group_of_row = [self._group_of_row[r] for r in keep]
+        self._row_cluster = [self._row_cluster[r] for r in keep]
+        self._idle = [self._idle[r] for r in keep]

@@ -1,0 +1,69 @@
+"""The primal side: structures near the relaxation's point, improved by local search."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from milpbn.engines.progress import Progress
+from milpbn.scores import Objective
+from milpbn.search.base import Search
+from milpbn.search.local_search import Climber
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class Primal:
+    """Rounds fractional points to structures and climbs from there."""
+
+    source = "rounding"
+
+    def __init__(self, objective: Objective, progress: Progress, seed: int) -> None:
+        self.search = Search(objective, progress, seed)
+        self._climber: Climber | None = None
+        self._tried: set[bytes] = set()
+
+    @property
+    def climber(self) -> Climber:
+        """The local search, made when it is first needed."""
+        if self._climber is None:
+            self._climber = Climber(self.search, self.source)
+        return self._climber
+
+    def improve(self, eta: FloatArray) -> None:
+        """Try the structure that the point suggests."""
+        families = self.round(eta)
+        key = families.tobytes()
+        if key in self._tried:
+            return
+        self._tried.add(key)
+        self.climber.restore(families)
+        self.climber.climb()
+
+    def round(self, eta: FloatArray) -> npt.NDArray[np.int64]:
+        """Give each variable its heaviest family that closes no cycle, heaviest first."""
+        space = self.search.space
+        families = space.feasible_families()
+        n = space.n_variables
+        parents: list[tuple[int, ...]] = [()] * n
+        placed = np.zeros(n, dtype=bool)
+        for f in np.argsort(-eta, kind="stable"):
+            child = int(space.child[f])
+            if placed[child] or self._reaches(parents, space.parent_sets[f], child):
+                continue
+            families[child], parents[child], placed[child] = f, space.parent_sets[f], True
+            if placed.all():
+                return families
+        return space.feasible_families()
+
+    def _reaches(self, parents: list[tuple[int, ...]], above: tuple[int, ...], child: int) -> bool:
+        """Whether `child` is an ancestor of (or among) the variables `above`."""
+        stack, seen = list(above), set(above)
+        while stack:
+            v = stack.pop()
+            if v == child:
+                return True
+            new = [p for p in parents[v] if p not in seen]
+            seen.update(new)
+            stack.extend(new)
+        return False
