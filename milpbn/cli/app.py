@@ -20,7 +20,25 @@ EXIT_ERROR = 1
 EXIT_INTERRUPTED = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Commands(click.Group):
+    """A group that turns milpbn's errors into messages, without a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """See :class:`click.Group`."""
+        try:
+            return super().invoke(ctx)
+        except MilpbnError as error:
+            raise click.ClickException(str(error)) from error
+        except MemoryError as error:
+            raise click.ClickException(
+                "out of memory; lower --max-parents, or use fewer rows or columns"
+            ) from error
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, message="milpbn %(version)s")
 def cli() -> None:
     """Learn Bayesian network classifiers exactly, and see how good the answer is.
@@ -51,23 +69,16 @@ def run() -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted before there was a result.", err=True)
         code = EXIT_INTERRUPTED
-    except MilpbnError as error:
-        code = _fail(str(error))
-    except MemoryError:
-        code = _fail("out of memory; lower --max-parents, or use fewer rows or columns")
     except OSError as error:
         # Files are checked where they are opened; what is left is stdout.
-        code = _fail(f"cannot write the output: {error.strerror or error}")
+        click.echo(f"Error: cannot write the output: {error.strerror or error}", err=True)
         _silence_stdout()
+        code = EXIT_ERROR
     except SystemExit as end:
         # The reader of our output went away (`milpbn ... | head`): click has nothing more to say.
         code = end.code
+    interrupts.close()
     _exit(code if isinstance(code, int) else 0)
-
-
-def _fail(message: str) -> int:
-    click.echo(f"Error: {message}", err=True)
-    return EXIT_ERROR
 
 
 def _silence_stdout() -> None:

@@ -21,6 +21,7 @@ class Interrupts:
     def __init__(self) -> None:
         self._last = float("-inf")
         self._closed = False
+        self._handled: list[signal.Signals] = []
 
     def install(self) -> None:
         """Handle the signals of this process, except those it was started to ignore."""
@@ -28,6 +29,7 @@ class Interrupts:
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self)
+                self._handled.append(number)
 
     @property
     def asked(self) -> bool:
@@ -37,6 +39,9 @@ class Interrupts:
     def close(self) -> None:
         """Ignore what comes from now on."""
         self._closed = True
+        for number in self._handled:
+            # The interpreter drops its own handlers when it ends, but leaves ignored signals.
+            signal.signal(number, signal.SIG_IGN)
 
     def __call__(self, signum: int, frame: FrameType | None) -> None:
         """Raise KeyboardInterrupt, at most once in a while."""

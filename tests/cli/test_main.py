@@ -1,0 +1,243 @@
+"""The command as a process: start, exit codes, signals, pipes and terminals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from milpbn import Model, __version__
+from milpbn.cli.interrupts import Interrupts
+
+Run = Callable[..., Result]
+Process = Callable[..., subprocess.CompletedProcess[str]]
+Launch = Callable[..., subprocess.Popen[str]]
+
+posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals and devices")
+
+
+# In this process
+
+
+def test_help_names_commands_and_exit_codes(milpbn: Run) -> None:
+    for option in ("--help", "-h"):
+        result = milpbn(option)
+        assert result.exit_code == 0
+        for word in ("solve", "inspect", "predict", "datasets", "Exit codes", "130"):
+            assert word in result.stdout
+        assert "..." not in result.stdout.partition("Commands:")[2]
+
+
+@pytest.mark.parametrize("command", ["solve", "inspect", "predict", "datasets"])
+def test_every_command_and_option_is_explained(milpbn: Run, command: str) -> None:
+    result = milpbn(command, "--help")
+    assert result.exit_code == 0
+    from milpbn.cli import cli
+
+    for parameter in cli.commands[command].params:
+        if parameter.param_type_name == "option":
+            assert parameter.help, parameter.name  # type: ignore[attr-defined]
+            assert max(parameter.opts, key=len) in result.stdout
+
+
+def test_version(milpbn: Run) -> None:
+    assert milpbn("--version").stdout == f"milpbn {__version__}\n"
+
+
+def test_a_misspelt_command_gets_the_nearest(milpbn: Run) -> None:
+    result = milpbn("sovle")
+    assert result.exit_code == 2
+    assert "No such command 'sovle'" in result.stderr
+
+
+def test_without_a_command_the_help_is_shown(milpbn: Run) -> None:
+    result = milpbn()
+    assert result.exit_code == 2
+    assert "Commands:" in result.stderr
+
+
+def test_signals_in_quick_succession_are_one() -> None:
+    interrupts = Interrupts()
+    assert not interrupts.asked
+    with pytest.raises(KeyboardInterrupt):
+        interrupts(signal.SIGINT, None)
+    assert interrupts.asked
+    interrupts(signal.SIGINT, None)
+
+
+def test_once_closed_signals_do_nothing() -> None:
+    interrupts = Interrupts()
+    interrupts.close()
+    interrupts(signal.SIGINT, None)
+
+
+# In a process of its own
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("solve", "--help")])
+def test_help_does_not_wait_for_heavy_modules(process: Process, arguments: tuple[str]) -> None:
+    code = (
+        "import sys\nfrom milpbn.cli import main\n"
+        "try:\n    main()\nfinally:\n"
+        "    heavy = {'numpy', 'pandas', 'scipy', 'highspy', 'pulp', 'sklearn', 'rich',\n"
+        "             'matplotlib', 'numba', 'networkx', 'pyarrow'}\n"
+        "    print('heavy:', sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
+    )
+    result = process(*arguments, code=code)
+    assert result.returncode == 0
+    assert result.stderr == "heavy: []\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("solve", "--dataset", "iris", "--max-parents", "1"), 0),
+        (("solve", "--dataset", "irsi"), 1),
+        (("solve", "--data", "missing.csv", "--target", "x"), 1),
+        (("inspect", "missing.json"), 1),
+        (("solve", "--dataset", "iris", "--p", "0.4"), 2),
+        (("solve",), 2),
+    ],
+)
+def test_exit_codes(
+    process: Process, tmp_path: Path, arguments: tuple[str, ...], code: int
+) -> None:
+    result = process(*arguments, cwd=tmp_path)
+    assert result.returncode == code
+    assert "Traceback" not in result.stderr
+    if code:
+        assert result.stdout == ""
+        assert "Error: " in result.stderr
+        assert not list(tmp_path.iterdir())
+
+
+def test_a_time_limit_ends_with_a_structure_and_exit_code_3(
+    process: Process, tmp_path: Path
+) -> None:
+    out = tmp_path / "model.json"
+    options = ("--dataset", "vehicle", "--time-limit", "4s", "--json", "--out", out)
+    result = process("solve", *options)
+    assert result.returncode == 3, result.stderr
+    content = json.loads(result.stdout)["result"]
+    assert content["status"] == "time_limit"
+    assert content["bound"] > content["objective"]
+    assert Model.load(out).result.status == "time_limit"
+
+
+@posix
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_keeps_structure_bound_and_trace(
+    launch: Launch, tmp_path: Path, number: int
+) -> None:
+    out, trace = tmp_path / "model.json", tmp_path / "trace.csv"
+    run = launch("solve", "--dataset", "vehicle", "--out", out, "--trace", trace)
+    assert run.stderr is not None
+    for line in run.stderr:
+        if "naive-bayes" in line or "empty" in line:  # there is a structure
+            break
+    for _ in range(3):  # an impatient user
+        run.send_signal(number)
+        time.sleep(0.01)
+    stdout, stderr = run.communicate(timeout=60)
+    assert run.returncode == 3, stderr
+    assert "Traceback" not in stderr
+    assert "status      interrupted" in stdout
+    result = Model.load(out).result
+    assert result.status == "interrupted"
+    assert result.bound is not None
+    assert result.bound > result.objective
+    assert trace.read_text().splitlines()[-1].endswith(",end")
+    assert sorted(tmp_path.iterdir()) == [out, trace]
+
+
+@posix
+def test_an_interrupt_before_there_is_a_structure(process: Process, tmp_path: Path) -> None:
+    code = (
+        "import os, signal\nimport milpbn.cli.solve as solve\nfrom milpbn.cli import main\n"
+        "solve.load_table = lambda **options: os.kill(os.getpid(), signal.SIGINT)\n"
+        "main()\n"
+    )
+    options = ("--dataset", "iris", "--out", tmp_path / "model.json")
+    result = process("solve", *options, code=code)
+    assert result.returncode == 130
+    assert result.stdout == ""
+    assert result.stderr.strip() == "Interrupted before there was a result."
+    assert not list(tmp_path.iterdir())
+
+
+@posix
+def test_an_interrupt_while_the_result_is_written_is_too_late(
+    process: Process, tmp_path: Path
+) -> None:
+    code = (
+        "import os, signal\nfrom milpbn import Model\nfrom milpbn.cli import main\n"
+        "save = Model.save\n"
+        "def interrupted_save(model, path):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    save(model, path)\n"
+        "Model.save = interrupted_save\nmain()\n"
+    )
+    out = tmp_path / "model.json"
+    options = ("--dataset", "iris", "--max-parents", "1", "--out", out)
+    result = process("solve", *options, code=code)
+    assert result.returncode == 0, result.stderr
+    assert "status      optimal" in result.stdout
+    assert Model.load(out).result.status == "optimal"
+
+
+@posix
+def test_a_reader_that_goes_away_is_no_error_message(launch: Launch) -> None:
+    run = launch("datasets", "export", "letter")
+    assert run.stdout is not None
+    assert run.stdout.readline().startswith("x.box,")
+    run.stdout.close()
+    assert run.stderr is not None
+    assert run.stderr.read() == ""
+    run.wait(timeout=60)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_a_message(process: Process) -> None:
+    code = "import sys\nsys.stdout = open('/dev/full', 'w')\nfrom milpbn.cli import main\nmain()\n"
+    result = process("datasets", "list", code=code)
+    assert result.returncode == 1
+    assert result.stderr == "Error: cannot write the output: No space left on device\n"
+
+
+@posix
+def test_in_a_terminal_the_progress_line_comes_and_goes() -> None:
+    import pty
+
+    leader, follower = pty.openpty()
+    code = "from milpbn.cli import main; main()"
+    run = subprocess.Popen(
+        [sys.executable, "-c", code, "solve", "--dataset", "iris", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=follower,
+        encoding="utf-8",
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"},
+    )
+    os.close(follower)
+    shown = b""
+    try:
+        while part := os.read(leader, 65536):
+            shown += part
+    except OSError:  # how Linux says that the other side is closed
+        pass
+    os.close(leader)
+    assert run.stdout is not None
+    assert json.loads(run.stdout.read())["result"]["status"] == "optimal"
+    assert run.wait(timeout=60) == 0
+    text = shown.decode()
+    assert "best bound" in text
+    assert "solving, " in text
+    assert text.count("\x1b[?25l") == text.count("\x1b[?25h") == 1  # cursor hidden, then back
+    assert text.rstrip().endswith("\x1b[2K")  # nothing of the progress line is left

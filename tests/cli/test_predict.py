@@ -1,0 +1,141 @@
+"""``milpbn predict``: any file that has the columns, and truthful notes on the rest."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+
+def _predicted(result: Result) -> pd.DataFrame:
+    assert result.exit_code == 0, result.stderr
+    return pd.read_csv(io.StringIO(result.stdout))
+
+
+def test_labels_and_probabilities_for_every_row(
+    milpbn: Run, iris_model: Path, iris_rows: Path
+) -> None:
+    result = milpbn("predict", iris_model, iris_rows)
+    predicted = _predicted(result)
+    classes = ["Iris-setosa", "Iris-versicolor", "Iris-virginica"]
+    assert list(predicted) == ["prediction", *(f"P({c})" for c in classes)]
+    probability = predicted.iloc[:, 1:].to_numpy()
+    np.testing.assert_allclose(probability.sum(axis=1), 1)
+    assert (predicted["prediction"] == np.array(classes)[probability.argmax(axis=1)]).all()
+    hits = (predicted["prediction"] == pd.read_csv(iris_rows)["class"]).mean()
+    assert result.stderr == f"accuracy {100 * hits:.2f} % on 150 labelled rows\n"
+
+
+def test_columns_come_in_any_order_with_others_between(
+    milpbn: Run, iris_model: Path, iris_rows: Path, tmp_path: Path
+) -> None:
+    rows = pd.read_csv(iris_rows)
+    shuffled = rows[rows.columns[::-1]].drop(columns="class")
+    shuffled.insert(2, "remark", "a, b")
+    shuffled.to_csv(tmp_path / "shuffled.csv", index=False)
+    shuffled.to_parquet(tmp_path / "shuffled.parquet")
+    expected = milpbn("predict", iris_model, iris_rows)
+    for name in ("shuffled.csv", "shuffled.parquet"):
+        result = milpbn("predict", iris_model, tmp_path / name)
+        assert result.stdout == expected.stdout
+        assert result.stderr == ""  # no labels, no accuracy
+
+
+def test_missing_and_unseen_values_are_summed_out_and_told(
+    milpbn: Run, iris_model: Path, iris_rows: Path, tmp_path: Path
+) -> None:
+    rows = pd.read_csv(iris_rows, dtype=str).iloc[[0, 0, 2, 3]].reset_index(drop=True)
+    rows.loc[0, "petalwidth"] = "?"
+    rows.loc[1, "petalwidth"] = "wide"
+    rows.loc[2, "class"] = "Iris-nova"
+    rows.loc[3, "class"] = ""
+    file = tmp_path / "rows.csv"
+    rows.to_csv(file, index=False)
+    result = milpbn("predict", iris_model, file)
+    predicted = _predicted(result)
+    assert (predicted.iloc[0] == predicted.iloc[1]).all()  # unseen is treated as missing
+    assert result.stderr.splitlines() == [
+        f"note: {file}: column 'petalwidth' has 1 value never seen in training ('wide'), "
+        "treated as missing",
+        f"note: {file}: 1 missing value in 'petalwidth'",
+        f"note: {file}: column 'class' has 1 label never seen in training ('Iris-nova'), "
+        "counted as errors",
+        "accuracy 66.67 % on 3 labelled rows",
+    ]
+
+
+def test_rows_without_any_value_get_the_prior(
+    milpbn: Run, iris_model: Path, iris_rows: Path, tmp_path: Path
+) -> None:
+    rows = pd.read_csv(iris_rows).head(1).drop(columns="class").astype(object)
+    rows.loc[0] = None
+    rows.to_csv(tmp_path / "empty.csv", index=False)
+    predicted = _predicted(milpbn("predict", iris_model, tmp_path / "empty.csv"))
+    np.testing.assert_allclose(predicted.iloc[:, 1:], 1 / 3)
+
+
+def test_a_messy_file_is_read_as_in_training(milpbn: Run, messy_csv: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model.json"
+    learned = milpbn("solve", "--data", messy_csv, "--target", "Klasse №", "--out", model)
+    assert learned.exit_code == 0, learned.stderr
+    result = milpbn("predict", model, messy_csv)
+    assert len(_predicted(result)) == 60
+    assert "column 'Größe (cm)' is read with decimal commas" in result.stderr
+    assert "6 missing values in 'Farbe'" in result.stderr
+    assert "on 60 labelled rows" in result.stderr
+
+
+def test_out_takes_the_place_of_stdout(
+    milpbn: Run, iris_model: Path, iris_rows: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "predictions.csv"
+    result = milpbn("predict", iris_model, iris_rows, "--out", out)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert out.read_text() == milpbn("predict", iris_model, iris_rows).stdout
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_neither_the_rows_nor_the_model_are_overwritten(
+    milpbn: Run, iris_model: Path, iris_rows: Path
+) -> None:
+    for file in (iris_model, iris_rows):
+        before = file.read_bytes()
+        result = milpbn("predict", iris_model, iris_rows, "--out", file)
+        assert result.exit_code == 2
+        assert "choose another name" in result.stderr
+        assert file.read_bytes() == before
+
+
+def test_a_missing_column_is_named_with_its_likes(
+    milpbn: Run, iris_model: Path, iris_rows: Path, tmp_path: Path
+) -> None:
+    rows = pd.read_csv(iris_rows).rename(columns={"petalwidth": "petal_width"})
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    out = tmp_path / "predictions.csv"
+    result = milpbn("predict", iris_model, tmp_path / "rows.csv", "--out", out)
+    assert result.exit_code == 1
+    assert "rows.csv: there is no column 'petalwidth'" in result.stderr
+    assert "'petal_width'" in result.stderr
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("name", ["missing.csv", "."])
+def test_a_file_that_cannot_be_read_is_named(
+    milpbn: Run, iris_model: Path, tmp_path: Path, name: str
+) -> None:
+    result = milpbn("predict", iris_model, tmp_path / name)
+    assert result.exit_code == 1
+    assert str(tmp_path / name) in result.stderr
+
+
+def test_both_files_are_needed(milpbn: Run, iris_model: Path) -> None:
+    result = milpbn("predict", iris_model)
+    assert result.exit_code == 2
+    assert "Missing argument 'FILE'" in result.stderr
