@@ -1,0 +1,96 @@
+"""How the manual is built. Neither building nor reading it needs a network."""
+
+from __future__ import annotations
+
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.application import Sphinx
+from sphinx.writers.html5 import HTML5Translator
+
+import milpbn
+from milpbn.datasets import CatalogEntry, load_catalog
+
+project = "milpbn"
+author = "The milpbn developers"
+project_copyright = author
+version = release = milpbn.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click"]
+exclude_patterns = ["_build"]
+
+myst_enable_extensions = ["dollarmath", "deflist", "substitution"]
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+maximum_signature_line_length = 120
+napoleon_google_docstring = False
+napoleon_custom_sections = [("Attributes", "params_style")]
+
+html_theme = "furo"
+html_title = f"milpbn {release}"
+html_static_path = ["_static"]
+html_css_files = ["manual.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_math_renderer = "mathml"
+
+
+def _protocol(found: CatalogEntry) -> str:
+    if found.folds:
+        return f"{found.folds}-fold"
+    kind = {"first": "original", "seeded": f"seed {found.seed}"}.get(found.split, found.split)
+    return f"{found.train} / {found.test}, {kind}"
+
+
+def _catalog_table() -> str:
+    """The catalog as a table, so that the manual cannot disagree with the data."""
+    lines = [
+        "| name | rows | complete | features | numeric | classes | train / test | missing |",
+        "|---|--:|--:|--:|--:|--:|---|---|",
+    ]
+    for name, found in load_catalog().items():
+        classes = " x ".join(map(str, found.classes))
+        lines.append(
+            f"| `{name}` | {found.rows} | {found.complete_rows} | {found.features} | "
+            f"{len(found.numeric)} | {classes} | {_protocol(found)} | {found.missing} |"
+        )
+    return "\n".join(lines)
+
+
+def _catalog_sources() -> str:
+    return "\n\n".join(
+        f"`{e.name}`\n: {e.title}. {e.description} Source: {e.source} Licence: {e.licence}."
+        for e in load_catalog().values()
+    )
+
+
+myst_substitutions = {
+    "catalog_table": _catalog_table(),
+    "catalog_sources": _catalog_sources(),
+    "n_data_sets": str(len(load_catalog())),
+}
+
+
+def _inline_math(translator: HTML5Translator, node: nodes.math) -> None:
+    translator.body.append(tex2mathml(node.astext()))
+    raise nodes.SkipNode
+
+
+def _display_math(translator: HTML5Translator, node: nodes.math_block) -> None:
+    translator.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+    raise nodes.SkipNode
+
+
+def _trim_code(app: Sphinx, doctree: nodes.document) -> None:
+    """Doctests end with a blank line, which a reader need not see."""
+    for block in doctree.findall(nodes.literal_block):
+        text = block.astext().rstrip()
+        block.rawsource = text
+        block[:] = [nodes.Text(text)]
+
+
+def setup(app: Sphinx) -> None:
+    """Formulas become MathML, which browsers show by themselves: no script, no download."""
+    app.add_html_math_renderer("mathml", (_inline_math, None), (_display_math, None))
+    app.connect("doctree-read", _trim_code)

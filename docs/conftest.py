@@ -1,0 +1,9 @@
+"""The examples of the manual are doctests; each page runs in a folder of its own."""
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path, monkeypatch):
+    """Files that an example writes go to a temporary folder."""
+    monkeypatch.chdir(tmp_path)
