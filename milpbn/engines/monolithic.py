@@ -89,7 +89,10 @@ def solve_monolithic(
             progress.incumbent(families, start_source)
         offer_simple_starts(progress)
         model, layout = build_model(
-            objective, memory_limit=options.memory_limit, checkpoint=clock.checkpoint
+            objective,
+            memory_limit=options.memory_limit,
+            emit=options.emit,
+            checkpoint=clock.checkpoint,
         )
         progress.improve_bound(layout.bound, 0, "row bound")
         answer = _run(model, layout, progress, options)
