@@ -24,6 +24,7 @@ from milpbn.engines.monolithic import SolveOptions
 from milpbn.engines.primal import Primal
 from milpbn.engines.progress import TOLERANCE, Progress, allowed_gap
 from milpbn.engines.start import complete_quietly, offer_simple_starts
+from milpbn.families.candidates import CLASS
 from milpbn.result import Listener, Result, Status, WarmStart
 from milpbn.scores import LinearObjective, MarginObjective, Objective, Score
 from milpbn.structure import Structure
@@ -219,7 +220,41 @@ class Tree:
             center = np.zeros(len(self.space))
             center[self.progress.families] = 1.0
             self.relaxation.add_cuts(self.oracle.cuts(center))
-        return self.rounds(node, center, limit=400)
+        point = self.rounds(node, center, limit=400)
+        if point is None or node.bound <= self.cutoff:
+            return point
+        if self.probe_class_parents(node):
+            return self.rounds(node, None, limit=_ROUNDS_A_NODE)
+        return point
+
+    def probe_class_parents(self, node: Node) -> bool:
+        """Try each feature as a parent of the class; True if that removed any family.
+
+        A parent of the class cannot be its child, so most features lose more than the gap.
+        Together the families of the class hide this in a fraction of each.
+        """
+        own = self.space.of(CLASS)
+        removed = False
+        for feature in range(1, self.space.n_variables):
+            of_class = own.start + np.flatnonzero(node.allowed[own.start : own.stop])
+            with_feature = of_class[self.clusters.contains[of_class, feature]]
+            if len(with_feature) == 0:
+                continue
+            allowed = node.allowed.copy()
+            allowed[own.start : own.stop] = False
+            allowed[with_feature] = True
+            trial = Node(0.0, 0, node.bound, 0, allowed)
+            self.relaxation.restrict(allowed)
+            point = self.rounds(trial, None, limit=_ROUNDS_A_NODE)
+            hopeless = with_feature
+            if point is not None and trial.bound > self.cutoff:
+                hopeless = with_feature[~trial.allowed[with_feature]]
+            if len(hopeless):
+                self.settled = max(self.settled, self.cutoff)
+                node.allowed[hopeless] = False
+                removed = True
+        self.relaxation.restrict(node.allowed)
+        return removed
 
     def process(self, node: Node) -> Point | None:
         """A node: a few rounds of cuts, as long as they pay."""
