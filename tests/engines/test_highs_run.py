@@ -261,7 +261,12 @@ def test_settings_reach_highs(threads):
 def test_tolerances_and_presolve_stay_at_their_defaults():
     highs, untouched = highspy.Highs(), highspy.Highs()
     HighsSettings().apply(highs)
-    for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance", "presolve"):
+    for name in (
+        "mip_feasibility_tolerance",
+        "primal_feasibility_tolerance",
+        "presolve",
+        "objective_bound",
+    ):
         assert highs.getOptionValue(name) == untouched.getOptionValue(name)
 
 

@@ -10,7 +10,7 @@ from milpbn.clock import OutOfTime
 from milpbn.errors import BudgetError
 from milpbn.families import MergedRows, candidate_families
 from milpbn.formulation import build_model
-from milpbn.scores import SoftMargin, make_score
+from milpbn.scores import make_score
 from milpbn.scores.base import Objective
 
 
@@ -196,16 +196,19 @@ def test_a_model_too_large_for_the_budget_is_refused_with_its_size(problem):
         build_model(objective, memory_limit=1000)
 
 
-def test_more_entries_than_the_solver_can_index_are_refused_before_memory_is_taken():
-    # 60,000 rows x 25 competitors x 1,770 families: beyond 2**31 entries.
-    rng = np.random.default_rng(0)
-    codes = np.column_stack([rng.integers(0, 26, 60_000), rng.integers(0, 2, (60_000, 42))])
-    space = candidate_families(
-        ["class", *(f"x{k}" for k in range(42))], [26, *[2] * 42], class_parents=False
-    )
-    objective = SoftMargin().objective(space, MergedRows.from_codes(codes))
+def test_the_way_through_pulp_counts_for_more_memory(problem):
+    objective, model, _ = problem()
+    limit = 100 * model.n_nonzeros
+    build_model(objective, memory_limit=limit, emit="highspy")
+    with pytest.raises(BudgetError, match="emit with highspy instead of pulp"):
+        build_model(objective, memory_limit=limit, emit="pulp")
+
+
+def test_more_entries_than_the_solver_can_index_are_refused_before_any_work(problem, monkeypatch):
+    objective, _, _ = problem()
+    monkeypatch.setattr("milpbn.formulation.build.n_margin_entries", lambda _: 2**31)
     calls = []
-    with pytest.raises(BudgetError, match="margin coefficients"):
+    with pytest.raises(BudgetError, match="2,147,483,648 margin coefficients"):
         build_model(objective, memory_limit=10**15, checkpoint=lambda: calls.append(1))
     assert not calls
 
