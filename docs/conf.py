@@ -9,6 +9,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 import milpbn
 from milpbn.datasets import CatalogEntry, load_catalog
+from milpbn.search import LEARNERS, make_learner
 
 project = "milpbn"
 author = "The milpbn developers"
@@ -17,6 +18,7 @@ version = release = milpbn.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click"]
 exclude_patterns = ["_build"]
+smartquotes = False  # two hyphens begin an option
 
 myst_enable_extensions = ["dollarmath", "deflist", "substitution"]
 myst_heading_anchors = 3
@@ -65,7 +67,13 @@ def _catalog_sources() -> str:
     )
 
 
+def _learner_table() -> str:
+    lines = ["| name | what it is |", "|---|---|"]
+    return "\n".join([*lines, *(f"| `{name}` | {make_learner(name).title} |" for name in LEARNERS)])
+
+
 myst_substitutions = {
+    "learner_table": _learner_table(),
     "catalog_table": _catalog_table(),
     "catalog_sources": _catalog_sources(),
     "n_data_sets": str(len(load_catalog())),
