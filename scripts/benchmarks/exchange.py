@@ -44,26 +44,30 @@ def per_second(score, variables, space):
     return count / (time.perf_counter() - began)
 
 
+def measure(name):
+    objective = objective_of(name)
+    space = objective.space
+    found = run_learner(LocalSearch(patience=3), objective, make_score("sm"), clock=Clock(20))
+    families = space.families(found.structure)
+    state = objective.state(families)
+    variables = list(range(1, space.n_variables))
+    plain = per_second(lambda v, c: plain_scores(objective, families, v, c), variables, space)
+    full = per_second(lambda v, c: state.scores(v, c), variables, space)
+    search = per_second(lambda v, c: state.scores(v, c, state.value), variables, space)
+    v = variables[len(variables) // 2]
+    candidates = np.array(space.of(v))
+    exact = plain_scores(objective, families, v, candidates)
+    error = np.abs(exact - state.scores(v, candidates)).max()
+    print(
+        f"{name:<10}{len(objective.rows):>7}{space.n_classes:>9}{plain:>10.0f}{full:>11.0f}"
+        f"{full / plain:>7.1f}{search:>11.0f}{search / plain:>7.1f}{error:>10.1e}"
+    )
+
+
 def run() -> None:
     print(f"{'set':<10}{'rows':>7}{'classes':>9}{'plain':>10}{'all rows':>11}{'ratio':>7}", end="")
     print(f"{'in search':>11}{'ratio':>7}{'error':>10}")
     for name in SETS:
-        objective = objective_of(name)
-        space = objective.space
-        found = run_learner(LocalSearch(patience=3), objective, make_score("sm"), clock=Clock(20))
-        families = space.families(found.structure)
-        state = objective.state(families)
-        variables = list(range(1, space.n_variables))
-        plain = per_second(lambda v, c: plain_scores(objective, families, v, c), variables, space)
-        full = per_second(lambda v, c: state.scores(v, c), variables, space)
-        search = per_second(lambda v, c: state.scores(v, c, state.value), variables, space)
-        v = variables[len(variables) // 2]
-        candidates = np.array(space.of(v))
-        exact = plain_scores(objective, families, v, candidates)
-        error = np.abs(exact - state.scores(v, candidates)).max()
-        print(
-            f"{name:<10}{len(objective.rows):>7}{space.n_classes:>9}{plain:>10.0f}{full:>11.0f}"
-            f"{full / plain:>7.1f}{search:>11.0f}{search / plain:>7.1f}{error:>10.1e}"
-        )
+        measure(name)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"peak memory {peak:.2f} GiB")

@@ -1,0 +1,131 @@
+"""Random data, constraints and options: every engine against enumeration and each other.
+
+Runs for as long as it is told and prints a reproducer on the first disagreement. Small
+problems are enumerated; larger ones, beyond enumeration, compare the two engines.
+"""
+
+import math
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+import oracle
+from problems import encoded, random_codes, random_constraints
+
+from milpbn import Constraints, learn_structure
+from milpbn.engines.monolithic import SolveOptions
+from milpbn.errors import ConstraintError
+from milpbn.scores import make_score
+
+SMALL = [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3), (5, 1), (5, 2)]
+LARGE = [(7, 2), (8, 2), (6, 3), (10, 1)]
+SCORES = ("sm", "sbm", "mdl", "bdeu")
+
+
+def case_of(seed):
+    rng = np.random.default_rng(seed)
+    small = rng.random() < 0.8
+    n, max_parents = (SMALL if small else LARGE)[int(rng.integers(len(SMALL if small else LARGE)))]
+    codes, cards = random_codes(rng, n, int(rng.integers(2, 5)))
+    p = float(rng.choice([0.501, 0.6, 0.8, 0.9, 0.99, 0.999]))
+    return {
+        "small": small,
+        "codes": codes,
+        "cards": cards,
+        "score": str(rng.choice(SCORES)),
+        "gamma": math.log(p / (1 - p)),
+        "ess": float(rng.choice([0.5, 1.0, 10.0])),
+        "space": {"max_parents": max_parents, "class_parents": bool(rng.random() < 0.6)},
+        "limits": random_constraints(rng, n) if rng.random() < 0.5 else {},
+        "start": None if rng.random() < 0.5 else "local-search",
+        "emit": str(rng.choice(["pulp", "highspy"])),
+    }
+
+
+def constraints_of(limits, names):
+    arcs = {
+        k: [(names[a], names[b]) for a, b in limits.get(k, ())] for k in ("required", "forbidden")
+    }
+    return Constraints(
+        **arcs,
+        tiers=[[names[v] for v in group] for group in limits.get("tiers", ())],
+        max_parents={names[v]: k for v, k in limits.get("max_parents", {}).items()},
+    )
+
+
+def learn(case, engine):
+    data = encoded(case["codes"], case["cards"])
+    try:
+        return learn_structure(
+            data,
+            method=engine,
+            score=make_score(case["score"], gamma=case["gamma"], ess=case["ess"]),
+            constraints=constraints_of(case["limits"], [v.name for v in data.variables]),
+            start=case["start"],
+            options=SolveOptions(emit=case["emit"]),
+            **case["space"],
+        )
+    except ConstraintError:
+        return None
+
+
+def best_by_enumeration(case):
+    parents, values = oracle.scores_of_all(
+        case["score"], case["codes"], case["cards"], gamma=case["gamma"], ess=case["ess"],
+        **case["space"],
+    )  # fmt: skip
+    allowed = [k for k, s in enumerate(parents) if oracle.satisfies(s, **case["limits"])]
+    return max(values[allowed]) if allowed else None
+
+
+def disagreement(case):
+    """What is wrong, or None."""
+    results = {e: learn(case, e) for e in ("branch-and-cut", "monolithic")}
+    truth = best_by_enumeration(case) if case["small"] else None
+    if case["small"] and truth is None:
+        bad = [e for e, r in results.items() if r is not None]
+        return f"{bad} found a structure where the constraints leave none" if bad else None
+    if any(r is None for r in results.values()):
+        same = all(r is None for r in results.values())
+        return None if same and not case["small"] else f"a constraint error by {results}"
+    if truth is None:
+        truth = max(r.objective for r in results.values())
+    slack = 2e-6 * max(1.0, abs(truth))
+    for engine, result in results.items():
+        if result.status != "optimal":
+            return f"{engine} ended {result.status}"
+        if (
+            abs(result.objective - truth) > slack
+            or not truth - slack <= result.bound <= truth + slack
+        ):
+            return (
+                f"{engine}: objective {result.objective!r}, bound {result.bound!r}, truth {truth!r}"
+            )
+    return None
+
+
+def main(minutes=1.0, seed=None):
+    seed = int(time.time()) if seed is None else seed
+    end, count = time.monotonic() + 60 * minutes, 0
+    while time.monotonic() < end:
+        case = case_of(seed + count)
+        wrong = disagreement(case)
+        if wrong is not None:
+            print(
+                f"seed {seed + count}: {wrong}\nreproduce: bash scripts/fuzz 0.001 {seed + count}"
+            )
+            print({**case, "codes": case["codes"].tolist()})
+            return 1
+        count += 1
+        if count % 200 == 0:
+            print(f"{count} problems agree", flush=True)
+    print(f"{count} problems agree (seeds {seed} to {seed + count - 1})")
+    return 0
+
+
+if __name__ == "__main__":
+    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
+    sys.exit(main(minutes, int(sys.argv[2]) if len(sys.argv) > 2 else None))
