@@ -69,19 +69,16 @@ class Relaxation:
         self._low, self._high = group_bounds
         self._n_eta, self._n_groups = len(space), len(self._low)
         self.allowed = np.ones(self._n_eta, dtype=bool)
-        self._rhs: list[float] = []
-        self._group_of_row: list[int] = []
+        # Rows on the solver's side of the one-parent-set rows: a copy for the safe bound.
+        self.n_rows = 0
         self._dense = np.zeros((64, self._n_eta))
-        self._idle: list[int] = []
+        self._rhs = np.zeros(64)
+        self._group = np.zeros(64, dtype=np.int64)
+        self._idle = np.zeros(64, dtype=np.int64)
+        self._cluster: list[Cluster | None] = []
         self._known: set[Cluster] = set()
-        self._row_cluster: list[Cluster | None] = []
         self._highs = self._start()
         self._add_class_rows()
-
-    @property
-    def n_rows(self) -> int:
-        """Cuts, clusters and class rows at present."""
-        return len(self._rhs)
 
     def _start(self) -> Any:
         highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
@@ -154,12 +151,13 @@ class Relaxation:
             self._highs.addRow(-highspy.kHighsInf, rhs, len(index), index, value), "add a cut"
         )
         if self.n_rows == len(self._dense):
-            self._dense = np.concatenate([self._dense, np.zeros_like(self._dense)])
-        self._dense[self.n_rows] = row
-        self._rhs.append(rhs)
-        self._group_of_row.append(group)
-        self._row_cluster.append(cluster)
-        self._idle.append(0)
+            for name in ("_dense", "_rhs", "_group", "_idle"):
+                array = getattr(self, name)
+                setattr(self, name, np.concatenate([array, np.zeros_like(array)]))
+        r = self.n_rows
+        self._dense[r], self._rhs[r], self._group[r], self._idle[r] = row, rhs, group, 0
+        self._cluster.append(cluster)
+        self.n_rows += 1
 
     def restrict(self, allowed: BoolArray) -> None:
         """Let only some families be chosen."""
@@ -197,37 +195,30 @@ class Relaxation:
         reduced = self._costs - y @ rows
         reduced[~self.allowed] = -np.inf
         best = np.maximum.reduceat(reduced, self.space.offsets[:-1])
-        groups = np.array(self._group_of_row, dtype=np.int64)
-        used = np.bincount(groups[groups >= 0], y[groups >= 0], minlength=self._n_groups)
+        group = self._group[: self.n_rows]
+        used = np.bincount(group[group >= 0], y[group >= 0], minlength=self._n_groups)
         slope = 1.0 - used
         heights = np.maximum(slope * self._low, slope * self._high).sum()
-        bound = float(y @ np.array(self._rhs)) + float(best.sum()) + float(heights)
+        bound = float(y @ self._rhs[: self.n_rows]) + float(best.sum()) + float(heights)
         return bound, np.repeat(best, np.diff(self.space.offsets)) - reduced
 
     def _note_idle(self, activity: FloatArray) -> None:
-        slack = np.array(self._rhs) - activity
-        for r in range(self.n_rows):
-            self._idle[r] = self._idle[r] + 1 if slack[r] > 1e-7 else 0
+        slack = self._rhs[: self.n_rows] - activity > 1e-7
+        self._idle[: self.n_rows] = np.where(slack, self._idle[: self.n_rows] + 1, 0)
 
     def purge(self, patience: int) -> None:
         """Drop cuts that were slack in the last `patience` solves; class rows stay."""
-        drop = [
-            r
-            for r in range(self.n_rows)
-            if self._idle[r] > patience
-            and (self._group_of_row[r] >= 0 or self._row_cluster[r] is not None)
-        ]
-        if not drop:
+        removable = (self._group[: self.n_rows] >= 0) | np.array(
+            [cluster is not None for cluster in self._cluster], dtype=bool
+        )
+        drop = np.flatnonzero(removable & (self._idle[: self.n_rows] > patience))
+        if len(drop) == 0:
             return
-        index = np.array(drop, dtype=np.int32) + self.space.n_variables
-        check_highs(self._highs.deleteRows(len(index), index.astype(np.int32)), "drop cuts")
+        index = (drop + self.space.n_variables).astype(np.int32)
+        check_highs(self._highs.deleteRows(len(index), index), "drop cuts")
         keep = np.setdiff1d(np.arange(self.n_rows), drop)
-        self._dense[: len(keep)] = self._dense[keep]
-        for r in drop:
-            cluster = self._row_cluster[r]
-            if cluster is not None:
-                self._known.discard(cluster)
-        self._rhs = [self._rhs[r] for r in keep]
-        self._group_of_row = [self._group_of_row[r] for r in keep]
-        self._row_cluster = [self._row_cluster[r] for r in keep]
-        self._idle = [self._idle[r] for r in keep]
+        for array in (self._dense, self._rhs, self._group, self._idle):
+            array[: len(keep)] = array[keep]
+        self._known.difference_update(c for c in map(self._cluster.__getitem__, drop) if c)
+        self._cluster = [self._cluster[r] for r in keep]
+        self.n_rows = len(keep)
