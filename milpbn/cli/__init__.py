@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from milpbn.cli.interrupts import Interrupts
+
 if TYPE_CHECKING:
     from milpbn.cli.app import cli
 
@@ -13,12 +15,13 @@ __all__ = ["cli", "main"]
 
 def main() -> NoReturn:
     """Run the command line and leave with its exit code."""
+    interrupts = Interrupts()
+    interrupts.install()
     try:
         from milpbn.cli.app import run
     except KeyboardInterrupt:
-        # Ctrl-C in the first tenth of a second, before anything could catch it.
         sys.exit(130)
-    run()
+    run(interrupts)
 
 
 def __getattr__(name: str) -> Any:

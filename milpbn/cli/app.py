@@ -57,10 +57,8 @@ for command in (solve, inspect, predict, datasets):
     cli.add_command(command)
 
 
-def run() -> NoReturn:
+def run(interrupts: Interrupts) -> NoReturn:
     """Run the command of this process; errors become one message and an exit code."""
-    interrupts = Interrupts()
-    interrupts.install()
     try:
         code: Any = cli.main(prog_name="milpbn", obj=interrupts, standalone_mode=False)
     except click.ClickException as error:

@@ -20,7 +20,7 @@ HEADER = f"{'time':>8} {'nodes':>8} {'best solution':>15} {'best bound':>15} {'g
 # Bound-only lines come at most this often; better solutions always get a line.
 _SECONDS_BETWEEN_LINES = 1.0
 _REFRESHES_PER_SECOND = 8
-_PHASES = ("loading", "encoding", "scoring", "building", "solving", "checking")
+_PHASES = ("loading", "encoding", "scoring", "warm start", "building", "solving", "checking")
 
 
 def format_point(point: TracePoint) -> str:
@@ -131,7 +131,8 @@ class GapTable:
         from rich.text import Text
 
         clock, last = self._clock, self._last
-        phase = next((name for name in _PHASES if name not in clock.phases), _PHASES[-1])
+        done = max((_PHASES.index(p) for p in clock.phases if p in _PHASES), default=-1)
+        phase = _PHASES[min(done + 1, len(_PHASES) - 1)]
         stopping = self._interrupts.asked or clock.remaining == 0
         words = [f"{'stopping' if stopping else phase}, {format_seconds(clock.elapsed)}"]
         if clock.limit < float("inf"):

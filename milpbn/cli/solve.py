@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from milpbn import PROCESS_START
 from milpbn.cli.data import check_data_options, data_options, load_table
@@ -72,7 +73,7 @@ EXIT_STOPPED = 3
 @click.option("--constraints", "constraints_file", metavar="FILE", help="TOML or JSON file.")
 @click.option(
     "--engine",
-    type=click.Choice(["monolithic"]),
+    type=click.Choice(["branch-and-cut", "monolithic"]),
     default="monolithic",
     show_default=True,
     help="How the problem is solved.",
@@ -84,7 +85,13 @@ EXIT_STOPPED = 3
     show_default=True,
     help="How the monolithic model reaches HiGHS.",
 )
-@click.option("--warm-start", metavar="FILE", help="A model or structure file to start from.")
+@click.option(
+    "--warm-start",
+    metavar="FILE|NAME|none",
+    default="local-search",
+    show_default=True,
+    help="Start from a model or structure file, from what a heuristic finds, or from nothing.",
+)
 @click.option("--time-limit", type=Duration(), help="For everything: 90, 90s, 5m, 2h.")
 @click.option("--gap", type=Gap(), default=0.0, help="Stop at this gap: 1% or 0.01.  [default: 0]")
 @click.option(
@@ -130,11 +137,10 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
       milpbn solve --dataset car --score sm
       milpbn solve --data my.csv --target outcome --time-limit 5m --out model.json
     """
-    _check(options)
+    _check(ctx, options)
     from milpbn.cli.live import GapTable
     from milpbn.clock import Clock
     from milpbn.encoding import Encoder
-    from milpbn.network.structure_file import read_structure
 
     interrupts = ctx.find_object(Interrupts) or Interrupts()
     clock = Clock(options["time_limit"], started=PROCESS_START)
@@ -146,7 +152,7 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
             table(point)
 
         score, constraints = _score(options), _constraints(options)
-        start = read_structure(options["warm_start"]) if options["warm_start"] else None
+        start = _start(options["warm_start"])
         names = ("dataset", "file", "target", "categorical", "numeric", "drop", "missing", "rows")
         rows = load_table(**{name: options[name] for name in names})
         clock.close_phase("loading")
@@ -162,7 +168,7 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     ctx.exit(0 if result.status == "optimal" or within else EXIT_STOPPED)
 
 
-def _check(options: dict[str, Any]) -> None:
+def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     """Refuse options that contradict each other, before anything is read."""
     check_data_options(options)
     refuse_overwriting(
@@ -173,6 +179,9 @@ def _check(options: dict[str, Any]) -> None:
         },
         {"the data": options["file"], "the constraints": options["constraints_file"]},
     )
+    emit_given = ctx.get_parameter_source("emit") is ParameterSource.COMMANDLINE
+    if emit_given and options["engine"] != "monolithic":
+        raise click.UsageError("--emit goes with --engine monolithic")
     if options["p"] is not None and options["gamma"] is not None:
         raise click.UsageError("say --p or --gamma, not both")
     from milpbn.scores import MarginScore, make_score
@@ -206,11 +215,21 @@ def _constraints(options: dict[str, Any]) -> Constraints:
     return given.merged(options["require"], options["forbid"])
 
 
+def _start(given: str) -> Structure | str | None:
+    """A structure from a file, the name of a heuristic, or None."""
+    from milpbn.network.structure_file import read_structure
+    from milpbn.search import LEARNERS
+
+    if given == "none":
+        return None
+    return given if given in LEARNERS else read_structure(given)
+
+
 def _learn(
     options: dict[str, Any],
     score: Score,
     constraints: Constraints,
-    start: Structure | None,
+    start: Structure | str | None,
     data: EncodedData,
     clock: Clock,
     listener: Listener,
@@ -231,7 +250,7 @@ def _learn(
         method=options["engine"],
         clock=clock,
         start=start,
-        start_source=options["warm_start"] or "",
+        start_source=options["warm_start"],
         options=solve_options,
         listener=listener,
     )

@@ -15,7 +15,8 @@ from milpbn import Model
 
 Run = Callable[..., Result]
 
-QUICK = ("solve", "--dataset", "iris", "--max-parents", 1)
+BARE = ("solve", "--dataset", "iris", "--max-parents", 1)
+QUICK = (*BARE, "--warm-start", "none")
 
 
 def _fields(report: str) -> dict[str, str]:
@@ -116,9 +117,13 @@ def test_the_model_can_be_written_for_every_score(milpbn: Run, tmp_path: Path, s
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_both_ways_to_the_solver_agree(milpbn: Run) -> None:
-    by = {emit: _fields(milpbn(*QUICK, "--emit", emit).stdout) for emit in ("pulp", "highspy")}
-    assert by["pulp"]["objective"] == by["highspy"]["objective"]
+@pytest.mark.parametrize(
+    "options", [("--emit", "pulp"), ("--emit", "highspy"), ("--engine", "branch-and-cut")]
+)
+def test_every_way_gives_the_same_optimum(milpbn: Run, options: tuple[str, ...]) -> None:
+    fields = _fields(milpbn(*QUICK, *options).stdout)
+    assert fields["status"] == "optimal"
+    assert float(fields["objective"]) == pytest.approx(298.892436)
 
 
 # Constraints
@@ -188,11 +193,17 @@ def test_a_bad_constraints_file_is_named(
 
 
 def test_a_model_is_a_warm_start(milpbn: Run, iris_model: Path) -> None:
-    result = milpbn(*QUICK, "--warm-start", iris_model, "--json")
+    result = milpbn(*BARE, "--warm-start", iris_model, "--json")
     warm = json.loads(result.stdout)["result"]["warm_start"]
     assert warm["source"] == str(iris_model)
     stored = Model.load(iris_model).result
     assert warm["objective"] == pytest.approx(stored.objective)
+
+
+def test_a_heuristic_finds_a_warm_start_unless_told_not_to(milpbn: Run) -> None:
+    assert _fields(milpbn(*BARE).stdout)["warm start"].startswith("local-search, ")
+    assert _fields(milpbn(*BARE, "--warm-start", "nb").stdout)["warm start"].startswith("nb, ")
+    assert "warm start" not in _fields(milpbn(*QUICK).stdout)
 
 
 def test_a_model_of_other_data_is_no_warm_start(milpbn: Run, iris_model: Path) -> None:
@@ -202,7 +213,7 @@ def test_a_model_of_other_data_is_no_warm_start(milpbn: Run, iris_model: Path) -
 
 
 def test_a_missing_warm_start_is_named(milpbn: Run, tmp_path: Path) -> None:
-    result = milpbn(*QUICK, "--warm-start", tmp_path / "no.json")
+    result = milpbn(*BARE, "--warm-start", tmp_path / "no.json")
     assert result.exit_code == 1
     assert f"cannot read {tmp_path / 'no.json'}" in result.stderr
 
@@ -243,7 +254,7 @@ def test_parquet_and_arff(milpbn: Run, iris_rows: Path, tmp_path: Path) -> None:
     )
     expected = _fields(milpbn(*QUICK).stdout)["objective"]
     for name in ("iris.parquet", "iris.arff"):
-        options = ("--data", tmp_path / name, "--target", "class", "--max-parents", 1)
+        options = ("--data", tmp_path / name, "--target", "class", *QUICK[3:])
         result = milpbn("solve", *options)
         assert _fields(result.stdout)["objective"] == expected, name
 
@@ -324,6 +335,10 @@ def test_a_file_that_is_not_there_is_named(milpbn: Run, tmp_path: Path, name: st
         (("--dataset", "iris", "--smoothing", "none"), "'--smoothing': unknown smoothing 'none'"),
         (("--dataset", "iris", "--require", "a-b"), "'--require': 'a-b' is not an arc"),
         (("--dataset", "iris", "--engine", "magic"), "'--engine': 'magic'"),
+        (
+            ("--dataset", "iris", "--engine", "branch-and-cut", "--emit", "pulp"),
+            "--emit goes with --engine monolithic",
+        ),
         (("--dataset", "iris", "--write-model", "a.txt"), "'a.txt' must end in .lp or .mps"),
         (("--dataset", "iris", "--out", "no/a.json"), "'--out': cannot write no/a.json"),
         (("--dataset", "iris", "--trace", "."), "'--trace': cannot write .: it is a folder"),
@@ -353,7 +368,10 @@ def test_wrong_options_are_named_at_once(
         (("--dataset", "irsi"), "there is no data set 'irsi'; did you mean iris?"),
         (("--dataset", "mdc/Jura"), "multi-dimensional"),
         (("--dataset", "iris", "--memory-limit", "1KB"), "the memory limit is"),
-        (("--dataset", "letter", "--memory-limit", "100MB"), "Use the score sbm"),
+        (
+            ("--dataset", "letter", "--memory-limit", "100MB", "--warm-start", "none"),
+            "Use the score sbm",
+        ),
     ],
 )
 def test_errors_leave_nothing_behind(
