@@ -14,7 +14,7 @@ from milpbn.families import Constraints, MergedRows, candidate_families
 from milpbn.families.candidates import DEFAULT_MEMORY
 from milpbn.network.rescore import rescore
 from milpbn.result import Listener, Result, Status, TracePoint
-from milpbn.scores import LinearObjective, Objective, Score, make_score
+from milpbn.scores import LinearObjective, MarginObjective, Objective, Score, make_score
 from milpbn.scores.pruning import prune_dominated
 from milpbn.search import LEARNERS, Learner, make_learner, run_learner
 from milpbn.search.local_search import LocalSearch
@@ -173,6 +173,11 @@ def run_method(
     objective = build_objective(data, score, space, clock=clock, memory_limit=options.memory_limit)
     clock.close_phase("scoring")
     if isinstance(method, str) and method in ENGINES:
+        if not isinstance(objective, MarginObjective | LinearObjective):
+            raise OptionError(
+                f"the score {score.name} cannot be solved exactly; choose another score or one of "
+                f"the heuristics {', '.join(LEARNERS)}"
+            )
         result = _run_engine(
             ENGINES[method], objective, score, clock, start, start_source, options, listener
         )

@@ -114,6 +114,12 @@ def test_an_unknown_method_is_named_with_the_known_ones(data):
         learn(data, method="magic")
 
 
+@pytest.mark.parametrize("score", ["cr", "cll"])
+def test_a_score_for_heuristics_has_no_exact_engine(data, score):
+    with pytest.raises(OptionError, match=rf"the score {score} cannot be solved exactly.*local-"):
+        learn(data, score=score, start="local-search")
+
+
 def test_a_time_limit_during_scoring_says_what_to_do(data):
     with pytest.raises(MilpbnError, match=r"time limit of 0 s ended .*lower max_parents"):
         build_objective(data, make_score("sm"), SearchSpace(), clock=Clock(0.0))

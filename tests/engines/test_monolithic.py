@@ -182,14 +182,19 @@ def test_a_small_gap_is_reached_or_proved(easy):
 @EMITTERS
 def test_a_start_reaches_highs_and_is_reported(noise, emit):
     objective, score = noise
-    first = solve_monolithic(objective, score, clock=Clock(1.0))
+
+    def few_events():
+        return RaiseAt(8, KeyboardInterrupt())
+
+    first = solve_monolithic(objective, score, clock=Clock(60), listener=few_events())
     result = solve_monolithic(
         objective,
         score,
-        clock=Clock(1.0),
+        clock=Clock(60),
         options=SolveOptions(emit=emit),
         start=first.structure,
         start_source="before",
+        listener=few_events(),
     )
     start = result.warm_start
     assert (start.source, start.objective) == ("before", first.objective)

@@ -214,7 +214,7 @@ def test_too_many_families_are_refused_before_memory_is_taken():
     seconds, (_, peak) = time.perf_counter() - began, tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 20e6
-    assert seconds < 5
+    assert seconds < 30
 
 
 def test_the_budget_error_says_what_to_lower_and_obeys_the_limit():
