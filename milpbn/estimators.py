@@ -73,7 +73,7 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     missing : {"drop", "state"}, default="drop"
         Training rows with a missing feature are left out, or missing is a state
         of its own. In prediction a missing feature is summed out exactly.
-    engine : str, default="monolithic"
+    engine : str, default="branch-and-cut"
         An exact engine, or the name of a heuristic (see ``milpbn.search.LEARNERS``).
     time_limit : float, default=60.0
         Seconds for `fit`; None for no limit.
@@ -138,7 +138,7 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         constraints: Constraints | None = None,
         categorical_features: str | Sequence[int] | Sequence[str] = "from_dtype",
         missing: str = "drop",
-        engine: str = "monolithic",
+        engine: str = "branch-and-cut",
         time_limit: float | None = 60.0,
         gap: float = 0.0,
         threads: int = 1,

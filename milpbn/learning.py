@@ -89,7 +89,7 @@ def build_objective(
 def learn_structure(
     data: EncodedData,
     *,
-    method: str | Learner = "monolithic",
+    method: str | Learner = "branch-and-cut",
     score: str | Score = "sm",
     p: float | None = 0.9,
     gamma: float | None = None,
@@ -110,8 +110,8 @@ def learn_structure(
     data
         Encoded rows, see :class:`milpbn.encoding.Encoder`.
     method
-        An exact engine (``"monolithic"``) or a heuristic of ``milpbn.search.LEARNERS``,
-        by name or as an object with settings of its own.
+        An exact engine (``"branch-and-cut"``, ``"monolithic"``) or a heuristic of
+        ``milpbn.search.LEARNERS``, by name or as an object with settings of its own.
     score, p, gamma, smoothing, folds
         What is maximised, see :func:`milpbn.scores.make_score`.
     max_parents, class_parents, constraints

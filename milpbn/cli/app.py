@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
@@ -12,6 +13,7 @@ from milpbn import __version__
 from milpbn.cli.datasets import datasets
 from milpbn.cli.inspect import inspect
 from milpbn.cli.interrupts import Interrupts
+from milpbn.cli.learn import learn
 from milpbn.cli.predict import predict
 from milpbn.cli.solve import solve
 from milpbn.errors import MilpbnError
@@ -53,7 +55,7 @@ def cli() -> None:
     """
 
 
-for command in (solve, inspect, predict, datasets):
+for command in (solve, learn, inspect, predict, datasets):
     cli.add_command(command)
 
 
@@ -70,7 +72,6 @@ def run(interrupts: Interrupts) -> NoReturn:
     except OSError as error:
         # Files are checked where they are opened; what is left is stdout.
         click.echo(f"Error: cannot write the output: {error.strerror or error}", err=True)
-        _silence_stdout()
         code = EXIT_ERROR
     except SystemExit as end:
         # The reader of our output went away (`milpbn ... | head`): click has nothing more to say.
@@ -79,16 +80,10 @@ def run(interrupts: Interrupts) -> NoReturn:
     _exit(code if isinstance(code, int) else 0)
 
 
-def _silence_stdout() -> None:
-    # What is still in the buffer cannot be written; the interpreter would complain at its end.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def _exit(code: int) -> NoReturn:
-    sys.stdout.flush()
-    sys.stderr.flush()
-    engine = sys.modules.get("milpbn.engines.highs")
-    if engine is not None and engine.has_abandoned_runs():
-        # A solver thread that does not return would keep the process alive or crash it.
-        os._exit(code)
-    sys.exit(code)
+    # Taking the interpreter apart takes half a second and more with these libraries, and a
+    # solver thread that did not return could crash it. All files are closed by now.
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(code)

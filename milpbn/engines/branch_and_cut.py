@@ -192,19 +192,21 @@ class Tree:
 
     def settle(self, node: Node) -> None:
         """Close a node that cannot hold a better structure."""
-        self.settled = max(self.settled, min(node.bound, self.cutoff))
+        self.settled = max(self.settled, node.bound)
         self.current = None
 
     def after(self, node: Node, point: Point | None) -> None:
         """Branch, or close the node."""
         if point is None or node.bound <= self.cutoff:
-            node.bound = min(node.bound, self.cutoff)
             self.settle(node)
             return
         children: list[Node] = []
         for allowed, bound in self.brancher.children(node, point, self.cutoff):
             number = self.count * 2 + len(children) + 1
             bound = min(bound, node.bound)
+            if bound <= self.cutoff:
+                self.settled = max(self.settled, bound)
+                continue
             children.append(Node(-bound, number, bound, node.depth + 1, allowed))
         # Plunge into the more promising child, keep the other for later.
         children.sort(key=lambda child: child.bound)
@@ -249,8 +251,9 @@ class Tree:
             hopeless = with_feature
             if point is not None and trial.bound > self.cutoff:
                 hopeless = with_feature[~trial.allowed[with_feature]]
+            else:
+                self.settled = max(self.settled, trial.bound)
             if len(hopeless):
-                self.settled = max(self.settled, self.cutoff)
                 node.allowed[hopeless] = False
                 removed = True
         self.relaxation.restrict(node.allowed)
@@ -270,6 +273,7 @@ class Tree:
             self.progress.clock.checkpoint()
             point = self.relaxation.solve()
             if point is None:
+                node.bound = -np.inf
                 return None
             before = node.bound
             node.bound = min(node.bound, point.bound)
@@ -300,9 +304,10 @@ class Tree:
 
     def fix(self, node: Node, point: Point) -> None:
         """Take out the families whose forced choice falls to the cutoff."""
-        hopeless = node.allowed & (point.bound - point.loss <= self.cutoff)
+        forced = point.bound - point.loss
+        hopeless = node.allowed & (forced <= self.cutoff)
         if hopeless.any():
-            self.settled = max(self.settled, self.cutoff)
+            self.settled = max(self.settled, float(forced[hopeless].max()))
             node.allowed = node.allowed & ~hopeless
             self.relaxation.restrict(node.allowed)
 
@@ -318,7 +323,7 @@ class Tree:
             return True
         # Only this structure is left: nothing more can be hidden in the node.
         if int(node.allowed.sum()) == self.space.n_variables:
-            node.bound = min(node.bound, self.cutoff)
+            node.bound = min(node.bound, self.objective.value(chosen))
             return True
         return False
 

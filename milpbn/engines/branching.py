@@ -37,11 +37,9 @@ class Brancher:
     def children(
         self, node: Node, point: Point, cutoff: float
     ) -> Iterator[tuple[BoolArray, float]]:
-        """The children as (allowed families, bound); one that is hopeless is left out."""
+        """The two children as (allowed families, bound)."""
         family, bounds = self.choose(node, point, cutoff)
-        for allowed, bound in zip(self.split(node.allowed, family), bounds, strict=True):
-            if bound > cutoff:
-                yield allowed, bound
+        yield from zip(self.split(node.allowed, family), bounds, strict=True)
 
     def split(self, allowed: BoolArray, family: int) -> tuple[BoolArray, BoolArray]:
         """Allowed families with the family chosen, and with it forbidden."""
@@ -103,8 +101,9 @@ class Brancher:
         for side, allowed in enumerate(self.split(node.allowed, family)):
             self.relaxation.restrict(allowed)
             trial = self.relaxation.solve(_TRIAL_ITERATIONS)
-            bound = cutoff if trial is None else min(trial.bound, point.bound)
-            fall = max(point.bound - bound, 0.0)
+            bound = -np.inf if trial is None else min(trial.bound, point.bound)
+            # An impossible child counts as a fall to the cutoff, not without end.
+            fall = point.bound - (cutoff if trial is None else bound)
             self.sum[side, family] += fall / units[side]
             self.trials[side, family] += 1
             falls.append(fall)

@@ -1,0 +1,137 @@
+"""``milpbn learn``: the heuristics, alone or raced against each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milpbn.cli.data import data_options
+from milpbn.cli.options import run_options, score_options, space_options
+from milpbn.cli.session import Session
+
+if TYPE_CHECKING:
+    from milpbn.clock import Clock
+    from milpbn.result import Listener, Result
+    from milpbn.structure import Structure
+
+ALL = "all"
+EXIT_STOPPED = 3
+
+
+@click.command(short_help="Learn a structure by a heuristic.")
+@data_options
+@click.option(
+    "--method",
+    default="local-search",
+    show_default=True,
+    metavar="NAME|all",
+    help="A heuristic, or all of them one after the other.",
+)
+@score_options
+@click.option(
+    "--folds",
+    type=click.IntRange(min=2),
+    help="Score rows by cross-validation inside the training rows.",
+)
+@space_options
+@click.option("--start", metavar="FILE", help="A model or structure file to start from.")
+@run_options
+@click.pass_context
+def learn(ctx: click.Context, /, **options: Any) -> None:
+    """Learn a structure by a heuristic: quick, without a bound.
+
+    Scores are those of `solve`, and cr (classification rate) and cll (conditional
+    log-likelihood). With --method all the time limit is shared out evenly, a table
+    compares the methods, and the best structure is reported.
+
+    \b
+    Methods:
+      local-search          iterated local search over parent sets, the strongest
+      nb, tan-cmi, tan-ear  naive Bayes; trees by mutual information
+      hc, hc-complete       greedy hill climbing, to no gain or to a whole tree
+      sa                    simulated annealing
+      omi-cr, omisp-cr, ocr-cr, ro-cr, omi-cr-ext
+                            order-based heuristics
+      superparent           SuperParent
+
+    \b
+    Examples:
+      milpbn learn --dataset vehicle --method sa --score sm --time-limit 30s
+      milpbn learn --dataset satimage --method all --score cr --class-root
+    """
+    _check(options)
+    from milpbn.network.structure_file import read_structure
+
+    with Session(ctx, options) as session:
+        start = read_structure(options["start"]) if options["start"] else None
+        session.load()
+        if options["method"] == ALL:
+            result = _race(session, start)
+        else:
+            result = _run(session, options["method"], session.clock, start, session.listener)
+    session.deliver(result, ("method", "folds"))
+    ctx.exit(EXIT_STOPPED if result.status == "interrupted" else 0)
+
+
+def _check(options: dict[str, Any]) -> None:
+    Session.check(options)
+    from milpbn.errors import OptionError
+    from milpbn.scores import make_score
+    from milpbn.search import make_learner
+
+    try:
+        make_score(options["score"], folds=options["folds"])
+        if options["method"] != ALL:
+            make_learner(options["method"])
+    except OptionError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _run(
+    session: Session, method: str, clock: Clock, start: Structure | None, listener: Listener | None
+) -> Result:
+    from milpbn.engines.monolithic import SolveOptions
+    from milpbn.learning import run_method
+
+    options = session.options
+    return run_method(
+        session.data,
+        session.score,
+        session.space,
+        method=method,
+        clock=clock,
+        start=start,
+        options=SolveOptions(seed=options["seed"], memory_limit=options["memory_limit"]),
+        listener=listener,
+    )
+
+
+def _race(session: Session, start: Structure | None) -> Result:
+    """Run every heuristic and print a table of them; the result with the best score."""
+    from milpbn.cli.report import accuracies
+    from milpbn.clock import Clock
+    from milpbn.search import LEARNERS
+
+    lines = [
+        f"{'method':<14}{'score':>14}{'evaluations':>13}{'seconds':>9}{'training':>10}{'test':>9}"
+    ]
+    best: Result | None = None
+    for k, method in enumerate(LEARNERS):
+        left = session.clock.remaining / (len(LEARNERS) - k)
+        result = _run(session, method, Clock(left), start, None)
+        session.table.print(f"{method}: {result.objective:.4f}")
+        shares = accuracies(session.model(result), session.data)
+        test = f"{100 * shares['test']:>7.2f} %" if "test" in shares else f"{'-':>9}"
+        lines.append(
+            f"{method:<14}{result.objective:>14.4f}{result.evaluations:>13}"
+            f"{sum(result.seconds.values()):>9.2f}{100 * shares['training']:>8.2f} %{test}"
+        )
+        if best is None or result.objective > best.objective:
+            best = result
+        if result.status == "interrupted":
+            break
+    assert best is not None
+    if not session.options["as_json"]:
+        click.echo("\n".join(lines) + "\n")
+    return best

@@ -1,0 +1,112 @@
+"""Options that several commands share, in groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from milpbn.cli.params import (
+    ArcParam,
+    Duration,
+    Number,
+    OutputFile,
+    ScoreName,
+    Size,
+    SmoothingText,
+)
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def _group(options: Sequence[Decorator]) -> Decorator:
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+score_options = _group(
+    (
+        click.option(
+            "--score",
+            type=ScoreName(),
+            default="sm",
+            show_default=True,
+            help="sm (= mm), sbm, mdl (= bic), bdeu; for searches also cr, cll.",
+        ),
+        click.option(
+            "--p",
+            type=Number(0.5, 1),
+            help="Desired class probability of sm and sbm.  [default: 0.9]",
+        ),
+        click.option("--gamma", type=Number(0), help="Desired log-margin instead of --p."),
+        click.option("--ess", type=Number(0), help="Equivalent sample size of bdeu.  [default: 1]"),
+    )
+)
+"""What is maximised."""
+
+space_options = _group(
+    (
+        click.option(
+            "--max-parents",
+            type=click.IntRange(min=1),
+            default=2,
+            show_default=True,
+            help="Parents of a variable, the class included.",
+        ),
+        click.option(
+            "--class-parents/--class-root",
+            default=True,
+            show_default=True,
+            help="Whether features may be parents of the class.",
+        ),
+        click.option(
+            "--smoothing",
+            type=SmoothingText(),
+            default="laplace",
+            show_default=True,
+            help="laplace[:COUNT] or epsilon[:VALUE].",
+        ),
+        click.option(
+            "--require", type=ArcParam(), multiple=True, help="An arc that must be there."
+        ),
+        click.option(
+            "--forbid", type=ArcParam(), multiple=True, help="An arc that must not be there."
+        ),
+        click.option(
+            "--constraints", "constraints_file", metavar="FILE", help="TOML or JSON file."
+        ),
+    )
+)
+"""Which structures are considered."""
+
+run_options = _group(
+    (
+        click.option("--time-limit", type=Duration(), help="For everything: 90, 90s, 5m, 2h."),
+        click.option(
+            "--seed",
+            type=click.IntRange(0, 2**31 - 1),
+            default=0,
+            show_default=True,
+            help="Of the solver.",
+        ),
+        click.option(
+            "--memory-limit", type=Size(), default="4GiB", show_default=True, help="500MB, 4GB."
+        ),
+        click.option("--out", type=OutputFile(), metavar="MODEL.json", help="Save the classifier."),
+        click.option(
+            "--trace",
+            "trace_file",
+            type=OutputFile(),
+            metavar="TRACE.csv",
+            help="Save objective and bound over time.",
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
+        click.option("--quiet", is_flag=True, help="No progress and no notes on stderr."),
+    )
+)
+"""Budgets and outputs of a run."""

@@ -1,0 +1,158 @@
+"""What the learning commands share: reading the data, the live table, delivering a result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milpbn import PROCESS_START
+from milpbn.cli.data import check_data_options, load_table
+from milpbn.cli.interrupts import Interrupts
+from milpbn.cli.params import refuse_overwriting
+
+if TYPE_CHECKING:
+    from milpbn.encoding import EncodedData, Encoder
+    from milpbn.network.model_file import Model
+    from milpbn.result import Result, TracePoint
+
+_DATA_OPTIONS = (
+    "dataset",
+    "file",
+    "target",
+    "categorical",
+    "numeric",
+    "drop",
+    "missing",
+    "rows",
+)
+
+
+class Session:
+    """One run of a learning command; a context manager that shows the gap table."""
+
+    def __init__(self, ctx: click.Context, options: dict[str, Any]) -> None:
+        from milpbn.cli.live import GapTable
+        from milpbn.clock import Clock
+        from milpbn.families import Constraints
+        from milpbn.learning import SearchSpace
+        from milpbn.scores import make_score
+
+        self.options = options
+        self.interrupts = ctx.find_object(Interrupts) or Interrupts()
+        self.clock = Clock(options["time_limit"], started=PROCESS_START)
+        self.table = GapTable(self.clock, self.interrupts, quiet=options["quiet"])
+        self.score = make_score(
+            options["score"],
+            p=0.9 if options["p"] is None else options["p"],
+            gamma=options["gamma"],
+            smoothing=options["smoothing"],
+            ess=1.0 if options["ess"] is None else options["ess"],
+            folds=options.get("folds"),
+        )
+        file = options["constraints_file"]
+        given = Constraints.from_file(file) if file else Constraints()
+        self.constraints = given.merged(options["require"], options["forbid"])
+        self.space = SearchSpace(options["max_parents"], options["class_parents"], self.constraints)
+        self.data: EncodedData
+        self.encoder: Encoder
+
+    @staticmethod
+    def check(options: dict[str, Any]) -> None:
+        """Refuse options that contradict each other, before anything is read."""
+        check_data_options(options)
+        refuse_overwriting(
+            {
+                "--out": options["out"],
+                "--trace": options["trace_file"],
+                "--write-model": options.get("write_model"),
+            },
+            {"the data": options["file"], "the constraints": options["constraints_file"]},
+        )
+        if options["p"] is not None and options["gamma"] is not None:
+            raise click.UsageError("say --p or --gamma, not both")
+        from milpbn.scores import make_score
+
+        score = make_score(options["score"])
+        for name in ("p", "gamma", "ess"):
+            if options[name] is not None and name not in score.settings():
+                raise click.UsageError(f"--{name} does not go with --score {score.name}")
+
+    def __enter__(self) -> Session:
+        self.table.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.table.__exit__(kind, error, traceback)
+
+    def load(self) -> None:
+        """Read and encode the data, and say what was decided on the way."""
+        from milpbn.encoding import Encoder
+
+        rows = load_table(**{name: self.options[name] for name in _DATA_OPTIONS})
+        self.clock.close_phase("loading")
+        self.encoder = Encoder.fit(rows)
+        self.data = self.encoder.encode(rows)
+        self.clock.close_phase("encoding")
+        for note in self.data.notes:
+            self.table.print(f"note: {note}")
+        names = [v.name for v in self.data.variables]
+        self.constraints.check_names(names, self.encoder.dropped)
+
+    def listener(self, point: TracePoint) -> None:
+        """Show an any-time event."""
+        if point.source == "end":
+            self.interrupts.close()  # there is a result: let nothing stop it from being saved
+        self.table(point)
+
+    def model(self, result: Result, further: Sequence[str] = ()) -> Model:
+        """The classifier of a result; `further` names more options to record."""
+        from milpbn.families import parse_smoothing
+        from milpbn.network.model_file import Model
+        from milpbn.network.network import fit_network
+
+        data, options = self.data, self.options
+        smoothing = parse_smoothing(options["smoothing"])
+        names = ("max_parents", "class_parents", "smoothing", "time_limit", "seed", "memory_limit")
+        return Model(
+            network=fit_network(result.structure, data.variables, data.train(), smoothing),
+            encoder=self.encoder,
+            result=result,
+            settings={
+                "score": self.score.name,
+                **self.score.settings(),
+                **{name: options[name] for name in (*names, *further)},
+                "constraints": self.constraints.to_dict(),
+            },
+            data={
+                **data.source,
+                "name": data.name,
+                "rows": options["rows"],
+                "n_rows": int(data.is_train.sum()),
+                "n_incomplete_rows": data.n_dropped_rows,
+                "missing": self.encoder.missing,
+            },
+        )
+
+    def deliver(self, result: Result, further: Sequence[str] = ()) -> None:
+        """Write the files that were asked for and print the report."""
+        from milpbn.cli.report import json_report, text_report, trace_csv
+        from milpbn.files import write_whole
+
+        options, model = self.options, self.model(result, further)
+        if options["trace_file"]:
+            write_whole(options["trace_file"], trace_csv(result))
+        if options["out"]:
+            model.save(options["out"])
+        report = json_report if options["as_json"] else text_report
+        click.echo(report(model, self.data))
+        for name in ("out", "trace_file", "write_model"):
+            if options.get(name) and not options["quiet"]:
+                click.echo(f"wrote {options[name]}", err=True)
