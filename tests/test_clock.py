@@ -56,3 +56,22 @@ def test_the_first_phase_begins_at_the_start(now):
 
 def test_the_empty_checkpoint_never_stops_anything():
     assert no_checkpoint() is None
+
+
+def test_an_earlier_limit_shares_the_start_and_the_phases(now):
+    clock = Clock(limit=10.0)
+    now[0] += 1.0
+    part = clock.until(3.0, phase="warm start")
+    assert (part.elapsed, part.remaining) == (1.0, 2.0)
+    now[0] += 1.0
+    part.close_phase("searching")
+    now[0] += 4.0
+    with pytest.raises(OutOfTime):
+        part.checkpoint()
+    clock.checkpoint()
+    clock.close_phase("solving")
+    assert clock.phases == {"warm start": 2.0, "solving": 4.0}
+
+
+def test_a_part_never_has_more_time_than_the_whole(now):
+    assert Clock(limit=10.0).until(20.0).limit == 10.0
