@@ -13,7 +13,6 @@ Bayesian network classifiers, section 4.3.
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
@@ -106,6 +105,8 @@ def _arcs(
 def _rooted_forest(
     allowed: npt.NDArray[np.bool_], weights: FloatArray, relevance: FloatArray
 ) -> Arcs:
+    import networkx as nx
+
     graph = nx.Graph()
     graph.add_nodes_from(range(CLASS + 1, len(weights)))
     graph.add_weighted_edges_from((i, j, weights[i, j]) for i, j in np.argwhere(np.triu(allowed)))
@@ -118,6 +119,8 @@ def _rooted_forest(
 
 
 def _branching(allowed: npt.NDArray[np.bool_], fixed: Arcs, weights: FloatArray) -> Arcs:
+    import networkx as nx
+
     graph = nx.DiGraph()
     graph.add_weighted_edges_from((i, j, weights[i, j]) for i, j in np.argwhere(allowed))
     # No set of other arcs outweighs one that is there already.
