@@ -162,16 +162,21 @@ def run_method(
     start_source: str = "warm-start",
     options: SolveOptions | None = None,
     listener: Listener | None = None,
+    objective: Objective | None = None,
 ) -> Result:
     """Learn with a running clock, then check the result from the data up.
 
-    See :func:`learn_structure`; `start_source` says where a given structure came from.
+    See :func:`learn_structure`; `start_source` says where a given structure came from, and
+    `objective` is what :func:`build_objective` gave, where several methods share it.
     """
     options = options or SolveOptions()
     if isinstance(method, str) and method not in METHODS:
         raise OptionError(f"unknown method {method!r}; known methods: {', '.join(METHODS)}")
-    objective = build_objective(data, score, space, clock=clock, memory_limit=options.memory_limit)
-    clock.close_phase("scoring")
+    if objective is None:
+        objective = build_objective(
+            data, score, space, clock=clock, memory_limit=options.memory_limit
+        )
+        clock.close_phase("scoring")
     if isinstance(method, str) and method in ENGINES:
         if not isinstance(objective, MarginObjective | LinearObjective):
             raise OptionError(

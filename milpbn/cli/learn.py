@@ -12,7 +12,8 @@ from milpbn.cli.session import Session
 
 if TYPE_CHECKING:
     from milpbn.clock import Clock
-    from milpbn.result import Listener, Result
+    from milpbn.result import Result
+    from milpbn.scores import Objective
     from milpbn.structure import Structure
 
 ALL = "all"
@@ -63,13 +64,16 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
     _check(options)
     from milpbn.network.structure_file import read_structure
 
-    with Session(ctx, options) as session:
+    with Session(ctx, options, ("searching",)) as session:
         start = read_structure(options["start"]) if options["start"] else None
         session.load()
+        table = ""
         if options["method"] == ALL:
-            result = _race(session, start)
+            result, table = _race(session, start)
         else:
-            result = _run(session, options["method"], session.clock, start, session.listener)
+            result = _run(session, options["method"], session.clock, start)
+    if table and not options["as_json"]:
+        click.echo(f"{table}\n")
     session.deliver(result, ("method", "folds"))
     ctx.exit(EXIT_STOPPED if result.status == "interrupted" else 0)
 
@@ -89,7 +93,11 @@ def _check(options: dict[str, Any]) -> None:
 
 
 def _run(
-    session: Session, method: str, clock: Clock, start: Structure | None, listener: Listener | None
+    session: Session,
+    method: str,
+    clock: Clock,
+    start: Structure | None,
+    objective: Objective | None = None,
 ) -> Result:
     from milpbn.engines.monolithic import SolveOptions
     from milpbn.learning import run_method
@@ -103,23 +111,40 @@ def _run(
         clock=clock,
         start=start,
         options=SolveOptions(seed=options["seed"], memory_limit=options["memory_limit"]),
-        listener=listener,
+        # In a race only the table of methods is shown.
+        listener=session.listener if objective is None else None,
+        objective=objective,
     )
 
 
-def _race(session: Session, start: Structure | None) -> Result:
-    """Run every heuristic and print a table of them; the result with the best score."""
+def _race(session: Session, start: Structure | None) -> tuple[Result, str]:
+    """Run every heuristic; the result with the best score, and a table of them all."""
     from milpbn.cli.report import accuracies
     from milpbn.clock import Clock
+    from milpbn.learning import build_objective
     from milpbn.search import LEARNERS
 
+    objective = build_objective(
+        session.data,
+        session.score,
+        session.space,
+        clock=session.clock,
+        memory_limit=session.options["memory_limit"],
+    )
+    session.clock.close_phase("scoring")
     lines = [
         f"{'method':<14}{'score':>14}{'evaluations':>13}{'seconds':>9}{'training':>10}{'test':>9}"
     ]
     best: Result | None = None
     for k, method in enumerate(LEARNERS):
         left = session.clock.remaining / (len(LEARNERS) - k)
-        result = _run(session, method, Clock(left), start, None)
+        try:
+            result = _run(session, method, Clock(left), start, objective)
+        except KeyboardInterrupt:
+            # Between two methods: the results of those before still count.
+            if best is None:
+                raise
+            break
         session.table.print(f"{method}: {result.objective:.4f}")
         shares = accuracies(session.model(result), session.data)
         test = f"{100 * shares['test']:>7.2f} %" if "test" in shares else f"{'-':>9}"
@@ -132,6 +157,4 @@ def _race(session: Session, start: Structure | None) -> Result:
         if result.status == "interrupted":
             break
     assert best is not None
-    if not session.options["as_json"]:
-        click.echo("\n".join(lines) + "\n")
-    return best
+    return best, "\n".join(lines)

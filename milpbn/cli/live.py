@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,6 @@ HEADER = f"{'time':>8} {'nodes':>8} {'best solution':>15} {'best bound':>15} {'g
 # Bound-only lines come at most this often; better solutions always get a line.
 _SECONDS_BETWEEN_LINES = 1.0
 _REFRESHES_PER_SECOND = 8
-_PHASES = ("loading", "encoding", "scoring", "warm start", "building", "solving", "checking")
 
 
 def format_point(point: TracePoint) -> str:
@@ -62,12 +62,22 @@ class GapTable:
         The clock of the run; the progress line shows its time and phase.
     interrupts
         Whether the user has asked to stop.
+    phases
+        The phases of the run in their order, named as the clock books them.
     quiet
         Print nothing at all.
     """
 
-    def __init__(self, clock: Clock, interrupts: Interrupts, *, quiet: bool = False) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        interrupts: Interrupts,
+        phases: Sequence[str] = ("solving",),
+        *,
+        quiet: bool = False,
+    ) -> None:
         self._clock = clock
+        self._phases = phases
         self._interrupts = interrupts
         self._quiet = quiet
         self._live: Live | None = None
@@ -87,6 +97,9 @@ class GapTable:
                     get_renderable=self._progress_line,
                     refresh_per_second=_REFRESHES_PER_SECOND,
                     transient=True,
+                    # Results belong on stdout also while the table lives on stderr.
+                    redirect_stdout=False,
+                    redirect_stderr=False,
                 )
                 self._live.start()
         return self
@@ -131,8 +144,8 @@ class GapTable:
         from rich.text import Text
 
         clock, last = self._clock, self._last
-        done = max((_PHASES.index(p) for p in clock.phases if p in _PHASES), default=-1)
-        phase = _PHASES[min(done + 1, len(_PHASES) - 1)]
+        done = [k for k, phase in enumerate(self._phases, 1) if phase in clock.phases]
+        phase = self._phases[min(max(done, default=0), len(self._phases) - 1)]
         stopping = self._interrupts.asked or clock.remaining == 0
         words = [f"{'stopping' if stopping else phase}, {format_seconds(clock.elapsed)}"]
         if clock.limit < float("inf"):

@@ -31,9 +31,12 @@ _DATA_OPTIONS = (
 
 
 class Session:
-    """One run of a learning command; a context manager that shows the gap table."""
+    """One run of a learning command; a context manager that shows the gap table.
 
-    def __init__(self, ctx: click.Context, options: dict[str, Any]) -> None:
+    `phases` are those between scoring and checking, for the progress line.
+    """
+
+    def __init__(self, ctx: click.Context, options: dict[str, Any], phases: Sequence[str]) -> None:
         from milpbn.cli.live import GapTable
         from milpbn.clock import Clock
         from milpbn.families import Constraints
@@ -43,7 +46,12 @@ class Session:
         self.options = options
         self.interrupts = ctx.find_object(Interrupts) or Interrupts()
         self.clock = Clock(options["time_limit"], started=PROCESS_START)
-        self.table = GapTable(self.clock, self.interrupts, quiet=options["quiet"])
+        self.table = GapTable(
+            self.clock,
+            self.interrupts,
+            ("loading", "encoding", "scoring", *phases, "checking"),
+            quiet=options["quiet"],
+        )
         self.score = make_score(
             options["score"],
             p=0.9 if options["p"] is None else options["p"],

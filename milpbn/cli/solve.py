@@ -73,8 +73,9 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
       milpbn solve --data my.csv --target outcome --time-limit 5m --out model.json
     """
     _check(ctx, options)
-    with Session(ctx, options) as session:
-        start = _start(options["warm_start"])
+    start = _start(options["warm_start"])
+    search = ("warm start",) if isinstance(start, str) else ()
+    with Session(ctx, options, (*search, "building", "solving")) as session:
         session.load()
         result = _learn(session, start)
     session.deliver(result, ("engine", "emit", "gap", "threads"))

@@ -23,7 +23,7 @@ MAIN = "from milpbn.cli import main; main()"
 @pytest.fixture(autouse=True)
 def clock_starts_now(monkeypatch: pytest.MonkeyPatch) -> None:
     # A command counts from the start of its process, which here is long ago.
-    monkeypatch.setattr("milpbn.cli.solve.PROCESS_START", time.perf_counter())
+    monkeypatch.setattr("milpbn.cli.session.PROCESS_START", time.perf_counter())
 
 
 @pytest.fixture(scope="session")

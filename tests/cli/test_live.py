@@ -55,10 +55,11 @@ def test_quiet_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_progress_line_follows_clock_and_phase() -> None:
     clock, interrupts = Clock(3600, started=time.perf_counter() - 65), Interrupts()
-    table = GapTable(clock, interrupts, quiet=True)
+    table = GapTable(clock, interrupts, ("loading", "building", "solving"), quiet=True)
     assert table._progress_line().plain == "loading, 1 min 05 s of 1 h 00 min"
-    for phase in ("loading", "encoding", "scoring", "building"):
-        clock.close_phase(phase)
+    clock.close_phase("loading")
+    assert table._progress_line().plain.startswith("building, ")
+    clock.close_phase("building")
     table(TracePoint(65.0, 10.0, 20.0))
     clock.started -= 10  # no event, but time goes on
     line = "solving, 1 min 15 s of 1 h 00 min; gap 100.000 %; Ctrl-C keeps the best structure"

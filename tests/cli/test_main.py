@@ -32,12 +32,12 @@ def test_help_names_commands_and_exit_codes(milpbn: Run) -> None:
     for option in ("--help", "-h"):
         result = milpbn(option)
         assert result.exit_code == 0
-        for word in ("solve", "inspect", "predict", "datasets", "Exit codes", "130"):
+        for word in ("solve", "learn", "inspect", "predict", "datasets", "Exit codes", "130"):
             assert word in result.stdout
         assert "..." not in result.stdout.partition("Commands:")[2]
 
 
-@pytest.mark.parametrize("command", ["solve", "inspect", "predict", "datasets"])
+@pytest.mark.parametrize("command", ["solve", "learn", "inspect", "predict", "datasets"])
 def test_every_command_and_option_is_explained(milpbn: Run, command: str) -> None:
     result = milpbn(command, "--help")
     assert result.exit_code == 0
@@ -86,7 +86,7 @@ def test_once_closed_signals_do_nothing() -> None:
 @pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("solve", "--help")])
 def test_help_does_not_wait_for_heavy_modules(process: Process, arguments: tuple[str]) -> None:
     code = (
-        "import sys\nfrom milpbn.cli import main\n"
+        "import os, sys\nfrom milpbn.cli import main\nos._exit = sys.exit\n"
         "try:\n    main()\nfinally:\n"
         "    heavy = {'numpy', 'pandas', 'scipy', 'highspy', 'pulp', 'sklearn', 'rich',\n"
         "             'matplotlib', 'numba', 'networkx', 'pyarrow'}\n"
@@ -168,8 +168,8 @@ def test_an_interrupted_run_keeps_structure_bound_and_trace(
 @posix
 def test_an_interrupt_before_there_is_a_structure(process: Process, tmp_path: Path) -> None:
     code = (
-        "import os, signal\nimport milpbn.cli.solve as solve\nfrom milpbn.cli import main\n"
-        "solve.load_table = lambda **options: os.kill(os.getpid(), signal.SIGINT)\n"
+        "import os, signal\nimport milpbn.cli.session as session\nfrom milpbn.cli import main\n"
+        "session.load_table = lambda **options: os.kill(os.getpid(), signal.SIGINT)\n"
         "main()\n"
     )
     options = ("--dataset", "iris", "--out", tmp_path / "model.json")

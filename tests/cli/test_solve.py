@@ -118,7 +118,12 @@ def test_the_model_can_be_written_for_every_score(milpbn: Run, tmp_path: Path, s
 
 
 @pytest.mark.parametrize(
-    "options", [("--emit", "pulp"), ("--emit", "highspy"), ("--engine", "branch-and-cut")]
+    "options",
+    [
+        ("--engine", "branch-and-cut"),
+        ("--engine", "monolithic", "--emit", "pulp"),
+        ("--engine", "monolithic", "--emit", "highspy"),
+    ],
 )
 def test_every_way_gives_the_same_optimum(milpbn: Run, options: tuple[str, ...]) -> None:
     fields = _fields(milpbn(*QUICK, *options).stdout)
@@ -355,7 +360,7 @@ def test_wrong_options_are_named_at_once(
     message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("milpbn.cli.solve.load_table", None)  # nothing may be loaded
+    monkeypatch.setattr("milpbn.cli.session.load_table", None)  # nothing may be loaded
     result = milpbn("solve", *options)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
@@ -369,7 +374,7 @@ def test_wrong_options_are_named_at_once(
         (("--dataset", "mdc/Jura"), "multi-dimensional"),
         (("--dataset", "iris", "--memory-limit", "1KB"), "the memory limit is"),
         (
-            ("--dataset", "letter", "--memory-limit", "100MB", "--warm-start", "none"),
+            ("--dataset", "vehicle", "--memory-limit", "20MB", "--engine", "monolithic"),
             "Use the score sbm",
         ),
     ],
@@ -378,7 +383,7 @@ def test_errors_leave_nothing_behind(
     milpbn: Run, tmp_path: Path, options: tuple[str, ...], message: str
 ) -> None:
     outputs = ("--out", tmp_path / "a.json", "--trace", tmp_path / "a.csv")
-    result = milpbn("solve", *options, *outputs)
+    result = milpbn("solve", *options, *outputs, "--time-limit", "30")
     assert (result.exit_code, result.stdout) == (1, "")
     assert message in result.stderr
     assert "Traceback" not in result.stderr

@@ -1,0 +1,88 @@
+"""``milpbn learn``: one heuristic, or all of them in a race."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from milpbn import Model
+from milpbn.search import LEARNERS
+
+Run = Callable[..., Result]
+
+QUICK = ("learn", "--dataset", "iris", "--class-root")
+
+
+def test_a_heuristic_reports_no_bound(milpbn: Run, tmp_path: Path) -> None:
+    out = tmp_path / "model.json"
+    result = milpbn(*QUICK, "--method", "tan-cmi", "--out", out)
+    assert result.exit_code == 0, result.stderr
+    assert "status      feasible" in result.stdout
+    assert "engine      tan-cmi" in result.stdout
+    assert "bound" not in result.stdout
+    model = Model.load(out)
+    assert model.result.bound is None
+    assert model.settings["method"] == "tan-cmi"
+    shown = milpbn("inspect", out)
+    assert (shown.exit_code, "\nbound" in shown.stdout) == (0, False)
+
+
+def test_scores_without_an_exact_engine_can_be_searched(milpbn: Run) -> None:
+    refused = milpbn("solve", "--dataset", "iris", "--score", "cr")
+    assert refused.exit_code == 2
+    assert "`milpbn learn` can search with it" in refused.stderr
+    result = milpbn(*QUICK, "--method", "hc", "--score", "cr", "--folds", 3, "--json")
+    content = json.loads(result.stdout)
+    assert content["result"]["score"] == "cr"
+    assert content["settings"]["folds"] == 3
+
+
+def test_a_race_compares_all_methods(milpbn: Run) -> None:
+    options = ("--max-parents", 1, "--score", "cr", "--time-limit", 10)
+    result = milpbn(*QUICK, "--method", "all", *options)
+    assert result.exit_code == 0, result.stderr
+    table, report, _ = result.stdout.split("\n\n")
+    lines = [line.split() for line in table.splitlines()]
+    assert lines[0] == ["method", "score", "evaluations", "seconds", "training", "test"]
+    assert [line[0] for line in lines[1:]] == list(LEARNERS)
+    best = max(float(line[1]) for line in lines[1:])
+    assert f"objective   {best:.6f}" in report
+
+
+def test_a_race_in_json_is_the_best_result(milpbn: Run) -> None:
+    options = ("--max-parents", 1, "--time-limit", 5, "--json")
+    result = milpbn(*QUICK, "--method", "all", *options)
+    assert json.loads(result.stdout)["result"]["objective"] == pytest.approx(298.892436)
+
+
+def test_a_start_is_read_from_a_file(milpbn: Run, iris_model: Path) -> None:
+    result = milpbn(*QUICK, "--method", "hc", "--start", iris_model, "--json")
+    objective = json.loads(result.stdout)["result"]["objective"]
+    assert objective >= Model.load(iris_model).result.objective
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "say what to learn from"),
+        (("--dataset", "iris", "--method", "hcc"), "unknown method 'hcc'; did you mean hc?"),
+        (("--dataset", "iris", "--method", "monolithic"), "unknown method 'monolithic'"),
+        (("--dataset", "iris", "--folds", "1"), "'--folds': 1 is not in the range"),
+        (("--dataset", "iris", "--folds", "3", "--score", "mdl"), "it takes no folds"),
+        (("--dataset", "iris", "--p", "0.8", "--score", "cr"), "--p does not go with --score cr"),
+        (("--dataset", "iris", "--out", os.curdir), "it is a folder"),
+        (("--dataset", "iris", "--gap", "1%"), "No such option"),
+    ],
+)
+def test_wrong_options_are_named_at_once(
+    milpbn: Run, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], message: str
+) -> None:
+    monkeypatch.setattr("milpbn.cli.session.load_table", None)  # nothing may be loaded
+    result = milpbn("learn", *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
