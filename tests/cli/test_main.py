@@ -120,6 +120,11 @@ def test_exit_codes(
         assert not list(tmp_path.iterdir())
 
 
+def test_the_package_can_be_run_as_a_module() -> None:
+    command = [sys.executable, "-m", "milpbn", "--version"]
+    assert subprocess.check_output(command, encoding="utf-8") == f"milpbn {__version__}\n"
+
+
 def test_a_time_limit_ends_with_a_structure_and_exit_code_3(
     process: Process, tmp_path: Path
 ) -> None:
