@@ -99,7 +99,7 @@ def test_blank_column_name_is_replaced_by_its_place(write):
 
 
 def test_gzipped_csv(write):
-    table = read_table(write(gzip.compress(TOY.encode()), "toy.csv.gz"), "class")
+    table = read_table(write(gzip.compress(TOY.encode(), mtime=0), "toy.csv.gz"), "class")
     assert len(table.target) == 7
 
 
@@ -251,7 +251,7 @@ def test_arff_without_content(write, text):
         (TOY.encode() + b"\x00", "no text file"),
         (bytes(range(256)), "no text file"),
         (TOY.encode("utf-16"), "UTF-16; save it as UTF-8"),
-        (gzip.compress(TOY.encode())[:-9], "gzip file is damaged or cut off"),
+        (gzip.compress(TOY.encode(), mtime=0)[:-9], "gzip file is damaged or cut off"),
         (b"\x1f\x8b" + b"junk" * 9, "gzip file is damaged or cut off"),
         (b"PAR1" + b"junk" * 9, "not a readable Parquet file"),
         (b"PK\x03\x04\x14\x00", "no text file"),
@@ -309,7 +309,9 @@ def test_name_with_a_nul():
 @pytest.mark.parametrize("seed", range(15))
 def test_junk_raises_nothing_but_data_errors(write, suffix, seed):
     rng = np.random.default_rng(seed)
-    valid = {"arff": ARFF.encode(), "csv.gz": gzip.compress(TOY.encode())}.get(suffix, TOY.encode())
+    valid = {"arff": ARFF.encode(), "csv.gz": gzip.compress(TOY.encode(), mtime=0)}.get(
+        suffix, TOY.encode()
+    )
     alphabet = [*b"ab,;|\t\"'\n\r{}@?.0159eE+- %\\", 0, 255]
     for _ in range(20):
         junk = bytes(rng.choice(alphabet, size=rng.integers(0, 80)).tolist())
