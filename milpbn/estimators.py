@@ -216,10 +216,13 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.objective_, self.bound_, self.gap_ = result.objective, result.bound, result.gap_rel
         self.optimal_ = result.status == "optimal"
         if self.gap_ is not None and self.gap_ > self.gap and not self.optimal_:
-            gap = f"{100 * self.gap_:.3g} %"
+            why = {
+                "time_limit": f"the time limit of {self.time_limit} s came before the proof",
+                "interrupted": "the run was interrupted before the proof",
+            }.get(result.status, "the run ended without a proof")
             warnings.warn(
-                f"the time limit of {self.time_limit} s came before the proof; the structure is "
-                f"within a gap of {gap}. Raise time_limit, or accept this with gap=",
+                f"{why}; the structure is within a gap of {100 * self.gap_:.3g} %. "
+                "Raise time_limit, or accept this with gap=",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -78,7 +78,7 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     with Session(ctx, options, (*search, "building", "solving")) as session:
         session.load()
         result = _learn(session, start)
-    session.deliver(result, ("engine", "emit", "gap", "threads"))
+    session.deliver(result, ("engine", "emit", "warm_start", "gap", "threads"))
     within = result.gap_rel is not None and result.gap_rel <= options["gap"]
     ctx.exit(0 if result.status == "optimal" or within else EXIT_STOPPED)
 

@@ -22,11 +22,11 @@ from milpbn.engines.cuts.concave import ConcaveOracle
 from milpbn.engines.cuts.relaxation import Point, Relaxation
 from milpbn.engines.monolithic import SolveOptions
 from milpbn.engines.primal import Primal
-from milpbn.engines.progress import TOLERANCE, Progress, allowed_gap
-from milpbn.engines.start import complete_quietly, offer_simple_starts
 from milpbn.families.candidates import CLASS
 from milpbn.result import Listener, Result, Status, WarmStart
 from milpbn.scores import LinearObjective, MarginObjective, Objective, Score
+from milpbn.search.progress import TOLERANCE, Progress, allowed_gap
+from milpbn.search.start import complete_quietly, offer_simple_starts
 from milpbn.structure import Structure
 
 BoolArray = npt.NDArray[np.bool_]

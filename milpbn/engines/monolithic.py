@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.highs import FloatArray, HighsAnswer, HighsRun, HighsSettings, Listeners
-from milpbn.engines.progress import TOLERANCE, Progress, allowed_gap
-from milpbn.engines.start import complete_quietly, offer_simple_starts
 from milpbn.errors import OptionError, SolverError
 from milpbn.families.candidates import DEFAULT_MEMORY
 from milpbn.formulation.build import Layout, build_model
@@ -16,6 +14,8 @@ from milpbn.formulation.emit_pulp import to_pulp
 from milpbn.formulation.model import SparseModel
 from milpbn.result import Listener, Result, Status, WarmStart
 from milpbn.scores import Objective, Score
+from milpbn.search.progress import TOLERANCE, Progress, allowed_gap
+from milpbn.search.start import complete_quietly, offer_simple_starts
 from milpbn.structure import Structure
 
 EMITTERS = ("pulp", "highspy")

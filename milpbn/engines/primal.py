@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from milpbn.engines.progress import Progress
 from milpbn.scores import Objective
 from milpbn.search.base import Search
 from milpbn.search.local_search import Climber
+from milpbn.search.progress import Progress
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -38,6 +38,11 @@ def rescore(score: Score, structure: Structure, variables: Variables, codes: Cod
     return _DEFINITIONS[type(score)](score, structure, variables, codes)
 
 
+def has_definition(score: Score) -> bool:
+    """Whether :func:`rescore` knows the score; one of a user's own it does not."""
+    return type(score) in _DEFINITIONS
+
+
 def _soft_margin(
     score: SoftMargin, structure: Structure, variables: Variables, codes: Codes
 ) -> float:

@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 
 from milpbn.clock import Clock, OutOfTime
-from milpbn.engines.progress import Families, Progress
-from milpbn.engines.start import simple_starts
 from milpbn.families.candidates import FamilySpace
 from milpbn.result import Listener, Result, Status
 from milpbn.scores import Objective, Score, SearchState
 from milpbn.search.graph import Acyclicity
+from milpbn.search.progress import Families, Progress
+from milpbn.search.start import simple_starts
 from milpbn.structure import Structure
 
 
@@ -96,11 +96,17 @@ def run_learner(
     clock: Clock | None = None,
     seed: int = 0,
     start: Structure | None = None,
+    bound: float | None = None,
     listener: Listener | None = None,
 ) -> Result:
-    """Run a heuristic to its end, its time limit, or Ctrl-C; the best structure is kept."""
+    """Run a heuristic to its end, its time limit, or Ctrl-C; the best structure is kept.
+
+    A `bound` that is known beforehand stands in the trace beside the objective.
+    """
     clock = clock or Clock()
     progress = Progress(objective, clock, listener)
+    if bound is not None:
+        progress.improve_bound(bound, 0, "quick bound")
     families = None if start is None else objective.space.families(start)
     search = Search(objective, progress, seed, families)
     status = Status.FEASIBLE

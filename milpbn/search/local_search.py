@@ -13,10 +13,10 @@ from itertools import combinations
 
 import numpy as np
 
-from milpbn.engines.progress import Families
 from milpbn.families.candidates import CLASS
 from milpbn.scores import SearchState
 from milpbn.search.base import Learner, Search
+from milpbn.search.progress import Families
 
 # Scores of candidates come in single precision: smaller gains are rounding.
 _GAIN = 1e-7

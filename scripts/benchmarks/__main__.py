@@ -6,6 +6,7 @@ import sys
 BENCHMARKS = {
     "emitters": "building the monolithic model and handing it to HiGHS: PuLP against highspy",
     "exchange": "scores of single exchanges a second: the compiled kernel against plain numpy",
+    "learners": "the papers' heuristics: evaluations, seconds and test accuracies",
     "build": "building spambase's model (all rows, class root): seconds and memory",
 }
 

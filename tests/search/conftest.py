@@ -8,11 +8,11 @@ import pytest
 from problems import encoded
 
 from milpbn.clock import Clock
-from milpbn.engines.progress import Progress
 from milpbn.families import Constraints
 from milpbn.learning import SearchSpace, build_objective
 from milpbn.scores import make_score
 from milpbn.search import Search, make_learner, run_learner
+from milpbn.search.progress import Progress
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from milpbn.engines.progress import Families, Progress
 from milpbn.families.candidates import CLASS, FamilySpace
+from milpbn.search.progress import Families, Progress
 
 
 def simple_starts(space: FamilySpace) -> dict[str, Families]:
