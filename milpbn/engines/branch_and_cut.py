@@ -22,10 +22,11 @@ from milpbn.engines.cuts.concave import ConcaveOracle
 from milpbn.engines.cuts.relaxation import Point, Relaxation
 from milpbn.engines.monolithic import SolveOptions
 from milpbn.engines.primal import Primal
+from milpbn.engines.report import engine_result
 from milpbn.families.candidates import CLASS
 from milpbn.result import Listener, Result, Status, WarmStart
 from milpbn.scores import LinearObjective, MarginObjective, Objective, Score
-from milpbn.search.progress import TOLERANCE, Progress, allowed_gap
+from milpbn.search.progress import Progress, allowed_gap
 from milpbn.search.start import complete_quietly, offer_simple_starts
 from milpbn.structure import Structure
 
@@ -73,8 +74,6 @@ def solve_branch_and_cut(
 
     The parameters are those of :func:`~milpbn.engines.monolithic.solve_monolithic`.
     """
-    import highspy
-
     clock, options = clock or Clock(), options or SolveOptions()
     progress = Progress(objective, clock, listener)
     status, warm = Status.TIME_LIMIT, None
@@ -94,27 +93,7 @@ def solve_branch_and_cut(
         status = Status.INTERRUPTED
         complete_quietly(progress)
     clock.close_phase("solving")
-    assert progress.families is not None
-    if progress.bound - progress.value <= allowed_gap(progress.value):
-        status = Status.OPTIMAL
-    if warm is not None:
-        warm = WarmStart(warm.source, warm.objective, True, progress.value - warm.objective)
-    return Result(
-        status=status,
-        structure=objective.space.structure(progress.families),
-        objective=progress.value,
-        bound=progress.bound,
-        score=score.name,
-        score_parameters=score.settings(),
-        tolerance=TOLERANCE,
-        source=progress.source,
-        engine="branch-and-cut",
-        solver=f"HiGHS {highspy.Highs().version()}",  # type: ignore[no-untyped-call]
-        nodes=progress.nodes,
-        seconds=dict(clock.phases),
-        warm_start=warm,
-        trace=progress.close(),
-    )
+    return engine_result("branch-and-cut", progress, score, status, warm)
 
 
 class Tree:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.highs import FloatArray, HighsAnswer, HighsRun, HighsSettings, Listeners
+from milpbn.engines.report import engine_result
 from milpbn.errors import OptionError, SolverError
 from milpbn.families.candidates import DEFAULT_MEMORY
 from milpbn.formulation.build import Layout, build_model
@@ -14,7 +15,7 @@ from milpbn.formulation.emit_pulp import to_pulp
 from milpbn.formulation.model import SparseModel
 from milpbn.result import Listener, Result, Status, WarmStart
 from milpbn.scores import Objective, Score
-from milpbn.search.progress import TOLERANCE, Progress, allowed_gap
+from milpbn.search.progress import Progress
 from milpbn.search.start import complete_quietly, offer_simple_starts
 from milpbn.structure import Structure
 
@@ -103,7 +104,9 @@ def solve_monolithic(
         clock.close_phase("building")
         status = Status.INTERRUPTED
         complete_quietly(progress)
-    return _result(progress, score, status, answer, warm)
+    if warm is not None and answer is not None:
+        warm = replace(warm, accepted=answer.start_accepted)
+    return engine_result("monolithic", progress, score, status, warm)
 
 
 def _run(
@@ -186,40 +189,3 @@ def _run_highspy(
     )
     listeners = _listeners(layout, progress, slice(None))
     return HighsRun(highs, settings, listeners).solve(start)
-
-
-def _result(
-    progress: Progress,
-    score: Score,
-    status: Status,
-    answer: HighsAnswer | None,
-    warm: WarmStart | None,
-) -> Result:
-    import highspy
-
-    assert progress.families is not None
-    value, bound = progress.value, progress.bound
-    if bound - value <= allowed_gap(value):
-        status = Status.OPTIMAL
-    elif status is Status.OPTIMAL:
-        # HiGHS is done (gap asked for, or its tolerances): without a closed bound no proof.
-        status = Status.FEASIBLE
-    if warm is not None:
-        taken = answer.start_accepted if answer is not None else None
-        warm = WarmStart(warm.source, warm.objective, taken, value - warm.objective)
-    return Result(
-        status=status,
-        structure=progress.objective.space.structure(progress.families),
-        objective=value,
-        bound=bound,
-        score=score.name,
-        score_parameters=score.settings(),
-        tolerance=TOLERANCE,
-        source=progress.source,
-        engine="monolithic",
-        solver=f"HiGHS {highspy.Highs().version()}",  # type: ignore[no-untyped-call]
-        nodes=progress.nodes,
-        seconds=dict(progress.clock.phases),
-        warm_start=warm,
-        trace=progress.close(),
-    )

@@ -68,6 +68,14 @@ class FamilySpace:
         """The variable of every family."""
         return np.repeat(np.arange(self.n_variables), np.diff(self.offsets))
 
+    @cached_property
+    def contains(self) -> npt.NDArray[np.bool_]:
+        """``(F, n)``: whether a variable is a parent in a family."""
+        out = np.zeros((len(self), self.n_variables), dtype=bool)
+        for f, parents in enumerate(self.parent_sets):
+            out[f, list(parents)] = True
+        return out
+
     def of(self, variable: int) -> range:
         """The family indices of one variable."""
         return range(int(self.offsets[variable]), int(self.offsets[variable + 1]))

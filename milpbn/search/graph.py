@@ -16,10 +16,7 @@ class Acyclicity:
 
     def __init__(self, space: FamilySpace) -> None:
         self._space = space
-        self.contains = np.zeros((len(space), space.n_variables), dtype=bool)
-        """``(F, n)``: whether a variable is a parent in a family."""
-        for f, parents in enumerate(space.parent_sets):
-            self.contains[f, list(parents)] = True
+        self.contains = space.contains
 
     def descendants(self, families: IntArray, variable: int) -> BoolArray:
         """The variable and everything below it."""

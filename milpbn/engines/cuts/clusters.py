@@ -44,9 +44,7 @@ class ClusterOracle:
     def __init__(self, space: FamilySpace, tolerance: float = 1e-5) -> None:
         self.space = space
         self.tolerance = tolerance
-        self.contains = np.zeros((len(space), space.n_variables), dtype=bool)
-        for f, parents in enumerate(space.parent_sets):
-            self.contains[f, list(parents)] = True
+        self.contains = space.contains
         # Largest number of feature parents: 1 makes the exact separation possible.
         self.one_feature_parent = all(
             len(set(s) - {CLASS}) <= 1
