@@ -7,35 +7,46 @@ import numpy.typing as npt
 
 from milpbn.families.candidates import FamilySpace
 
-BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
+
+# Sets of variables fit into the bits of one machine word up to here.
+_WORD = 63
 
 
 class Acyclicity:
-    """Answers, for a current structure, which families of a variable keep it acyclic."""
+    """Answers, for a current structure, which families of a variable keep it acyclic.
+
+    Sets of variables are whole numbers, bit i for variable i: the searches ask this
+    question before every exchange.
+    """
 
     def __init__(self, space: FamilySpace) -> None:
         self._space = space
         self.contains = space.contains
+        self._parents = [sum(1 << p for p in s) for s in space.parent_sets]
+        self._words: IntArray | None = None
+        if space.n_variables <= _WORD:
+            self._words = np.array(self._parents, dtype=np.int64)
 
-    def descendants(self, families: IntArray, variable: int) -> BoolArray:
-        """The variable and everything below it."""
-        parents_of = self.contains[families]
-        below = np.zeros(self._space.n_variables, dtype=bool)
-        front = below.copy()
-        front[variable] = True
-        while front.any():
-            below |= front
-            front = parents_of[:, front].any(axis=1) & ~below
+    def descendants(self, families: IntArray, variable: int) -> int:
+        """The set of the variable and everything below it."""
+        parents = [self._parents[f] for f in families.tolist()]
+        below, before = 1 << variable, 0
+        while below != before:
+            before = below
+            for i, above in enumerate(parents):
+                if above & below:
+                    below |= 1 << i
         return below
 
     def candidates(self, families: IntArray, variable: int) -> IntArray:
         """The families of `variable` without a parent among its descendants."""
         own = self._space.of(variable)
         below = self.descendants(families, variable)
-        allowed = ~self.contains[own.start : own.stop][:, below].any(axis=1)
-        return own.start + np.flatnonzero(allowed)
+        if self._words is not None:
+            return own.start + np.flatnonzero((self._words[own.start : own.stop] & below) == 0)
+        return np.array([f for f in own if not self._parents[f] & below], dtype=np.int64)
 
     def allows(self, families: IntArray, variable: int, family: int) -> bool:
         """Whether `variable` may take one particular family."""
-        return not self.contains[family, self.descendants(families, variable)].any()
+        return not self._parents[family] & self.descendants(families, variable)

@@ -114,7 +114,9 @@ class KTrees:
         own = slice(int(self.space.offsets[feature]), int(self.space.offsets[feature + 1]))
         parents, now = self.graph.contains[own], self.graph.contains[families[feature]]
         added, removed = parents & ~now, now & ~parents
-        closes_cycle = parents[:, self.graph.descendants(families, feature)].any(axis=1)
+        below = self.graph.descendants(families, feature)
+        inside = [v for v in range(parents.shape[1]) if below >> v & 1]
+        closes_cycle = parents[:, inside].any(axis=1)
         free = self.usable[own] & added.any(axis=1) & ~closes_cycle
         return added[:, CLASS + 1 :].sum(axis=1), removed.sum(axis=1), free
 

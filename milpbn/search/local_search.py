@@ -3,8 +3,8 @@
 The moves: the best family of one variable given all others (best response), turning an
 arc round together with the best new family at its other end, and making features the
 parents of the class. From a local optimum the search kicks a few variables, climbs again,
-and goes on from the better of the two; it returns to the best after a while without luck,
-and kicks harder the longer nothing improves.
+and goes on from the better of the two. The longer nothing improves, the harder it kicks; now
+and then it begins afresh for a spell, and then returns to the best.
 """
 
 from __future__ import annotations
@@ -17,6 +17,10 @@ from milpbn.families.candidates import CLASS
 from milpbn.scores import SearchState
 from milpbn.search.base import Learner, Search
 from milpbn.search.progress import Families
+
+# Failures in a row after which the search begins afresh, and after as many again returns to
+# the best.
+_SPELL = 60
 
 # Scores of candidates come in single precision: smaller gains are rounding.
 _GAIN = 1e-7
@@ -73,7 +77,8 @@ class Climber:
         while failures < patience:
             self.search.checkpoint()
             self.restore(home)
-            self.kick(failures)
+            afresh = failures % _SPELL == _SPELL // 2
+            self.kick(self.space.n_variables if afresh else self.strength(failures))
             self.climb()
             if self.state.value > best_value + _GAIN * abs(best_value):
                 best, best_value = self.state.families.copy(), self.state.value
@@ -81,9 +86,9 @@ class Climber:
                 failures = 0
             else:
                 failures += 1
-            if self.state.value >= home_value:
+            if self.state.value >= home_value or afresh:
                 home, home_value = self.state.families.copy(), self.state.value
-            elif failures % 50 == 0:
+            elif failures % _SPELL == 0:
                 home, home_value = best.copy(), best_value
 
     def climb(self) -> None:
@@ -189,11 +194,14 @@ class Climber:
         for v in np.flatnonzero(self.state.families != families):
             self.state.exchange(int(v), int(families[v]))
 
-    def kick(self, failures: int) -> None:
-        """Random families for a few variables, more of them the longer nothing improved."""
+    def strength(self, failures: int) -> int:
+        """How many variables to kick: a few, more the longer nothing improved."""
         n = self.space.n_variables
-        strength = 2 + int(self.search.rng.integers(0, 2 + min(failures // 20, n)))
-        for variable in self.search.rng.permutation(n)[:strength]:
+        return 2 + int(self.search.rng.integers(0, 2 + min(failures // 20, n)))
+
+    def kick(self, strength: int) -> None:
+        """Random families for some variables."""
+        for variable in self.search.rng.permutation(self.space.n_variables)[:strength]:
             candidates = self.graph.candidates(self.state.families, int(variable))
             if len(candidates):
                 self.state.exchange(int(variable), int(self.search.rng.choice(candidates)))
