@@ -250,6 +250,7 @@ def test_in_a_terminal_the_progress_line_comes_and_goes() -> None:
     assert run.wait(timeout=60) == 0
     text = shown.decode()
     assert "best bound" in text
-    assert "solving, " in text
+    # Which phases last long enough to be seen depends on the machine.
+    assert re.search(r"(loading|scoring|warm start|solving|checking), \d", text)
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h") == 1  # cursor hidden, then back
     assert text.rstrip().endswith("\x1b[2K")  # nothing of the progress line is left
