@@ -22,6 +22,10 @@ from milpbn.search.progress import Families
 # the best.
 _SPELL = 60
 
+# A kicked variable takes one of this many next best families, or, this often, any.
+_NEXT_BEST = 3
+_WILD = 0.5
+
 # Scores of candidates come in single precision: smaller gains are rounding.
 _GAIN = 1e-7
 
@@ -200,8 +204,18 @@ class Climber:
         return 2 + int(self.search.rng.integers(0, 2 + min(failures // 20, n)))
 
     def kick(self, strength: int) -> None:
-        """Random families for some variables."""
-        for variable in self.search.rng.permutation(self.space.n_variables)[:strength]:
-            candidates = self.graph.candidates(self.state.families, int(variable))
-            if len(candidates):
-                self.state.exchange(int(variable), int(self.search.rng.choice(candidates)))
+        """New families for some variables: mostly one of the next best, at times any.
+
+        A kick of all variables is a new beginning, and wholly random.
+        """
+        rng, n = self.search.rng, self.space.n_variables
+        for variable in rng.permutation(n)[:strength].tolist():
+            self.search.checkpoint()
+            candidates = self.graph.candidates(self.state.families, variable)
+            candidates = candidates[candidates != self.state.families[variable]]
+            if len(candidates) == 0:
+                continue
+            if strength < n and rng.random() > _WILD:
+                scores = self.state.scores(variable, candidates)
+                candidates = candidates[np.argsort(-scores, kind="stable")[:_NEXT_BEST]]
+            self.state.exchange(variable, int(rng.choice(candidates)))
