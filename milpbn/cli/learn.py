@@ -64,7 +64,8 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
     _check(options)
     from milpbn.network.structure_file import read_structure
 
-    with Session(ctx, options, ("searching",)) as session:
+    session = Session(ctx, options, ("searching",))
+    with session.table:
         start = read_structure(options["start"]) if options["start"] else None
         session.load()
         table = ""

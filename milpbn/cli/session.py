@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -87,18 +86,6 @@ class Session:
         for name in ("p", "gamma", "ess"):
             if options[name] is not None and name not in score.settings():
                 raise click.UsageError(f"--{name} does not go with --score {score.name}")
-
-    def __enter__(self) -> Session:
-        self.table.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.table.__exit__(kind, error, traceback)
 
     def load(self) -> None:
         """Read and encode the data, and say what was decided on the way."""

@@ -75,7 +75,8 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     _check(ctx, options)
     start = _start(options["warm_start"])
     search = ("warm start",) if isinstance(start, str) else ()
-    with Session(ctx, options, (*search, "building", "solving")) as session:
+    session = Session(ctx, options, (*search, "building", "solving"))
+    with session.table:
         session.load()
         result = _learn(session, start)
     session.deliver(result, ("engine", "emit", "warm_start", "gap", "threads"))

@@ -101,11 +101,6 @@ class ConcaveOracle:
         """Number of classes."""
         return self.objective.space.n_classes
 
-    def value(self, eta: FloatArray) -> float:
-        """The soft margin at a (fractional) point."""
-        least, _ = self.margins(eta)
-        return float(self.objective.rows.weights @ np.minimum(least, self.objective.gamma))
-
     def group_values(self, least: FloatArray) -> FloatArray:
         """The soft margin of each group from the rows' smallest margins."""
         weighted = self.objective.rows.weights * np.minimum(least, self.objective.gamma)
