@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from milpbn.clock import Clock, OutOfTime
-from milpbn.engines.branching import Brancher
+from milpbn.engines.branching import Brancher, Origin
 from milpbn.engines.cuts.clusters import ClusterOracle
 from milpbn.engines.cuts.concave import ConcaveOracle
-from milpbn.engines.cuts.relaxation import Point, Relaxation
+from milpbn.engines.cuts.relaxation import Edge, Point, Relaxation
 from milpbn.engines.monolithic import SolveOptions
 from milpbn.engines.primal import Primal
 from milpbn.engines.report import engine_result
@@ -58,6 +58,8 @@ class Node:
     bound: float = field(compare=False)
     depth: int = field(compare=False)
     allowed: BoolArray = field(compare=False, repr=False)
+    edges: frozenset[Edge] = field(compare=False, default=frozenset())
+    origin: Origin | None = field(compare=False, default=None)
 
 
 def solve_branch_and_cut(
@@ -108,7 +110,7 @@ class Tree:
         self.oracle: ConcaveOracle | None = None
         self.relaxation = self._relaxation()
         self.primal = Primal(objective, progress, options.seed)
-        self.brancher = Brancher(self.space, self.relaxation)
+        self.brancher = Brancher(self.space, self.relaxation, self.clusters)
         self.heap: list[Node] = []
         self.current: Node | None = None
         self.count = 0
@@ -152,7 +154,9 @@ class Tree:
                 continue
             self.count += 1
             self.progress.nodes = self.count
-            self.after(node, self.process(node))
+            point = self.process(node)
+            self.brancher.learn(node)
+            self.after(node, point)
 
     def good_enough(self) -> bool:
         """Whether the gap that was asked for is reached."""
@@ -180,13 +184,13 @@ class Tree:
             self.settle(node)
             return
         children: list[Node] = []
-        for allowed, bound in self.brancher.children(node, point, self.cutoff):
+        for allowed, edges, bound, origin in self.brancher.children(node, point, self.cutoff):
             number = self.count * 2 + len(children) + 1
             bound = min(bound, node.bound)
             if bound <= self.cutoff:
                 self.settled = max(self.settled, bound)
                 continue
-            children.append(Node(-bound, number, bound, node.depth + 1, allowed))
+            children.append(Node(-bound, number, bound, node.depth + 1, allowed, edges, origin))
         # Plunge into the more promising child, keep the other for later.
         children.sort(key=lambda child: child.bound)
         self.current = children.pop() if children else None
@@ -241,6 +245,7 @@ class Tree:
     def process(self, node: Node) -> Point | None:
         """A node: a few rounds of cuts, as long as they pay."""
         self.relaxation.restrict(node.allowed)
+        self.relaxation.require(node.edges)
         point = self.rounds(node, None, limit=_ROUNDS_A_NODE)
         self.relaxation.purge(_PATIENCE_WITH_CUTS)
         return point

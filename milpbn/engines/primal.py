@@ -12,6 +12,9 @@ from milpbn.search.progress import Progress
 
 FloatArray = npt.NDArray[np.float64]
 
+# Points tried in vain before one more point is passed over between two tries.
+_PATIENCE = 20
+
 
 class Primal:
     """Rounds fractional points to structures and climbs from there."""
@@ -22,6 +25,8 @@ class Primal:
         self.search = Search(objective, progress, seed)
         self._climber: Climber | None = None
         self._tried: set[bytes] = set()
+        self._failures = 0
+        self._waited = 0
 
     @property
     def climber(self) -> Climber:
@@ -31,8 +36,18 @@ class Primal:
         return self._climber
 
     def improve(self, eta: FloatArray) -> None:
-        """Try the structure that the point suggests."""
-        families = self.round(eta)
+        """Try the structure that the point suggests, less often the longer it was in vain."""
+        self._waited += 1
+        if self._waited <= self._failures // _PATIENCE:
+            return
+        self._waited = 0
+        self._failures += 1
+        before = self.search.progress.value
+        self._climb_from(self.round(eta))
+        if self.search.progress.value > before:
+            self._failures = 0
+
+    def _climb_from(self, families: npt.NDArray[np.int64]) -> None:
         key = families.tobytes()
         if key in self._tried:
             return

@@ -59,6 +59,13 @@ class ClusterOracle:
         meets = self.contains[:, members].any(axis=1)
         return np.flatnonzero(inside & meets)
 
+    def joining(self, i: int, j: int) -> npt.NDArray[np.int64]:
+        """The families that join i and j by an arc."""
+        child = self.space.child
+        one = (child == i) & self.contains[:, j]
+        other = (child == j) & self.contains[:, i]
+        return np.flatnonzero(one | other)
+
     def arc_weights(self, eta: FloatArray) -> FloatArray:
         """``(n, n)``: the weight of every arc (parent, child) at a point."""
         n = self.space.n_variables

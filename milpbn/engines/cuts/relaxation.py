@@ -29,6 +29,7 @@ from milpbn.formulation.emit_highs import check_highs
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+Edge = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ class Relaxation:
         self._idle = np.zeros(64, dtype=np.int64)
         self._cluster: list[Cluster | None] = []
         self._known: set[Cluster] = set()
+        self._edges: list[Edge | None] = []
+        self._required: frozenset[Edge] = frozenset()
         self._highs = self._start()
         self._add_class_rows()
 
@@ -141,7 +144,40 @@ class Relaxation:
             self._known.add(cluster)
         return len(new)
 
-    def _add(self, row: FloatArray, rhs: float, group: int, cluster: Cluster | None) -> None:
+    def require(self, edges: frozenset[Edge]) -> None:
+        """Let exactly these pairs of variables be joined by an arc, whichever way it points.
+
+        ``-sum_{S contains j} eta[i,S] - sum_{S contains i} eta[j,S] <= -1``; a row that is not
+        required now waits with 0 on its right-hand side, where it says nothing.
+        """
+        if edges == self._required:
+            return
+        row_of = {edge: r for r, edge in enumerate(self._edges) if edge is not None}
+        for edge in self._required - edges:
+            if edge in row_of:
+                self._change_rhs(row_of[edge], 0.0)
+        for edge in sorted(edges - self._required):
+            if edge in row_of:
+                self._change_rhs(row_of[edge], -1.0)
+            else:
+                row = np.zeros(self._n_eta)
+                row[self._clusters.joining(*edge)] = -1.0
+                self._add(row, -1.0, -1, None, edge)
+        self._required = edges
+
+    def _change_rhs(self, row: int, rhs: float) -> None:
+        status = self._highs.changeRowBounds(self.space.n_variables + row, -highspy.kHighsInf, rhs)
+        check_highs(status, "change a row")
+        self._rhs[row] = rhs
+
+    def _add(
+        self,
+        row: FloatArray,
+        rhs: float,
+        group: int,
+        cluster: Cluster | None,
+        edge: Edge | None = None,
+    ) -> None:
         index = np.flatnonzero(row).astype(np.int32)
         value = row[index]
         if group >= 0:
@@ -157,6 +193,7 @@ class Relaxation:
         r = self.n_rows
         self._dense[r], self._rhs[r], self._group[r], self._idle[r] = row, rhs, group, 0
         self._cluster.append(cluster)
+        self._edges.append(edge)
         self.n_rows += 1
 
     def restrict(self, allowed: BoolArray) -> None:
@@ -209,7 +246,11 @@ class Relaxation:
     def purge(self, patience: int) -> None:
         """Drop cuts that were slack in the last `patience` solves; class rows stay."""
         removable = (self._group[: self.n_rows] >= 0) | np.array(
-            [cluster is not None for cluster in self._cluster], dtype=bool
+            [
+                cluster is not None or (edge is not None and edge not in self._required)
+                for cluster, edge in zip(self._cluster, self._edges, strict=True)
+            ],
+            dtype=bool,
         )
         drop = np.flatnonzero(removable & (self._idle[: self.n_rows] > patience))
         if len(drop) == 0:
@@ -221,4 +262,5 @@ class Relaxation:
             array[: len(keep)] = array[keep]
         self._known.difference_update(c for c in map(self._cluster.__getitem__, drop) if c)
         self._cluster = [self._cluster[r] for r in keep]
+        self._edges = [self._edges[r] for r in keep]
         self.n_rows = len(keep)
