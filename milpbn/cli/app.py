@@ -16,6 +16,7 @@ from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.learn import learn
 from milpbn.cli.predict import predict
 from milpbn.cli.solve import solve
+from milpbn.cli.verify import verify
 from milpbn.errors import MilpbnError
 
 EXIT_ERROR = 1
@@ -51,11 +52,12 @@ def cli() -> None:
       1    an error; the message on stderr says what to do
       2    a wrong option
       3    stopped (time limit, Ctrl-C) with a structure whose gap is still open
+      4    `milpbn verify` found a disagreement
       130  interrupted before there was a structure
     """
 
 
-for command in (solve, learn, inspect, predict, datasets):
+for command in (solve, learn, inspect, verify, predict, datasets):
     cli.add_command(command)
 
 

@@ -133,8 +133,16 @@ class Session:
                 "n_rows": int(data.is_train.sum()),
                 "n_incomplete_rows": data.n_dropped_rows,
                 "missing": self.encoder.missing,
+                **self._columns(),
             },
         )
+
+    def _columns(self) -> dict[str, Any]:
+        """How the columns of a user's file were read, so that it can be read again."""
+        if self.options["file"] is None:
+            return {}
+        names = ("target", "categorical", "numeric", "drop")
+        return {"columns": {name: self.options[name] for name in names}}
 
     def deliver(self, result: Result, further: Sequence[str] = ()) -> None:
         """Write the files that were asked for and print the report."""

@@ -10,6 +10,7 @@ judged by their true score and true acyclicity, never by the relaxation's value.
 from __future__ import annotations
 
 import heapq
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,7 +27,7 @@ from milpbn.engines.report import engine_result
 from milpbn.families.candidates import CLASS
 from milpbn.result import Listener, Result, Status, WarmStart
 from milpbn.scores import LinearObjective, MarginObjective, Objective, Score
-from milpbn.search.progress import Progress, allowed_gap
+from milpbn.search.progress import Families, Progress, allowed_gap
 from milpbn.search.start import complete_quietly, offer_simple_starts
 from milpbn.structure import Structure
 
@@ -98,6 +99,19 @@ def solve_branch_and_cut(
     return engine_result("branch-and-cut", progress, score, status, warm)
 
 
+def root_bound(objective: Objective, families: Families, clock: Clock | None = None) -> float:
+    """A bound on every structure, from the root's cuts alone and nothing known but one structure.
+
+    Families that cannot be part of anything better than `families` are taken out on the way.
+    """
+    progress = Progress(objective, clock or Clock(), None)
+    progress.incumbent(np.array(families, dtype=np.int64), "given")
+    with suppress(OutOfTime):
+        progress.improve_bound(objective.quick_bound(), 0, "quick bound")
+        Tree(objective, progress, SolveOptions()).run(nodes=0)
+    return progress.bound
+
+
 class Tree:
     """The search: a heap of nodes, one relaxation that serves them all."""
 
@@ -137,15 +151,15 @@ class Tree:
         """Nothing at or below this is worth looking at."""
         return self.progress.value + 0.5 * allowed_gap(self.progress.value)
 
-    def run(self) -> None:
-        """Branch until nothing is left, or the gap that was asked for is reached."""
+    def run(self, nodes: float = np.inf) -> None:
+        """Branch until nothing is left, the gap is reached, or so many nodes were looked at."""
         root = Node(0.0, 0, self.progress.bound, 0, np.ones(len(self.space), dtype=bool))
         self.current = root
         point = self.close_root(root)
         self.after(root, point)
         while True:
             self.report()
-            if self.good_enough() or not (self.heap or self.current):
+            if self.good_enough() or not (self.heap or self.current) or self.count >= nodes:
                 return
             node = self.current or heapq.heappop(self.heap)
             self.current = node

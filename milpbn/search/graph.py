@@ -50,3 +50,16 @@ class Acyclicity:
     def allows(self, families: IntArray, variable: int, family: int) -> bool:
         """Whether `variable` may take one particular family."""
         return not self._parents[family] & self.descendants(families, variable)
+
+    def is_acyclic(self, families: IntArray) -> bool:
+        """Whether a choice of families, one for each variable, has no cycle."""
+        left = (1 << self._space.n_variables) - 1
+        parents = [self._parents[f] for f in families.tolist()]
+        while left:
+            free = sum(
+                1 << i for i, above in enumerate(parents) if left >> i & 1 and not above & left
+            )
+            if not free:
+                return False
+            left &= ~free
+        return True

@@ -1,0 +1,257 @@
+"""What a model file claims, checked again from the data up.
+
+Nothing that the learner computed is trusted: the data are read and encoded again, the
+score is computed from its definition, a bound is derived anew, and where the space is
+small enough every structure is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+
+from milpbn.clock import Clock, OutOfTime
+from milpbn.datasets.table import Table
+from milpbn.encoding import EncodedData, Encoder
+from milpbn.engines.branch_and_cut import root_bound
+from milpbn.engines.enumeration import best_by_enumeration, n_choices
+from milpbn.families import Constraints, parse_smoothing
+from milpbn.learning import SearchSpace, build_objective
+from milpbn.network.model_file import Model
+from milpbn.network.network import fit_network
+from milpbn.network.rescore import rescore
+from milpbn.result import Status
+from milpbn.scores import LinearObjective, MarginObjective, Objective, Score, make_score
+from milpbn.search import run_learner
+from milpbn.search.local_search import LocalSearch
+from milpbn.search.progress import allowed_gap
+from milpbn.structure import Structure
+
+ENUMERABLE = 300_000
+"""Choices of families up to which every one is looked at."""
+
+# The share of the time that the search for a counterexample may take, and its kicks.
+_SEARCH_SHARE = 0.3
+_SEARCH_PATIENCE = 300
+
+
+@dataclass(frozen=True)
+class Check:
+    """One claim of a model file: whether it holds, and what was seen.
+
+    `holds` is None where a claim could neither be confirmed nor refuted; `proves` says by
+    what the bound was proven again, where the check did that.
+    """
+
+    claim: str
+    holds: bool | None
+    seen: str
+    proves: str = ""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All checks of one model."""
+
+    checks: tuple[Check, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether nothing disagreed."""
+        return all(check.holds is not False for check in self.checks)
+
+    @property
+    def proofs(self) -> tuple[str, ...]:
+        """By what the bound was proven again; empty where it rests on the run's own tree."""
+        return tuple(check.proves for check in self.checks if check.holds and check.proves)
+
+
+def verify_model(
+    model: Model, table: Table, *, time_limit: float | None = None, seed: int = 1
+) -> Verification:
+    """Check a model against the table that it was learned from.
+
+    Parameters
+    ----------
+    model
+        The model.
+    table
+        Its data, read again (with the same rows held out).
+    time_limit
+        Seconds for deriving bounds and for enumeration; the rest is quick.
+    seed
+        Of the search for a counterexample; the learner's own seed is 0 unless told.
+
+    Examples
+    --------
+    >>> import pathlib, subprocess, sys, tempfile
+    >>> from milpbn import load_dataset
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "model.json"
+    >>> command = [sys.executable, "-m", "milpbn", "solve", "--dataset", "iris", "--out", file]
+    >>> _ = subprocess.run(command, check=True, capture_output=True)
+    >>> verification = verify_model(Model.load(file), load_dataset("iris"))
+    >>> verification.agrees
+    True
+    >>> verification.checks[-1].claim
+    'no structure scores higher than the bound'
+    """
+    return Verification(tuple(_checks(model, table, Clock(time_limit), seed)))
+
+
+def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Check]:
+    data_check, encoder_check, data = _read_again(model, table)
+    yield data_check
+    yield encoder_check
+    if encoder_check.holds is False:
+        return
+    yield _parameters(model, data)
+    constraints = Constraints(**model.settings.get("constraints", {}))
+    structure_check = _structure(model, constraints)
+    yield structure_check
+    if structure_check.holds is False:
+        return
+    score = _score(model)
+    yield _objective(model, score, data)
+    space = SearchSpace(
+        int(model.settings["max_parents"]), bool(model.settings["class_parents"]), constraints
+    )
+    if model.result.bound is not None:
+        objective = build_objective(data, score, space, clock=clock)
+        yield from _bounds(model, objective, score, clock, seed)
+
+
+def _score(model: Model) -> Score:
+    known = ("p", "gamma", "smoothing", "ess", "folds", "fold_seed")
+    settings = {k: v for k, v in model.result.score_parameters.items() if k in known}
+    return make_score(model.result.score, **settings)
+
+
+def _read_again(model: Model, table: Table) -> tuple[Check, Check, EncodedData]:
+    claim = "the data are those that the model was learned from"
+    told, found = model.data.get("sha256"), table.source.get("sha256")
+    same = None if told is None else told == found
+    seen = "generated anew" if told is None else f"sha256 {str(found)[:12]}"
+    if same is False:
+        seen += f", the model says {str(told)[:12]}"
+    encoder = Encoder.fit(table)
+    encoded_alike = encoder.to_dict() == model.encoder.to_dict()
+    data = encoder.encode(table)
+    n = len(data.train())
+    return (
+        Check(claim, same, seen),
+        Check(
+            "fitting the encoder again gives the same states and cuts",
+            encoded_alike and n == model.data.get("n_rows", n),
+            f"{len(encoder.columns)} features, {n} training rows",
+        ),
+        data,
+    )
+
+
+def _parameters(model: Model, data: EncodedData) -> Check:
+    """Probabilities add up; where they are counts, they are counted again."""
+    claim = "the probabilities are normalised and, where counted, the data's"
+    worst = max(float(np.abs(np.exp(cpt).sum(axis=-1) - 1).max()) for cpt in model.network.log_cpts)
+    seen = f"sums differ from 1 by {worst:.1g}"
+    if model.settings.get("parameters", "ml") != "ml":
+        return Check(claim, worst < 1e-9, seen)
+    smoothing = parse_smoothing(model.settings["smoothing"])
+    again = fit_network(model.network.structure, data.variables, data.train(), smoothing)
+    pairs = zip(again.log_cpts, model.network.log_cpts, strict=True)
+    far = max(float(np.abs(a - b).max()) for a, b in pairs)
+    return Check(claim, worst < 1e-9 and far < 1e-9, f"{seen}, logarithms from counts by {far:.1g}")
+
+
+def _structure(model: Model, constraints: Constraints) -> Check:
+    structure = model.result.structure
+    broken = [*_broken_rules(structure, constraints, model)]
+    if structure != model.network.structure:
+        broken.append("the result names another structure than the network")
+    return Check(
+        "the structure is acyclic and obeys limits and constraints",
+        not broken,
+        "; ".join(broken) or f"{len(structure.arcs)} arcs",
+    )
+
+
+def _broken_rules(structure: Structure, constraints: Constraints, model: Model) -> Iterator[str]:
+    if not nx.is_directed_acyclic_graph(structure.to_networkx()):
+        yield "there is a cycle"
+    arcs = set(structure.arcs)
+    for name, parents in structure.to_dict().items():
+        limit = int(model.settings["max_parents"])
+        limit = min(limit, constraints.max_parents.get(name, limit))
+        if len(parents) > limit:
+            yield f"{name} has {len(parents)} parents, {limit} are allowed"
+        for parent in constraints.required_parents(name):
+            if (parent, name) not in arcs:
+                yield f"{parent}->{name} is required"
+    for parent, child in sorted(arcs):
+        if not constraints.allows(parent, child):
+            yield f"{parent}->{child} is forbidden"
+        if child == structure.variables[0] and not model.settings["class_parents"]:
+            yield f"{parent}->{child}: the class is a root"
+
+
+def _objective(model: Model, score: Score, data: EncodedData) -> Check:
+    claim = "the structure scores what the model says, by the score's definition"
+    value = rescore(score, model.result.structure, data.variables, data.train())
+    told = model.result.objective
+    return Check(claim, abs(value - told) <= allowed_gap(told), f"{value:.6f}, told {told:.6f}")
+
+
+def _bounds(
+    model: Model, objective: Objective, score: Score, clock: Clock, seed: int
+) -> Iterator[Check]:
+    """The bound against a fresh root bound, a fresh search and, if possible, enumeration."""
+    result = model.result
+    assert result.bound is not None
+    slack = result.tolerance * max(1.0, abs(result.objective))
+    closed = result.bound - result.objective <= slack
+    yield Check(
+        f"the status {result.status} fits objective and bound",
+        result.bound >= result.objective - slack and (result.status is Status.OPTIMAL) == closed,
+        f"gap {result.bound - result.objective:.6f}, tolerance {slack:.2g}",
+    )
+    families = objective.space.families(result.structure)
+    if isinstance(objective, MarginObjective | LinearObjective):
+        yield _root(result.bound, result.objective, root_bound(objective, families, clock), slack)
+    found = run_learner(
+        LocalSearch(patience=_SEARCH_PATIENCE),
+        objective,
+        score,
+        clock=clock.until(clock.elapsed + min(10.0, _SEARCH_SHARE * clock.remaining)),
+        seed=seed,
+    ).objective
+    yield Check(
+        "a fresh search finds nothing above the bound",
+        found <= result.bound + slack,
+        f"best found {found:.6f}",
+    )
+    yield _enumeration(result.bound, result.objective, closed, objective, clock, slack)
+
+
+def _root(told: float, value: float, bound: float, slack: float) -> Check:
+    """A root bound must lie above the structure; it proves the told bound if it lies below it."""
+    claim = "a root bound, derived again, lies above the structure"
+    proves = "the root bound" if bound <= told + slack else ""
+    return Check(claim, bound >= value - slack, f"{bound:.6f}, told {told:.6f}", proves)
+
+
+def _enumeration(
+    told: float, value: float, closed: bool, objective: Objective, clock: Clock, slack: float
+) -> Check:
+    claim = "no structure scores higher than the bound"
+    n = n_choices(objective.space)
+    if n > ENUMERABLE:
+        return Check(claim, None, f"{n:.3g} choices of families are too many to look at each")
+    try:
+        _, best = best_by_enumeration(objective, clock.checkpoint)
+    except OutOfTime:
+        return Check(claim, None, f"the time ended before all {n} choices were looked at")
+    right = best <= told + slack and (not closed or abs(best - value) <= slack)
+    seen = f"the best of all {n} choices of families scores {best:.6f}"
+    return Check(claim, right, seen, "enumeration")

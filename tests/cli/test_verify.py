@@ -1,0 +1,164 @@
+"""``milpbn verify`` confirms honest models and finds every kind of false claim."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def iris_model(milpbn: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two parents a variable, so that there is something to break."""
+    out = tmp_path_factory.mktemp("verify") / "iris.json"
+    result = milpbn("solve", "--dataset", "iris", "--class-root", "--out", out, "--quiet")
+    assert result.exit_code == 0, result.output
+    return out
+
+
+def changed(model: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    content = json.loads(model.read_text())
+    change(content)
+    out = model.with_name("changed.json")
+    out.write_text(json.dumps(content))
+    return out
+
+
+def disagreements(result: Result) -> list[str]:
+    return [line for line in result.stdout.splitlines() if line.startswith("DISAGREES")]
+
+
+def test_an_honest_model_agrees_and_is_proven_again(milpbn: Run, iris_model: Path) -> None:
+    result = milpbn("verify", iris_model)
+    assert (result.exit_code, disagreements(result)) == (0, [])
+    assert "proven again by" in result.stdout
+    assert "enumeration" in result.stdout
+
+
+def test_a_users_file_is_read_again_as_it_was(milpbn: Run, messy_csv: Path, tmp_path: Path) -> None:
+    file = Path(shutil.copy(messy_csv, tmp_path / "own.csv"))
+    model = tmp_path / "own.json"
+    options = ("--target", "Klasse №", "--drop", "Kennung", "--missing", "state", "--quiet")
+    result = milpbn("solve", "--data", file, *options, "--out", model)
+    assert result.exit_code == 0, result.output
+    agreed = milpbn("verify", model)
+    assert agreed.exit_code == 0, agreed.output
+    moved = file.rename(tmp_path / "moved.csv")
+    gone = milpbn("verify", model)
+    assert gone.exit_code == 1
+    assert str(file) in gone.stderr
+    assert milpbn("verify", model, "--data", moved).exit_code == 0
+    moved.write_bytes(moved.read_bytes() + moved.read_bytes().splitlines()[-1] + b"\n")
+    other = milpbn("verify", model, "--data", moved)
+    assert other.exit_code == 4
+    assert "the data are those" in disagreements(other)[0]
+
+
+def _objective(model: dict[str, Any]) -> None:
+    model["result"]["objective"] += 0.01
+
+
+def _bound_too_low(model: dict[str, Any]) -> None:
+    # A worse structure that claims to be optimal.
+    names = list(model["structure"])
+    structure = {name: [names[0]] if name == names[1] else [] for name in names}
+    model["result"]["structure"] = model["structure"] = structure
+
+
+def _probability(model: dict[str, Any]) -> None:
+    table = model["log_probabilities"][next(iter(model["structure"]))]
+    table[0], table[1] = table[1] - 0.1, table[0]
+
+
+def _encoder(model: dict[str, Any]) -> None:
+    column = next(c for c in model["encoder"]["columns"] if c.get("cuts"))
+    column["cuts"][0] += 0.05
+
+
+def _forbidden(model: dict[str, Any]) -> None:
+    name, parents = next((n, p) for n, p in model["structure"].items() if p)
+    model["settings"]["constraints"] = {"forbidden": [[parents[0], name]]}
+
+
+def _limit(model: dict[str, Any]) -> None:
+    model["settings"]["max_parents"] = 1
+
+
+def _status(model: dict[str, Any]) -> None:
+    model["result"]["bound"] += 1.0
+
+
+@pytest.mark.parametrize(
+    ("change", "claim"),
+    [
+        (_objective, "the structure scores what the model says"),
+        (_probability, "the probabilities are normalised"),
+        (_encoder, "fitting the encoder again"),
+        (_forbidden, "obeys limits and constraints"),
+        (_limit, "obeys limits and constraints"),
+        (_status, "the status optimal fits"),
+    ],
+)
+def test_false_claims_are_found(
+    milpbn: Run, iris_model: Path, tmp_path: Path, change: Callable[..., None], claim: str
+) -> None:
+    copy = tmp_path / "copy.json"
+    copy.write_text(iris_model.read_text())
+    result = milpbn("verify", changed(copy, change))
+    assert result.exit_code == 4, result.output
+    assert any(claim in line for line in disagreements(result)), result.stdout
+    assert "do not trust" in result.stdout
+
+
+def test_a_wrong_bound_is_refuted_by_search_and_enumeration(
+    milpbn: Run, iris_model: Path, tmp_path: Path
+) -> None:
+    """A worse structure, scored honestly, with a bound that says nothing better exists."""
+    from milpbn import Encoder, load_dataset
+    from milpbn.network.network import fit_network
+    from milpbn.network.rescore import rescore
+    from milpbn.scores import make_score
+    from milpbn.structure import Structure
+
+    def change(model: dict[str, Any]) -> None:
+        _bound_too_low(model)
+        table = load_dataset("iris")
+        data = Encoder.fit(table).encode(table)
+        structure = Structure.from_dict(model["structure"])
+        score = make_score("sm")
+        value = rescore(score, structure, data.variables, data.train())
+        network = fit_network(structure, data.variables, data.train(), score.smoothing)
+        model["log_probabilities"] = {
+            name: cpt.tolist()
+            for name, cpt in zip(structure.variables, network.log_cpts, strict=True)
+        }
+        model["result"]["objective"] = model["result"]["bound"] = value
+
+    copy = tmp_path / "copy.json"
+    copy.write_text(iris_model.read_text())
+    result = milpbn("verify", changed(copy, change))
+    assert result.exit_code == 4
+    found = " ".join(disagreements(result))
+    assert "a fresh search finds nothing above the bound" in found
+    assert "no structure scores higher than the bound" in found
+
+
+def test_a_heuristic_claims_no_bound(milpbn: Run, tmp_path: Path) -> None:
+    out = tmp_path / "tan.json"
+    milpbn("learn", "--dataset", "iris", "--method", "tan-cmi", "--out", out, "--quiet")
+    result = milpbn("verify", out)
+    assert result.exit_code == 0, result.output
+    assert "no bound is claimed" in result.stdout
+
+
+def test_a_bundled_set_needs_no_file(milpbn: Run, iris_model: Path) -> None:
+    result = milpbn("verify", iris_model, "--data", "x.csv")
+    assert result.exit_code == 2
+    assert "no --data is needed" in result.stderr
