@@ -1,37 +1,37 @@
 """What to branch on: strong branching at first, pseudo-costs once they are known.
 
 Trees that differ only in where their arcs point score almost alike, so a family that is
-forbidden comes back turned round. Branching therefore decides first which variables are
-joined at all, and then, where that is decided, on single families.
+forbidden comes back turned round. So there are two kinds of candidates: whether two
+variables are joined at all, whichever way, and whether a variable takes a family.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from milpbn.engines.cuts.clusters import ClusterOracle
-from milpbn.engines.cuts.relaxation import Edge, Point, Relaxation
-from milpbn.families.candidates import FamilySpace
-
-if TYPE_CHECKING:
-    from milpbn.engines.branch_and_cut import Node
+from milpbn.engines.cuts.clusters import Edge
+from milpbn.engines.cuts.oracle import CutOracle
+from milpbn.engines.cuts.relaxation import Point, Relaxation
+from milpbn.engines.tree import Candidate, Node, Origin
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 Child = tuple[BoolArray, frozenset[Edge]]
-Origin = tuple[Edge | int, int, float, float]
 
 # Something whose pseudo-costs rest on this many trials is trusted.
 _RELIABLE = 8
 # Candidates looked at, and simplex iterations of a trial.
 _CANDIDATES = 12
-_TRIAL_ITERATIONS = 60
+_TRIAL_ITERATIONS = 40
+# Candidates tried in vain after the best one. Trials for each solve of a node, and some to
+# begin with; beyond that one trial of a candidate must do.
+_LOOK_AHEAD = 8
+_TRIALS_A_SOLVE = 2.0
+_FREE_TRIALS = 100
 # Values this close to 0 or 1 are decided.
 _DECIDED = 1e-6
 
@@ -54,23 +54,24 @@ class _Costs:
 class Brancher:
     """Chooses a pair of variables or a family, and makes the children: with it, without it."""
 
-    def __init__(self, space: FamilySpace, relaxation: Relaxation, clusters: ClusterOracle) -> None:
-        self.space = space
-        self.relaxation = relaxation
-        self.clusters = clusters
-        self.costs: dict[Edge | int, _Costs] = defaultdict(_Costs)
+    def __init__(self, oracle: CutOracle) -> None:
+        self.space = oracle.space
+        self.clusters = oracle.clusters
+        self.costs: dict[Candidate, _Costs] = defaultdict(_Costs)
 
     def children(
-        self, node: Node, point: Point, cutoff: float
-    ) -> Iterator[tuple[BoolArray, frozenset[Edge], float, Origin]]:
-        """The two children as (allowed families, required edges, bound, origin)."""
-        candidate, weight, bounds = self.choose(node, point, cutoff)
-        units = (max(1 - weight, 1e-6), max(weight, 1e-6))
+        self, relaxation: Relaxation, node: Node, point: Point, cutoff: float
+    ) -> list[Node]:
+        """The two children."""
+        candidate, weight, bounds = self.choose(relaxation, node, point, cutoff)
+        distance = _distances(weight)
         children = zip(self.split(node, candidate), bounds, strict=True)
-        for side, ((allowed, edges), bound) in enumerate(children):
-            yield allowed, edges, bound, (candidate, side, units[side], node.bound)
+        return [
+            Node(bound, 0, allowed, edges, Origin(candidate, side, distance[side], node.bound))
+            for side, ((allowed, edges), bound) in enumerate(children)
+        ]
 
-    def split(self, node: Node, candidate: Edge | int) -> tuple[Child, Child]:
+    def split(self, node: Node, candidate: Candidate) -> tuple[Child, Child]:
         """What the node becomes with the candidate, and without it."""
         without = node.allowed.copy()
         if isinstance(candidate, tuple):
@@ -84,34 +85,39 @@ class Brancher:
         return (chosen, node.edges), (without, node.edges)
 
     def choose(
-        self, node: Node, point: Point, cutoff: float
-    ) -> tuple[Edge | int, float, tuple[float, float]]:
+        self, relaxation: Relaxation, node: Node, point: Point, cutoff: float
+    ) -> tuple[Candidate, float, tuple[float, float]]:
         """The candidate with the best product of falls, and the children's bounds."""
         weight = {**self._undecided_edges(point.eta), **self._undecided_families(node, point.eta)}
         typical = self._typical()
         candidates = sorted(weight, key=lambda c: -self._guess(c, weight[c], typical))
         best, best_score = candidates[0], -1.0
         best_bounds = (point.bound, point.bound)
+        in_vain = 0
         for candidate in candidates[:_CANDIDATES]:
-            falls, bounds = self._falls(node, point, candidate, weight[candidate], cutoff)
+            falls, bounds = self._falls(
+                relaxation, node, point, candidate, weight[candidate], cutoff
+            )
             score = max(falls[0], 1e-6) * max(falls[1], 1e-6)
+            in_vain = 0 if score > best_score else in_vain + 1
             if score > best_score:
                 best, best_score, best_bounds = candidate, score, bounds
+            if in_vain > _LOOK_AHEAD:
+                break
             if min(bounds) <= cutoff:
                 # One child is hopeless: the other is this node with less freedom.
                 best, best_bounds = candidate, bounds
                 break
-        self.relaxation.restrict(node.allowed)
-        self.relaxation.require(node.edges)
+        relaxation.restrict(node.allowed, node.edges)
         return best, weight[best], best_bounds
 
-    def _undecided_edges(self, eta: FloatArray) -> dict[Edge | int, float]:
+    def _undecided_edges(self, eta: FloatArray) -> dict[Candidate, float]:
         arcs = self.clusters.arc_weights(eta)
         both = np.triu(arcs + arcs.T)
         pairs = np.argwhere((both > _DECIDED) & (both < 1 - _DECIDED))
         return {(i, j): float(both[i, j]) for i, j in pairs.tolist()}
 
-    def _undecided_families(self, node: Node, eta: FloatArray) -> dict[Edge | int, float]:
+    def _undecided_families(self, node: Node, eta: FloatArray) -> dict[Candidate, float]:
         fractional = np.flatnonzero((eta > _DECIDED) & (eta < 1 - _DECIDED))
         if len(fractional) == 0:
             # An integer point that the cuts do not support yet: any free variable will do.
@@ -134,33 +140,47 @@ class Brancher:
         up, down = (float(np.mean(m)) if m else 1.0 for m in means)
         return up, down
 
+    def _may_try(self, relaxation: Relaxation) -> bool:
+        """Whether there were not too many trials so far."""
+        return relaxation.trials < _TRIALS_A_SOLVE * relaxation.solves + _FREE_TRIALS
+
     def learn(self, node: Node) -> None:
         """Note what a branching has brought once the child's own cuts are in."""
         if node.origin is not None and np.isfinite(node.bound):
-            candidate, side, units, before = node.origin
-            self.costs[candidate].add(side, max(before - node.bound, 0.0) / units)
+            fall = max(node.origin.bound - node.bound, 0.0)
+            self.costs[node.origin.candidate].add(node.origin.side, fall / node.origin.distance)
 
-    def _guess(self, candidate: Edge | int, weight: float, typical: tuple[float, float]) -> float:
+    def _guess(self, candidate: Candidate, weight: float, typical: tuple[float, float]) -> float:
         costs = self.costs.get(candidate) or _Costs()
         up, down = costs.mean(0, typical[0]), costs.mean(1, typical[1])
         return max(up * (1 - weight), 1e-6) * max(down * weight, 1e-6)
 
     def _falls(
-        self, node: Node, point: Point, candidate: Edge | int, weight: float, cutoff: float
+        self,
+        relaxation: Relaxation,
+        node: Node,
+        point: Point,
+        candidate: Candidate,
+        weight: float,
+        cutoff: float,
     ) -> tuple[tuple[float, float], tuple[float, float]]:
-        units = (max(1 - weight, 1e-6), max(weight, 1e-6))
+        distance = _distances(weight)
         costs = self.costs[candidate]
-        if min(costs.counts) >= _RELIABLE:
-            falls = [costs.mean(side, 0.0) * units[side] for side in (0, 1)]
-            return (falls[0], falls[1]), (point.bound, point.bound)
+        if min(costs.counts) >= (_RELIABLE if self._may_try(relaxation) else 1):
+            known = [costs.mean(side, 0.0) * distance[side] for side in (0, 1)]
+            return (known[0], known[1]), (point.bound, point.bound)
         falls, bounds = [], []
         for side, (allowed, edges) in enumerate(self.split(node, candidate)):
-            self.relaxation.restrict(allowed)
-            self.relaxation.require(edges)
-            trial = self.relaxation.solve(_TRIAL_ITERATIONS)
+            relaxation.restrict(allowed, edges)
+            trial = relaxation.solve(_TRIAL_ITERATIONS)
             bound = -np.inf if trial is None else min(trial.bound, point.bound)
             # An impossible child counts as a fall to the cutoff, not without end.
             falls.append(point.bound - (cutoff if trial is None else bound))
             bounds.append(bound)
-            costs.add(side, falls[side] / units[side])
+            costs.add(side, falls[side] / distance[side])
         return (falls[0], falls[1]), (bounds[0], bounds[1])
+
+
+def _distances(weight: float) -> tuple[float, float]:
+    """How far a candidate's weight is from being chosen, and from being given up."""
+    return max(1 - weight, 1e-6), max(weight, 1e-6)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from milpbn.clock import Checkpoint, OutOfTime
 from milpbn.scores import Objective
 from milpbn.search.base import Search
-from milpbn.search.local_search import Climber
+from milpbn.search.local_search import Climber, LocalSearch
 from milpbn.search.progress import Progress
 
 FloatArray = npt.NDArray[np.float64]
@@ -17,12 +18,22 @@ _PATIENCE = 20
 
 
 class Primal:
-    """Rounds fractional points to structures and climbs from there."""
+    """Rounds fractional points to structures and climbs from there.
+
+    Parameters
+    ----------
+    objective, progress, seed
+        See :class:`~milpbn.search.Search`.
+    checkpoint
+        Raises when the run must end.
+    """
 
     source = "rounding"
 
-    def __init__(self, objective: Objective, progress: Progress, seed: int) -> None:
-        self.search = Search(objective, progress, seed)
+    def __init__(
+        self, objective: Objective, progress: Progress, seed: int, checkpoint: Checkpoint
+    ) -> None:
+        self.search = Search(objective, progress, seed, checkpoint=checkpoint)
         self._climber: Climber | None = None
         self._tried: set[bytes] = set()
         self._failures = 0
@@ -34,6 +45,27 @@ class Primal:
         if self._climber is None:
             self._climber = Climber(self.search, self.source)
         return self._climber
+
+    def search_widely(self, seconds: float, patience: int) -> None:
+        """A local search of its own, from the best structure so far."""
+        checkpoint, clock = self.search.checkpoint, self.search.progress.clock
+        part = clock.until(clock.elapsed + seconds)
+
+        def limited() -> None:
+            checkpoint()
+            part.checkpoint()
+
+        search = Search(
+            self.search.objective,
+            self.search.progress,
+            int(self.search.rng.integers(2**31)),
+            self.search.progress.families,
+            limited,
+        )
+        try:
+            Climber(search, LocalSearch.name).run(patience)
+        except OutOfTime:
+            checkpoint()
 
     def improve(self, eta: FloatArray) -> None:
         """Try the structure that the point suggests, less often the longer it was in vain."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from milpbn.clock import Clock, OutOfTime
+from milpbn.clock import Checkpoint, Clock, OutOfTime
 from milpbn.families.candidates import FamilySpace
 from milpbn.result import Listener, Result, Status
 from milpbn.scores import Objective, Score, SearchState
@@ -31,13 +31,21 @@ class Search:
         All randomness of the learner comes from it.
     start
         A structure to begin with, for learners that can.
+    checkpoint
+        Called between evaluations; raises when the search must end. The clock's by default.
     """
 
     def __init__(
-        self, objective: Objective, progress: Progress, seed: int, start: Families | None = None
+        self,
+        objective: Objective,
+        progress: Progress,
+        seed: int,
+        start: Families | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> None:
         self.objective = objective
         self.progress = progress
+        self.checkpoint = checkpoint or progress.clock.checkpoint
         self.rng = np.random.default_rng(seed)
         self.start = start
         self._states: list[SearchState] = []
@@ -71,10 +79,6 @@ class Search:
         """Report the state's structure if it beats the best so far."""
         if state.value > self.progress.value:
             self.progress.incumbent(state.families.copy(), source)
-
-    def checkpoint(self) -> None:
-        """Raise when the time is over; called between evaluations."""
-        self.progress.clock.checkpoint()
 
 
 class Learner(ABC):

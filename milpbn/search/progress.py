@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 
 import numpy as np
 import numpy.typing as npt
@@ -42,27 +43,31 @@ class Progress:
         self.nodes = 0
         self.trace: list[TracePoint] = []
         self._listener = listener
+        # Several workers may report at once; a listener hears one of them at a time.
+        self._lock = threading.RLock()
 
     def incumbent(self, families: Families, source: str) -> bool:
         """Offer a structure; returns whether it is the best so far."""
         value = self.objective.value(families)
-        if value <= self.value:
-            return False
-        self.families, self.value, self.source = families, value, source
-        self.bound = self._above_incumbent(self.bound)
-        self._tell(source)
-        return True
+        with self._lock:
+            if value <= self.value:
+                return False
+            self.families, self.value, self.source = families, value, source
+            self.bound = self._above_incumbent(self.bound)
+            self._tell(source)
+            return True
 
     def improve_bound(self, bound: float, nodes: int, source: str) -> None:
         """Report a valid bound; a weaker one than is known changes nothing."""
-        self.nodes = max(self.nodes, nodes)
-        bound = self._above_incumbent(bound)
-        if not bound < self.bound:
-            return
-        last = self.trace[-1].bound if self.trace else None
-        self.bound = bound
-        if last is None or last - bound > _WORTH_TELLING * max(abs(last), 1.0):
-            self._tell(source)
+        with self._lock:
+            self.nodes = max(self.nodes, nodes)
+            bound = self._above_incumbent(bound)
+            if not bound < self.bound:
+                return
+            last = self.trace[-1].bound if self.trace else None
+            self.bound = bound
+            if last is None or last - bound > _WORTH_TELLING * max(abs(last), 1.0):
+                self._tell(source)
 
     def close(self) -> tuple[TracePoint, ...]:
         """The whole trace, ending with the final state."""

@@ -29,6 +29,9 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 Cluster = frozenset[int]
 
+Edge = tuple[int, int]
+"""Two variables, the smaller first."""
+
 
 class ClusterOracle:
     """Separates cluster rows over the candidate families.

@@ -13,23 +13,28 @@ removes families that no better structure can contain.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from typing import Any
 
 import highspy
 import numpy as np
 import numpy.typing as npt
 
-from milpbn.engines.cuts.clusters import Cluster, ClusterOracle
+from milpbn.clock import Clock, OutOfTime
+from milpbn.engines.cuts.clusters import Cluster, Edge
 from milpbn.engines.cuts.concave import ConcaveCut
+from milpbn.engines.cuts.oracle import CutOracle
 from milpbn.errors import SolverError
-from milpbn.families.candidates import CLASS, FamilySpace
+from milpbn.families.candidates import CLASS
 from milpbn.formulation.emit_highs import check_highs
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-Edge = tuple[int, int]
+
+# Seconds that stand for no limit.
+_FOREVER = 1e9
 
 
 @dataclass(frozen=True)
@@ -52,29 +57,55 @@ class Point:
     loss: FloatArray
 
 
+@dataclass
+class Pool:
+    """Cuts that serve every relaxation over the same rows and families, whatever its gamma."""
+
+    cuts: list[ConcaveCut] = field(default_factory=list)
+    clusters: list[Cluster] = field(default_factory=list)
+
+    def replace(self, relaxation: Relaxation) -> None:
+        """Keep the cuts of a relaxation instead."""
+        now = relaxation.pool()
+        self.cuts, self.clusters = now.cuts, now.clusters
+
+
 class Relaxation:
-    """A HiGHS linear program that grows by cuts and is solved again from its last basis."""
+    """A HiGHS linear program that grows by cuts and is solved again from its last basis.
+
+    Parameters
+    ----------
+    oracle
+        The objective's costs, groups and clusters.
+    clock
+        Ends a solve in time.
+    while_solving
+        A context that is entered while HiGHS runs.
+    """
 
     def __init__(
         self,
-        space: FamilySpace,
-        clusters: ClusterOracle,
-        costs: FloatArray,
-        group_bounds: tuple[FloatArray, FloatArray],
-        gamma: float,
+        oracle: CutOracle,
+        clock: Clock,
+        while_solving: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        self.space = space
-        self.gamma = gamma
-        self._clusters = clusters
-        self._costs = costs
-        self._low, self._high = group_bounds
-        self._n_eta, self._n_groups = len(space), len(self._low)
+        self.space = oracle.space
+        self.gamma = oracle.gamma
+        self._clock = clock
+        self._while_solving = while_solving
+        self._clusters = oracle.clusters
+        self._costs = oracle.costs
+        self._low, self._high = oracle.height_bounds
+        self._n_eta, self._n_groups = len(self.space), len(self._low)
         self.allowed = np.ones(self._n_eta, dtype=bool)
+        self.solves = 0
+        self.trials = 0
         # Rows on the solver's side of the one-parent-set rows: a copy for the safe bound.
         self.n_rows = 0
         self._dense = np.zeros((64, self._n_eta))
         self._rhs = np.zeros(64)
         self._group = np.zeros(64, dtype=np.int64)
+        self._beyond = np.zeros(64)
         self._idle = np.zeros(64, dtype=np.int64)
         self._cluster: list[Cluster | None] = []
         self._known: set[Cluster] = set()
@@ -133,6 +164,20 @@ class Relaxation:
         """T[g] - coefficients . eta <= constant."""
         for cut in cuts:
             self._add(-cut.coefficients, cut.constant(self.gamma), cut.group, None)
+            self._beyond[self.n_rows - 1] = cut.beyond
+
+    def pool(self) -> Pool:
+        """All cuts that are in the program now."""
+        concave = np.flatnonzero(self._group[: self.n_rows] >= 0)
+        return Pool(
+            [ConcaveCut(int(self._group[r]), -self._dense[r], self._beyond[r]) for r in concave],
+            [cluster for cluster in self._cluster if cluster is not None],
+        )
+
+    def fill(self, pool: Pool) -> None:
+        """Add the cuts of a pool."""
+        self.add_cuts(pool.cuts)
+        self.add_clusters(pool.clusters)
 
     def add_clusters(self, clusters: Sequence[Cluster]) -> int:
         """sum over families meeting their own cluster <= size - 1; returns how many were new."""
@@ -144,7 +189,7 @@ class Relaxation:
             self._known.add(cluster)
         return len(new)
 
-    def require(self, edges: frozenset[Edge]) -> None:
+    def _require(self, edges: frozenset[Edge]) -> None:
         """Let exactly these pairs of variables be joined by an arc, whichever way it points.
 
         ``-sum_{S contains j} eta[i,S] - sum_{S contains i} eta[j,S] <= -1``; a row that is not
@@ -187,7 +232,7 @@ class Relaxation:
             self._highs.addRow(-highspy.kHighsInf, rhs, len(index), index, value), "add a cut"
         )
         if self.n_rows == len(self._dense):
-            for name in ("_dense", "_rhs", "_group", "_idle"):
+            for name in ("_dense", "_rhs", "_group", "_beyond", "_idle"):
                 array = getattr(self, name)
                 setattr(self, name, np.concatenate([array, np.zeros_like(array)]))
         r = self.n_rows
@@ -196,8 +241,9 @@ class Relaxation:
         self._edges.append(edge)
         self.n_rows += 1
 
-    def restrict(self, allowed: BoolArray) -> None:
-        """Let only some families be chosen."""
+    def restrict(self, allowed: BoolArray, edges: frozenset[Edge] = frozenset()) -> None:
+        """Let only some families be chosen, and some pairs be joined for certain."""
+        self._require(edges)
         changed = np.flatnonzero(allowed != self.allowed).astype(np.int32)
         if len(changed):
             upper = allowed[changed].astype(np.float64)
@@ -211,8 +257,17 @@ class Relaxation:
         """Solve from the last basis; None where no structure is left."""
         limit = 2**31 - 1 if iteration_limit is None else iteration_limit
         check_highs(self._highs.setOptionValue("simplex_iteration_limit", limit), "set a limit")
-        check_highs(self._highs.run(), "solve the relaxation")
+        # HiGHS's own clock runs on over all solves.
+        end = self._highs.getRunTime() + min(self._clock.remaining, _FOREVER)
+        check_highs(self._highs.setOptionValue("time_limit", end), "set a limit")
+        with self._while_solving():
+            outcome = self._highs.run()
+        check_highs(outcome, "solve the relaxation")
+        self.solves += iteration_limit is None
+        self.trials += iteration_limit is not None
         status = self._highs.getModelStatus()
+        if status == highspy.HighsModelStatus.kTimeLimit:
+            raise OutOfTime
         if status == highspy.HighsModelStatus.kInfeasible:
             return None
         solved = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kIterationLimit)
@@ -228,8 +283,8 @@ class Relaxation:
 
     def _lagrangian(self, duals: FloatArray) -> tuple[float, FloatArray]:
         y = np.maximum(duals, 0.0)
-        rows = self._dense[: self.n_rows]
-        reduced = self._costs - y @ rows
+        tight = np.flatnonzero(y)
+        reduced = self._costs - y[tight] @ self._dense[tight]
         reduced[~self.allowed] = -np.inf
         best = np.maximum.reduceat(reduced, self.space.offsets[:-1])
         group = self._group[: self.n_rows]
@@ -258,7 +313,7 @@ class Relaxation:
         index = (drop + self.space.n_variables).astype(np.int32)
         check_highs(self._highs.deleteRows(len(index), index), "drop cuts")
         keep = np.setdiff1d(np.arange(self.n_rows), drop)
-        for array in (self._dense, self._rhs, self._group, self._idle):
+        for array in (self._dense, self._rhs, self._group, self._beyond, self._idle):
             array[: len(keep)] = array[keep]
         self._known.difference_update(c for c in map(self._cluster.__getitem__, drop) if c)
         self._cluster = [self._cluster[r] for r in keep]

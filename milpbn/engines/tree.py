@@ -1,0 +1,191 @@
+"""The tree of a branch-and-cut: open nodes, the bound of all of them, and who works on which.
+
+A node is a set of families that are still allowed and a set of pairs that must be joined.
+Workers take nodes, close or split them (:mod:`milpbn.engines.worker`), and give children
+back. All of Python's part runs under one lock; a worker lets go of it while its linear
+program is solved, so that two workers keep two cores busy. With one worker the run is
+deterministic.
+"""
+
+from __future__ import annotations
+
+import heapq
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from milpbn.clock import OutOfTime
+from milpbn.engines.cuts.clusters import Edge
+from milpbn.search.progress import Progress, allowed_gap
+
+BoolArray = npt.NDArray[np.bool_]
+
+Candidate = Edge | int
+"""What can be branched on: a pair of variables, or a family."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The branching that made a node: on what, which side, how far, from which bound."""
+
+    candidate: Candidate
+    side: int
+    distance: float
+    bound: float
+
+
+@dataclass(order=True)
+class Node:
+    """Families that are still allowed, pairs that must be joined, and a bound."""
+
+    rank: tuple[float, int] = field(init=False)
+    bound: float = field(compare=False)
+    number: int = field(compare=False)
+    allowed: BoolArray = field(compare=False, repr=False)
+    edges: frozenset[Edge] = field(compare=False, default=frozenset())
+    origin: Origin | None = field(compare=False, default=None)
+
+    def __post_init__(self) -> None:
+        self.rank = (-self.bound, self.number)
+
+
+class Tree:
+    """Open nodes, and what is known about all structures.
+
+    Parameters
+    ----------
+    progress
+        The best structure and bound so far.
+    gap
+        The relative gap at which the search may stop.
+    """
+
+    def __init__(self, progress: Progress, gap: float) -> None:
+        self.progress = progress
+        self.gap = gap
+        self.count = 0
+        self._heap: list[Node] = []
+        self._active: list[Node] = []
+        self._made = 0
+        self._settled = -np.inf
+        self._changed = threading.Condition(threading.Lock())
+        self._failure: BaseException | None = None
+
+    @property
+    def cutoff(self) -> float:
+        """Nothing at or below this is worth looking at."""
+        return self.progress.value + 0.5 * allowed_gap(self.progress.value)
+
+    def root(self, n_families: int) -> Node:
+        """The node that holds every structure, ready to be worked on."""
+        node = Node(self.progress.bound, 0, np.ones(n_families, dtype=bool))
+        self._active.append(node)
+        return node
+
+    def settle(self, bound: float) -> None:
+        """Note that something was cut away which could have scored up to `bound`."""
+        self._settled = max(self._settled, bound)
+
+    def report(self) -> None:
+        """The bound of the whole tree: open nodes, and what was cut away."""
+        open_bounds = [n.bound for n in self._active]
+        if self._heap:
+            open_bounds.append(self._heap[0].bound)
+        bound = max([self._settled, self.progress.value, *open_bounds])
+        self.progress.improve_bound(bound, self.count, "branch-and-cut")
+
+    def close(self, node: Node, children: list[Node]) -> Node | None:
+        """Replace a node by its children; the better one is returned to go on with."""
+        self._active.remove(node)
+        if not children:
+            self.settle(node.bound)
+        hopeful = []
+        for child in children:
+            child.bound = min(child.bound, node.bound)
+            if child.bound <= self.cutoff:
+                self.settle(child.bound)
+            else:
+                self._made += 1
+                child.number = self._made
+                child.__post_init__()
+                hopeful.append(child)
+        # Plunge into the more promising child, keep the other for later.
+        hopeful.sort(reverse=True)
+        best = hopeful.pop() if hopeful else None
+        for child in hopeful:
+            heapq.heappush(self._heap, child)
+        if best is not None:
+            self._active.append(best)
+        self._changed.notify_all()
+        return best
+
+    def done(self) -> bool:
+        """Whether the gap that was asked for is reached, or a worker has failed."""
+        gap = self.progress.bound - self.progress.value
+        allowed = max(self.gap * abs(self.progress.value), allowed_gap(self.progress.value))
+        return gap <= allowed or self._failure is not None
+
+    def next(self, node: Node | None) -> Node | None:
+        """The node to work on: `node` itself, else the best open one; None when all is done."""
+        while True:
+            self.report()
+            if self.done():
+                return None
+            if node is None and self._heap:
+                node = heapq.heappop(self._heap)
+                self._active.append(node)
+            if node is not None:
+                if node.bound > self.cutoff:
+                    self.count += 1
+                    self.progress.nodes = self.count
+                    return node
+                node = self.close(node, [])
+            elif not self._active:
+                return None
+            else:
+                # Another worker may still bring children.
+                self._changed.wait(0.1)
+                self.progress.clock.checkpoint()
+
+    @contextmanager
+    def unlocked(self) -> Iterator[None]:
+        """Let another worker go on meanwhile."""
+        self._changed.release()
+        try:
+            yield
+        finally:
+            self._changed.acquire()
+
+    def run(self, first: Callable[[], object], others: Sequence[Callable[[], object]]) -> None:
+        """Run the workers until none has anything left; the first one in this thread."""
+        threads = [threading.Thread(target=self._guarded, args=(w,), daemon=True) for w in others]
+        with self._changed:
+            for thread in threads:
+                thread.start()
+            try:
+                first()
+            except BaseException as error:
+                self._failure = error
+                self._changed.notify_all()
+        for thread in threads:
+            thread.join()
+        if self._failure is not None:
+            raise self._failure
+
+    def _guarded(self, work: Callable[[], object]) -> None:
+        with self._changed:
+            try:
+                work()
+            except BaseException as error:
+                self._failure = self._failure or error
+                self._changed.notify_all()
+
+    def checkpoint(self) -> None:
+        """Raise where the time is over or another worker has failed."""
+        if self._failure is not None:
+            raise OutOfTime
+        self.progress.clock.checkpoint()

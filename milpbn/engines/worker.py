@@ -1,0 +1,225 @@
+"""What happens at a node: solve the relaxation, fix families, add cuts, branch.
+
+Bounds are Lagrangian and do not rest on the solver's tolerances; every family whose forced
+choice falls below the incumbent is taken out of the node. Integer points are judged by
+their true score and true acyclicity, never by the relaxation's value.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from milpbn.engines.branching import Brancher
+from milpbn.engines.cuts.oracle import CutOracle
+from milpbn.engines.cuts.relaxation import Point, Relaxation
+from milpbn.engines.primal import Primal
+from milpbn.engines.tree import Node, Tree
+from milpbn.families.candidates import CLASS
+
+FloatArray = npt.NDArray[np.float64]
+
+# Cluster rows added in one round at the most: the most violated ones.
+_CLUSTERS_A_ROUND = 40
+# A cut must be violated by this fraction of the objective to be worth a row.
+_CUT_VIOLATION = 1e-7
+# Solves that a cut may be slack before it is dropped.
+_PATIENCE_WITH_CUTS = 12
+# How far the first separation point of a round lies from the best point to the LP's.
+_IN_OUT = 0.4
+# A round that lowers the bound by less than this share of the open gap is the node's last.
+_PAYING = 0.01
+_ROUNDS_A_NODE = 12
+_ROUNDS_AT_ROOT = 400
+
+
+class Worker:
+    """Works on one node after the other, with a relaxation of its own.
+
+    Parameters
+    ----------
+    tree
+        Where nodes come from and go to.
+    oracle
+        Cuts and true scores.
+    relaxation
+        The linear program.
+    brancher
+        Chooses what to branch on; its knowledge is shared by all workers.
+    primal
+        Makes structures from points.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        oracle: CutOracle,
+        relaxation: Relaxation,
+        brancher: Brancher,
+        primal: Primal,
+    ) -> None:
+        self.tree = tree
+        self.oracle = oracle
+        self.relaxation = relaxation
+        self.brancher = brancher
+        self.primal = primal
+        self.space = oracle.space
+
+    @property
+    def cutoff(self) -> float:
+        """See :attr:`Tree.cutoff`."""
+        return self.tree.cutoff
+
+    def start(self) -> Node | None:
+        """Close or branch the root; the node to go on with."""
+        root = self.tree.root(len(self.space))
+        point = self.close_root(root)
+        return self.tree.close(root, self.children(root, point))
+
+    def work(self, node: Node | None) -> None:
+        """Work on a node and on whatever comes after it."""
+        while node is not None:
+            point = self.process(node)
+            self.brancher.learn(node)
+            node = self.tree.next(self.tree.close(node, self.children(node, point)))
+
+    def children(self, node: Node, point: Point | None) -> list[Node]:
+        """Two nodes in place of one, or none if nothing better can be inside."""
+        if point is None or node.bound <= self.cutoff:
+            return []
+        return self.brancher.children(self.relaxation, node, point, self.cutoff)
+
+    def close_root(self, node: Node) -> Point | None:
+        """The root: stabilised cuts until the bound is that of all possible cuts."""
+        center = None
+        if self.oracle.concave is not None:
+            center = self.oracle.vertex(self.tree.progress.families)
+            self.relaxation.add_cuts(self.oracle.concave.cuts(center))
+        point = self.rounds(node, center, _ROUNDS_AT_ROOT)
+        if point is None or node.bound <= self.cutoff:
+            return point
+        if self.probe_class_parents(node):
+            return self.rounds(node, None, _ROUNDS_A_NODE)
+        return point
+
+    def probe_class_parents(self, node: Node) -> bool:
+        """Try each feature as a parent of the class; True if that removed any family.
+
+        A parent of the class cannot be its child, so most features lose more than the gap.
+        Together the families of the class hide this in a fraction of each.
+        """
+        own = self.space.of(CLASS)
+        removed = False
+        for feature in range(1, self.space.n_variables):
+            of_class = own.start + np.flatnonzero(node.allowed[own.start : own.stop])
+            with_feature = of_class[self.space.contains[of_class, feature]]
+            if len(with_feature) == 0:
+                continue
+            allowed = node.allowed.copy()
+            allowed[own.start : own.stop] = False
+            allowed[with_feature] = True
+            trial = Node(node.bound, 0, allowed)
+            self.relaxation.restrict(allowed)
+            point = self.rounds(trial, None, _ROUNDS_A_NODE)
+            hopeless = with_feature
+            if point is not None and trial.bound > self.cutoff:
+                hopeless = with_feature[~trial.allowed[with_feature]]
+            else:
+                self.tree.settle(trial.bound)
+            if len(hopeless):
+                node.allowed[hopeless] = False
+                removed = True
+        self.relaxation.restrict(node.allowed)
+        return removed
+
+    def process(self, node: Node) -> Point | None:
+        """A node: a few rounds of cuts, as long as they pay."""
+        self.relaxation.restrict(node.allowed, node.edges)
+        point = self.rounds(node, None, _ROUNDS_A_NODE)
+        self.relaxation.purge(_PATIENCE_WITH_CUTS)
+        return point
+
+    def rounds(self, node: Node, center: FloatArray | None, limit: int) -> Point | None:
+        """Solve, fix, separate, again; the node's bound falls, its families get fewer."""
+        best_height = -np.inf
+        for k in range(limit):
+            self.tree.checkpoint()
+            point = self.relaxation.solve()
+            if point is None:
+                node.bound = -np.inf
+                return None
+            before = node.bound
+            node.bound = min(node.bound, point.bound)
+            if node.bound <= self.cutoff:
+                return point
+            self.fix(node, point)
+            if k == 0 or (center is not None and k % 10 == 0):
+                self.primal.improve(point.eta)
+            if center is not None:
+                self.tree.report()
+            if self.is_settled_integer(node, point):
+                return None
+            added = self.add_clusters(point)
+            if center is not None:
+                center, best_height, n = self.add_stabilised(point, center, best_height)
+            else:
+                n, _ = self.add_cuts(point, point.eta)
+            if added + n == 0:
+                return point
+            small = before - node.bound < _PAYING * (node.bound - self.cutoff)
+            if center is None and k >= 2 and small:
+                return point
+            if center is not None:
+                self.relaxation.purge(_PATIENCE_WITH_CUTS)
+        return point
+
+    def fix(self, node: Node, point: Point) -> None:
+        """Take out the families whose forced choice falls to the cutoff."""
+        forced = point.bound - point.loss
+        hopeless = node.allowed & (forced <= self.cutoff)
+        if hopeless.any():
+            self.tree.settle(float(forced[hopeless].max()))
+            node.allowed = node.allowed & ~hopeless
+            self.relaxation.restrict(node.allowed, node.edges)
+
+    def is_settled_integer(self, node: Node, point: Point) -> bool:
+        """Whether the point is a structure that scores what the relaxation promises."""
+        chosen = self.oracle.structure_at(point.eta)
+        if chosen is None:
+            return False
+        self.tree.progress.incumbent(chosen, "relaxation")
+        if node.bound <= self.cutoff:
+            return True
+        # Only this structure is left: nothing more can be hidden in the node.
+        if int(node.allowed.sum()) == self.space.n_variables:
+            node.bound = min(node.bound, self.oracle.objective.value(chosen))
+            return True
+        return False
+
+    def add_clusters(self, point: Point) -> int:
+        """Violated cluster rows; an integer point is checked for cycles exactly."""
+        return self.relaxation.add_clusters(
+            self.oracle.violated_clusters(point.eta)[:_CLUSTERS_A_ROUND]
+        )
+
+    def add_cuts(self, point: Point, at: FloatArray) -> tuple[int, float]:
+        """Cuts at a point where they cut the relaxation's solution off; and the height there."""
+        concave = self.oracle.concave
+        if concave is None:
+            return 0, -np.inf
+        least = _CUT_VIOLATION * max(1.0, abs(self.tree.progress.value)) / concave.n_groups
+        cuts, values = concave.violated_cuts(at, point.eta, point.heights - least)
+        self.relaxation.add_cuts(cuts)
+        return len(cuts), float(values.sum())
+
+    def add_stabilised(
+        self, point: Point, center: FloatArray, best_height: float
+    ) -> tuple[FloatArray, float, int]:
+        """Cuts between the best point so far and the relaxation's, then at the latter."""
+        between = _IN_OUT * point.eta + (1 - _IN_OUT) * center
+        added, height = self.add_cuts(point, between)
+        if height > best_height:
+            center, best_height = between, height
+        if added == 0:
+            added, _ = self.add_cuts(point, point.eta)
+        return center, best_height, added

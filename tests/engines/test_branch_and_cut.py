@@ -1,0 +1,126 @@
+"""Branch-and-cut: workers, time, interrupts, pools, and what it never may say."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from milpbn import Encoder, learn_structure, load_dataset
+from milpbn.clock import Clock
+from milpbn.engines.branch_and_cut import BranchAndCut, root_bound, solve_branch_and_cut
+from milpbn.engines.cuts.relaxation import Pool
+from milpbn.engines.enumeration import best_by_enumeration, n_choices
+from milpbn.engines.monolithic import SolveOptions
+from milpbn.learning import SearchSpace, build_objective
+from milpbn.scores import make_score
+from milpbn.search.progress import Progress
+
+
+def all_rows(name):
+    table = load_dataset(name)
+    table = replace(table, is_train=np.ones(len(table.features), dtype=bool))
+    return Encoder.fit(table).encode(table)
+
+
+@pytest.fixture(scope="module")
+def glass():
+    return all_rows("glass")
+
+
+@pytest.fixture(scope="module")
+def objective(glass):
+    return build_objective(glass, make_score("sm", p=0.9), SearchSpace(class_parents=False))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_any_number_of_workers_proves_the_same_optimum(glass, threads):
+    result = learn_structure(
+        glass, class_parents=False, options=SolveOptions(threads=threads), start=None
+    )
+    assert result.status == "optimal"
+    assert result.objective == pytest.approx(247.128271, abs=1e-5)
+    assert result.nodes > 10
+    bounds = [t.bound for t in result.trace if t.bound is not None]
+    assert bounds == pytest.approx(sorted(bounds, reverse=True), rel=1e-12)
+
+
+def test_one_worker_is_deterministic(objective):
+    runs = [solve_branch_and_cut(objective, make_score("sm", p=0.9)) for _ in range(2)]
+    assert runs[0].nodes == runs[1].nodes
+    assert [(t.objective, t.bound) for t in runs[0].trace] == [
+        (t.objective, t.bound) for t in runs[1].trace
+    ]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_in_any_worker_keeps_structure_and_bound(objective, threads):
+    pressed = []
+
+    def interrupt(point):
+        if point.nodes >= 10 and not pressed:
+            pressed.append(point)
+            raise KeyboardInterrupt
+
+    result = solve_branch_and_cut(
+        objective,
+        make_score("sm", p=0.9),
+        listener=interrupt,
+        options=SolveOptions(threads=threads),
+    )
+    assert result.status == "interrupted"
+    assert result.objective <= 247.128272 <= result.bound + 1e-6
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_time_limit_ends_all_workers(threads):
+    data = all_rows("vehicle")
+    result = learn_structure(
+        data, class_parents=False, time_limit=3, options=SolveOptions(threads=threads)
+    )
+    assert result.status == "time_limit"
+    assert 1090 < result.objective < result.bound < 1160
+    assert sum(result.seconds.values()) < 4.5
+
+
+def test_cuts_of_one_gamma_serve_another(glass):
+    space = SearchSpace(class_parents=False)
+    pool = Pool()
+    values = {}
+    for p in (0.9, 0.6, 0.99):
+        score = make_score("sm", p=p)
+        result = solve_branch_and_cut(build_objective(glass, score, space), score, pool=pool)
+        assert result.status == "optimal"
+        assert pool.cuts
+        values[p] = result.objective
+    known = {0.9: 247.128271, 0.6: 21.172981, 0.99: 395.714031}
+    assert values == pytest.approx(known, abs=1e-5)
+
+
+def test_pooled_cuts_bound_every_structure_at_every_gamma(glass):
+    """The right-hand sides are above the true group values, for random structures."""
+    space = SearchSpace(class_parents=False)
+    first = build_objective(glass, make_score("sm", p=0.9), space)
+    pool = Pool()
+    solve_branch_and_cut(first, make_score("sm", p=0.9), clock=Clock(2), pool=pool)
+    rng = np.random.default_rng(5)
+    for p in (0.55, 0.9, 0.999):
+        objective = build_objective(glass, make_score("sm", p=p), space)
+        search = BranchAndCut(objective, Progress(objective, Clock(), None), SolveOptions())
+        concave = search.oracle.concave
+        for _ in range(50):
+            # Cyclic choices too: the cuts know nothing of acyclicity.
+            families = rng.integers(objective.space.offsets[:-1], objective.space.offsets[1:])
+            eta = search.oracle.vertex(families)
+            heights = concave.group_values(concave.margins(eta)[0])
+            for cut in pool.cuts:
+                assert cut.value(eta, objective.gamma) >= heights[cut.group] - 1e-6
+
+
+def test_root_bound_and_enumeration_bracket_iris():
+    data = all_rows("iris")
+    objective = build_objective(data, make_score("sm", p=0.9), SearchSpace())
+    families, best = best_by_enumeration(objective)
+    assert n_choices(objective.space) > 1000
+    assert best == pytest.approx(301.217215, abs=1e-5)
+    assert root_bound(objective, objective.space.feasible_families()) >= best
+    assert root_bound(objective, families) >= best - 1e-9
