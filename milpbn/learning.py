@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from milpbn.clock import Clock, OutOfTime
 from milpbn.encoding.data import EncodedData
 from milpbn.engines.branch_and_cut import solve_branch_and_cut
+from milpbn.engines.cuts.relaxation import Pool
 from milpbn.engines.monolithic import SolveOptions, solve_monolithic
 from milpbn.errors import MilpbnError, OptionError, SolverError
 from milpbn.families import Constraints, MergedRows, candidate_families
@@ -163,11 +165,15 @@ def run_method(
     options: SolveOptions | None = None,
     listener: Listener | None = None,
     objective: Objective | None = None,
+    begin: Structure | None = None,
+    pool: Pool | None = None,
 ) -> Result:
     """Learn with a running clock, then check the result from the data up.
 
     See :func:`learn_structure`; `start_source` says where a given structure came from, and
-    `objective` is what :func:`build_objective` gave, where several methods share it.
+    `objective` is what :func:`build_objective` gave, where several methods share it. The
+    heuristic that looks for a start begins at `begin`; branch-and-cut takes cuts from a
+    `pool` and leaves its own there.
     """
     options = options or SolveOptions()
     if isinstance(method, str) and method not in METHODS:
@@ -183,8 +189,9 @@ def run_method(
                 f"the score {score.name} cannot be solved exactly; choose another score or one of "
                 f"the heuristics {', '.join(LEARNERS)}"
             )
+        engine = ENGINES[method] if pool is None else partial(ENGINES[method], pool=pool)
         result = _run_engine(
-            ENGINES[method], objective, score, clock, start, start_source, options, listener
+            engine, objective, score, clock, start, start_source, begin, options, listener
         )
     else:
         given = start if isinstance(start, Structure) else None
@@ -210,6 +217,7 @@ def _run_engine(
     clock: Clock,
     start: Structure | str | None,
     start_source: str,
+    begin: Structure | None,
     options: SolveOptions,
     listener: Listener | None,
 ) -> Result:
@@ -224,6 +232,7 @@ def _run_engine(
             score,
             clock=clock.until(clock.elapsed + share, phase="warm start"),
             seed=options.seed,
+            start=begin,
             bound=objective.quick_bound(),
             listener=_without_end(listener),
         )

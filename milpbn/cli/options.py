@@ -11,6 +11,7 @@ from milpbn.cli.params import (
     ArcParam,
     Duration,
     Number,
+    Numbers,
     OutputFile,
     ScoreName,
     Size,
@@ -29,25 +30,35 @@ def _group(options: Sequence[Decorator]) -> Decorator:
     return decorate
 
 
-score_options = _group(
-    (
-        click.option(
-            "--score",
-            type=ScoreName(),
-            default="sm",
-            show_default=True,
-            help="sm (= mm), sbm, mdl (= bic), bdeu; for searches also cr, cll.",
-        ),
-        click.option(
-            "--p",
-            type=Number(0.5, 1),
-            help="Desired class probability of sm and sbm.  [default: 0.9]",
-        ),
-        click.option("--gamma", type=Number(0), help="Desired log-margin instead of --p."),
-        click.option("--ess", type=Number(0), help="Equivalent sample size of bdeu.  [default: 1]"),
-    )
+_SCORE = click.option(
+    "--score",
+    type=ScoreName(),
+    default="sm",
+    show_default=True,
+    help="sm (= mm), sbm, mdl (= bic), bdeu; for searches also cr, cll.",
 )
+_P = click.option(
+    "--p",
+    type=Number(0.5, 1),
+    help="Desired class probability of sm and sbm.  [default: 0.9]",
+)
+_P_GRID = click.option(
+    "--p",
+    type=Numbers(0.5, 1),
+    metavar="P[,P...]",
+    help="Desired class probability of sm and sbm; several are solved one after the other, "
+    "sharing their cuts: 0.6,0.8,0.9.  [default: 0.9]",
+)
+_MARGIN = (
+    click.option("--gamma", type=Number(0), help="Desired log-margin instead of --p."),
+    click.option("--ess", type=Number(0), help="Equivalent sample size of bdeu.  [default: 1]"),
+)
+
+score_options = _group((_SCORE, _P, *_MARGIN))
 """What is maximised."""
+
+grid_score_options = _group((_SCORE, _P_GRID, *_MARGIN))
+"""What is maximised, for one p or several."""
 
 space_options = _group(
     (

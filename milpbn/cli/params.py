@@ -115,6 +115,27 @@ class Number(click.FloatRange):
         return number
 
 
+class Numbers(Number):
+    """One number, or a tuple of several with commas between them.
+
+    Examples
+    --------
+    >>> Numbers(0.5, 1).convert("0.9", None, None)
+    0.9
+    >>> Numbers(0.5, 1).convert("0.6, 0.9", None, None)
+    (0.6, 0.9)
+    """
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """See :class:`click.ParamType`."""
+        if isinstance(value, tuple):
+            return value
+        numbers = tuple(super(Numbers, self).convert(v, param, ctx) for v in str(value).split(","))
+        if len(set(numbers)) < len(numbers):
+            self.fail(f"{value!r} names a number twice", param, ctx)
+        return numbers if len(numbers) > 1 else numbers[0]
+
+
 class Names(_ParamType):
     """Column names separated by commas."""
 

@@ -39,16 +39,20 @@ def text_report(model: Model, data: EncodedData) -> str:
     return "\n".join(lines)
 
 
-def json_report(model: Model, data: EncodedData) -> str:
+def report_dict(model: Model, data: EncodedData) -> dict[str, Any]:
     """The same for programs."""
-    content: dict[str, Any] = {
+    return {
         "data": model.data,
         "settings": model.settings,
         "result": model.result.to_dict(),
         "accuracy": accuracies(model, data),
         "notes": list(data.notes),
     }
-    return json.dumps(content, indent=1, allow_nan=False)
+
+
+def json_report(model: Model, data: EncodedData) -> str:
+    """The same as JSON."""
+    return json.dumps(report_dict(model, data), indent=1, allow_nan=False)
 
 
 def trace_csv(result: Result) -> str:

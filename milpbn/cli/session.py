@@ -51,9 +51,11 @@ class Session:
             ("loading", "encoding", "scoring", *phases, "checking"),
             quiet=options["quiet"],
         )
+        # With several p, the grid sets the score of each.
+        p = 0.9 if options["p"] is None or isinstance(options["p"], tuple) else options["p"]
         self.score = make_score(
             options["score"],
-            p=0.9 if options["p"] is None else options["p"],
+            p=p,
             gamma=options["gamma"],
             smoothing=options["smoothing"],
             ess=1.0 if options["ess"] is None else options["ess"],

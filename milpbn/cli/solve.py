@@ -8,7 +8,8 @@ import click
 from click.core import ParameterSource
 
 from milpbn.cli.data import data_options
-from milpbn.cli.options import run_options, score_options, space_options
+from milpbn.cli.grid import check_grid, solve_grid
+from milpbn.cli.options import grid_score_options, run_options, space_options
 from milpbn.cli.params import Gap, OutputFile
 from milpbn.cli.session import Session
 
@@ -22,7 +23,7 @@ EXIT_STOPPED = 3
 
 @click.command(short_help="Learn a structure exactly.")
 @data_options
-@score_options
+@grid_score_options
 @space_options
 @click.option(
     "--engine",
@@ -71,22 +72,37 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     Examples:
       milpbn solve --dataset car --score sm
       milpbn solve --data my.csv --target outcome --time-limit 5m --out model.json
+      milpbn solve --dataset heart --class-root --p 0.6,0.8,0.9,0.99
     """
     _check(ctx, options)
     start = _start(options["warm_start"])
     search = ("warm start",) if isinstance(start, str) else ()
     session = Session(ctx, options, (*search, "building", "solving"))
+    further = ("engine", "emit", "warm_start", "gap", "threads")
+    grid = isinstance(options["p"], tuple)
     with session.table:
         session.load()
-        result = _learn(session, start)
-    session.deliver(result, ("engine", "emit", "warm_start", "gap", "threads"))
-    within = result.gap_rel is not None and result.gap_rel <= options["gap"]
-    ctx.exit(0 if result.status == "optimal" or within else EXIT_STOPPED)
+        results = solve_grid(session, further) if grid else [_learn(session, start)]
+    if not grid:
+        session.deliver(results[0], further)
+    complete = len(results) == (len(options["p"]) if grid else 1)
+    closed = all(r.status == "optimal" or _within(r, options["gap"]) for r in results)
+    ctx.exit(0 if complete and closed else EXIT_STOPPED)
+
+
+def _within(result: Result, gap: float) -> bool:
+    return result.gap_rel is not None and result.gap_rel <= gap
 
 
 def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     """Refuse options that contradict each other, before anything is read."""
     Session.check(options)
+    if isinstance(options["p"], tuple):
+        check_grid(options)
+        if options["warm_start"] != "local-search":
+            raise click.UsageError(
+                "--warm-start takes one p; several start from each other's structures"
+            )
     emit_given = ctx.get_parameter_source("emit") is ParameterSource.COMMANDLINE
     if emit_given and options["engine"] != "monolithic":
         raise click.UsageError("--emit goes with --engine monolithic")

@@ -1,0 +1,120 @@
+"""``milpbn solve --p 0.6,0.8,0.9``: one line for each p."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milpbn.cli.session import Session
+
+if TYPE_CHECKING:
+    from milpbn.network.model_file import Model
+    from milpbn.result import Listener, Result
+
+PLACE = "{p}"
+"""Stands for the value of p in the names of output files."""
+
+_HEADER = (
+    f"{'p':>7} {'status':<11} {'objective':>15} {'bound':>15} {'gap':>10} {'nodes':>7} "
+    f"{'seconds':>8} {'training':>10} {'test':>9}"
+)
+
+
+def check_grid(options: dict[str, Any]) -> None:
+    """Refuse options that do not go with several p."""
+    for name, option in (("out", "--out"), ("trace_file", "--trace")):
+        if options[name] and PLACE not in str(options[name]):
+            raise click.UsageError(
+                f"several p make several files: write {PLACE} into the name that {option} gives, "
+                f"as in {_example(options[name])}"
+            )
+    if options["write_model"]:
+        raise click.UsageError("--write-model takes one p")
+
+
+def _example(file: str) -> str:
+    path = Path(file)
+    return str(path.with_name(f"{path.stem}-{PLACE}{path.suffix}"))
+
+
+def solve_grid(session: Session, further: tuple[str, ...]) -> list[Result]:
+    """Solve for every p, save and print as results come; Ctrl-C keeps those that are there."""
+    from milpbn.engines.monolithic import SolveOptions
+    from milpbn.grid import run_grid
+    from milpbn.scores import make_score
+
+    options = session.options
+    names = ("gap", "threads", "seed", "emit", "memory_limit")
+    scores = {
+        p: make_score(options["score"], p=p, smoothing=options["smoothing"]) for p in options["p"]
+    }
+
+    def listener(p: float) -> Listener:
+        session.table.print(f"p = {p:g}")
+        return session.table
+
+    results: list[Result] = []
+    reports: list[dict[str, Any]] = []
+    runs = run_grid(
+        session.data,
+        scores,
+        session.space,
+        method=options["engine"],
+        clock=session.clock,
+        options=SolveOptions(**{k: options[k] for k in names}),
+        listener=listener,
+    )
+    try:
+        if not options["as_json"]:
+            click.echo(_HEADER)
+        for p, result in runs:
+            session.score = scores[p]
+            model = session.model(result, further)
+            model.settings["p"] = p
+            _save(session, model, p)
+            results.append(result)
+            if options["as_json"]:
+                reports.append(_as_dict(model, session))
+            else:
+                click.echo(_line(p, model, session))
+    except KeyboardInterrupt:
+        if not results:
+            raise
+    if options["as_json"]:
+        click.echo(json.dumps(reports, indent=1, allow_nan=False))
+    return results
+
+
+def _save(session: Session, model: Model, p: float) -> None:
+    from milpbn.cli.report import trace_csv
+    from milpbn.files import write_whole
+
+    options = session.options
+    if options["trace_file"]:
+        write_whole(str(options["trace_file"]).replace(PLACE, f"{p:g}"), trace_csv(model.result))
+    if options["out"]:
+        model.save(str(options["out"]).replace(PLACE, f"{p:g}"))
+
+
+def _as_dict(model: Model, session: Session) -> dict[str, Any]:
+    from milpbn.cli.report import report_dict
+
+    return report_dict(model, session.data)
+
+
+def _line(p: float, model: Model, session: Session) -> str:
+    from milpbn.cli.report import accuracies
+
+    result = model.result
+    shares = accuracies(model, session.data)
+    test = f"{100 * shares['test']:>7.2f} %" if "test" in shares else f"{'-':>9}"
+    assert result.bound is not None
+    assert result.gap_rel is not None
+    return (
+        f"{p:>7g} {result.status:<11} {result.objective:>15.6f} {result.bound:>15.6f} "
+        f"{100 * result.gap_rel:>8.4f} % {result.nodes:>7} {sum(result.seconds.values()):>8.2f} "
+        f"{100 * shares['training']:>8.2f} % {test}"
+    )

@@ -1,0 +1,63 @@
+"""``milpbn solve --p 0.6,0.9``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+
+def test_one_line_and_one_model_for_each_p(milpbn: Run, tmp_path: Path) -> None:
+    out, trace = tmp_path / "m-{p}.json", tmp_path / "t-{p}.csv"
+    options = ("--dataset", "iris", "--p", "0.9,0.6", "--out", out, "--trace", trace)
+    result = milpbn("solve", *options)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert [line.split()[:2] for line in lines[1:]] == [["0.6", "optimal"], ["0.9", "optimal"]]
+    for p in (0.6, 0.9):
+        model = json.loads((tmp_path / f"m-{p}.json").read_text())
+        assert model["settings"]["p"] == p
+        assert f"{model['result']['objective']:.6f}" in result.stdout
+        assert (tmp_path / f"t-{p}.csv").read_text().startswith("time,")
+        assert milpbn("verify", tmp_path / f"m-{p}.json").exit_code == 0
+
+
+def test_json_is_a_list(milpbn: Run) -> None:
+    result = milpbn("solve", "--dataset", "iris", "--p", "0.9,0.6", "--json", "--max-parents", 1)
+    reports = json.loads(result.stdout)
+    assert [r["settings"]["p"] for r in reports] == [0.6, 0.9]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--out", "model.json"), "model-{p}.json"),
+        (("--write-model", "x.lp"), "--write-model"),
+        (("--warm-start", "none"), "--warm-start"),
+        (("--score", "mdl"), "--p does not go with --score mdl"),
+    ],
+)
+def test_what_does_not_go_with_a_grid(
+    milpbn: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, str],
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = milpbn("solve", "--dataset", "iris", "--p", "0.6,0.9", *options)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("p", ["0.6,", "0.6,0.6", "0.6,2", "a,b"])
+def test_bad_grids(milpbn: Run, p: str) -> None:
+    result = milpbn("solve", "--dataset", "iris", "--p", p)
+    assert result.exit_code == 2
+    assert "--p" in result.stderr
