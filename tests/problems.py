@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from milpbn.encoding import EncodedData, Variable
+from milpbn.families import Constraints
 
 
 def encoded(codes, cards):
@@ -49,3 +52,34 @@ def random_constraints(rng, n):
     if rng.random() < 0.3:
         out["max_parents"] = {int(rng.integers(n)): int(rng.integers(0, 2))}
     return out
+
+
+# Candidate structures must stay enumerable: larger n goes with fewer parents.
+SHAPES = [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3), (5, 1), (5, 2)]
+
+
+def random_case(seed, score):
+    """Data, settings and sometimes constraints, small enough for brute force."""
+    rng = np.random.default_rng([seed, len(score)])
+    n, max_parents = SHAPES[seed % len(SHAPES)]
+    codes, cards = random_codes(rng, n, n_classes=2 + seed % 2)
+    p = float(rng.choice([0.501, 0.6, 0.8, 0.9, 0.99, 0.999]))
+    case = {
+        "max_parents": max_parents,
+        "class_parents": bool(rng.random() < 0.6),
+        "ess": float(rng.choice([0.5, 1.0, 10.0])),
+        "gamma": math.log(p / (1 - p)),
+    }
+    limits = random_constraints(rng, n) if seed % 3 == 0 else {}
+    return codes, cards, case, limits
+
+
+def named(limits, data):
+    """Constraints by names from constraints by indices."""
+    names = [v.name for v in data.variables]
+    return Constraints(
+        required=[(names[a], names[b]) for a, b in limits.get("required", ())],
+        forbidden=[(names[a], names[b]) for a, b in limits.get("forbidden", ())],
+        tiers=[[names[v] for v in group] for group in limits.get("tiers", ())],
+        max_parents={names[v]: k for v, k in limits.get("max_parents", {}).items()},
+    )

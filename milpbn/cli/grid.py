@@ -47,7 +47,7 @@ def solve_grid(session: Session, further: tuple[str, ...]) -> list[Result]:
     from milpbn.scores import make_score
 
     options = session.options
-    names = ("gap", "threads", "seed", "emit", "memory_limit")
+    names = ("gap", "threads", "seed", "emit", "memory_limit", "host")
     scores = {
         p: make_score(options["score"], p=p, smoothing=options["smoothing"]) for p in options["p"]
     }

@@ -33,6 +33,13 @@ EXIT_STOPPED = 3
     help="How the problem is solved.",
 )
 @click.option(
+    "--host",
+    type=click.Choice(["highs", "scip"]),
+    default="highs",
+    show_default=True,
+    help="Whose tree serves branch-and-cut; scip needs the extra milpbn[scip].",
+)
+@click.option(
     "--emit",
     type=click.Choice(["pulp", "highspy"]),
     default="pulp",
@@ -78,7 +85,7 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     start = _start(options["warm_start"])
     search = ("warm start",) if isinstance(start, str) else ()
     session = Session(ctx, options, (*search, "building", "solving"))
-    further = ("engine", "emit", "warm_start", "gap", "threads")
+    further = ("engine", "host", "emit", "warm_start", "gap", "threads")
     grid = isinstance(options["p"], tuple)
     with session.table:
         session.load()
@@ -106,6 +113,7 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     emit_given = ctx.get_parameter_source("emit") is ParameterSource.COMMANDLINE
     if emit_given and options["engine"] != "monolithic":
         raise click.UsageError("--emit goes with --engine monolithic")
+    _check_host(options)
     from milpbn.scores import MarginScore, make_score
     from milpbn.scores.base import DecomposableScore
 
@@ -114,6 +122,18 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
         raise click.UsageError(
             f"--score {score.name} cannot be solved exactly; `milpbn learn` can search with it"
         )
+
+
+def _check_host(options: dict[str, Any]) -> None:
+    if options["host"] != "scip":
+        return
+    if options["engine"] != "branch-and-cut":
+        raise click.UsageError("--host goes with --engine branch-and-cut")
+    if options["threads"] > 1:
+        raise click.UsageError("--host scip uses one thread")
+    from milpbn.engines.scip_host import scip_version
+
+    scip_version()
 
 
 def _start(given: str) -> Structure | str | None:
@@ -131,7 +151,7 @@ def _learn(session: Session, start: Structure | str | None) -> Result:
     from milpbn.learning import run_method
 
     options = session.options
-    names = ("gap", "threads", "seed", "emit", "memory_limit")
+    names = ("gap", "threads", "seed", "emit", "memory_limit", "host")
     if options["write_model"]:
         _write_model(session, session.space)
     return run_method(

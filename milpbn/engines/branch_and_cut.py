@@ -19,6 +19,7 @@ from milpbn.engines.cuts.relaxation import Pool, Relaxation
 from milpbn.engines.monolithic import SolveOptions
 from milpbn.engines.primal import Primal
 from milpbn.engines.report import engine_result
+from milpbn.engines.scip_host import ScipHost, scip_version
 from milpbn.engines.tree import Node, Tree
 from milpbn.engines.worker import Worker
 from milpbn.result import Listener, Result, Status, WarmStart
@@ -49,6 +50,7 @@ def solve_branch_and_cut(
     brings the cuts of an earlier run on the same rows and families, and takes this run's.
     """
     clock, options = clock or Clock(), options or SolveOptions()
+    solver = scip_version() if options.host == "scip" else None
     progress = Progress(objective, clock, listener)
     status, warm = Status.TIME_LIMIT, None
     try:
@@ -57,7 +59,11 @@ def solve_branch_and_cut(
             warm = WarmStart(start_source, objective.value(families), accepted=True)
             progress.incumbent(families, start_source)
         offer_simple_starts(progress)
-        search = BranchAndCut(objective, progress, options, pool)
+        search: BranchAndCut | ScipHost
+        if options.host == "scip":
+            search = ScipHost(objective, progress, options.gap, options.seed)
+        else:
+            search = BranchAndCut(objective, progress, options, pool)
         clock.close_phase("building")
         search.run()
         status = Status.FEASIBLE
@@ -67,7 +73,7 @@ def solve_branch_and_cut(
         status = Status.INTERRUPTED
         complete_quietly(progress)
     clock.close_phase("solving")
-    return engine_result("branch-and-cut", progress, score, status, warm)
+    return engine_result("branch-and-cut", progress, score, status, warm, solver)
 
 
 def root_bound(objective: Objective, families: Families, clock: Clock | None = None) -> float:

@@ -19,6 +19,7 @@ from milpbn.search.progress import Progress
 from milpbn.search.start import complete_quietly, offer_simple_starts
 from milpbn.structure import Structure
 
+HOSTS = ("highs", "scip")
 EMITTERS = ("pulp", "highspy")
 
 
@@ -36,6 +37,9 @@ class SolveOptions:
         ``"pulp"`` or ``"highspy"``: how the monolithic model reaches HiGHS.
     memory_limit
         Bytes for families, tables and the model.
+    host
+        Whose tree serves branch-and-cut: ``"highs"`` (milpbn's own, on HiGHS linear programs)
+        or ``"scip"`` (with the extra ``milpbn[scip]``).
     """
 
     gap: float = 0.0
@@ -43,6 +47,7 @@ class SolveOptions:
     seed: int = 0
     emit: str = "pulp"
     memory_limit: int = DEFAULT_MEMORY
+    host: str = "highs"
 
     def __post_init__(self) -> None:
         if not self.gap >= 0:
@@ -51,6 +56,8 @@ class SolveOptions:
             raise OptionError(f"threads must be at least 1, not {self.threads}")
         if self.emit not in EMITTERS:
             raise OptionError(f"emit must be one of {', '.join(EMITTERS)}, not {self.emit!r}")
+        if self.host not in HOSTS:
+            raise OptionError(f"host must be one of {', '.join(HOSTS)}, not {self.host!r}")
 
 
 def solve_monolithic(

@@ -12,7 +12,12 @@ from milpbn.search.progress import TOLERANCE, Progress, allowed_gap
 
 
 def engine_result(
-    engine: str, progress: Progress, score: Score, status: Status, warm: WarmStart | None
+    engine: str,
+    progress: Progress,
+    score: Score,
+    status: Status,
+    warm: WarmStart | None,
+    solver: str | None = None,
 ) -> Result:
     """What was found and proved; "optimal" only where the bound closes at the tolerance."""
     assert progress.families is not None
@@ -34,7 +39,7 @@ def engine_result(
         tolerance=TOLERANCE,
         source=progress.source,
         engine=engine,
-        solver=f"HiGHS {highspy.Highs().version()}",  # type: ignore[no-untyped-call]
+        solver=solver or f"HiGHS {highspy.Highs().version()}",  # type: ignore[no-untyped-call]
         nodes=progress.nodes,
         seconds=dict(progress.clock.phases),
         warm_start=warm,

@@ -95,7 +95,7 @@ class Worker:
         if self.oracle.concave is not None:
             center = self.oracle.vertex(self.tree.progress.families)
             self.relaxation.add_cuts(self.oracle.concave.cuts(center))
-        point = self.rounds(node, center, _ROUNDS_AT_ROOT)
+        point = self.rounds(node, center, _ROUNDS_AT_ROOT, patient=True)
         if point is None or node.bound <= self.cutoff:
             return point
         if self.probe_class_parents(node):
@@ -139,8 +139,13 @@ class Worker:
         self.relaxation.purge(_PATIENCE_WITH_CUTS)
         return point
 
-    def rounds(self, node: Node, center: FloatArray | None, limit: int) -> Point | None:
-        """Solve, fix, separate, again; the node's bound falls, its families get fewer."""
+    def rounds(
+        self, node: Node, center: FloatArray | None, limit: int, patient: bool = False
+    ) -> Point | None:
+        """Solve, fix, separate, again; the node's bound falls, its families get fewer.
+
+        With `patient`, until no cut is left, and not only as long as cuts pay.
+        """
         best_height = -np.inf
         for k in range(limit):
             self.tree.checkpoint()
@@ -153,9 +158,9 @@ class Worker:
             if node.bound <= self.cutoff:
                 return point
             self.fix(node, point)
-            if k == 0 or (center is not None and k % 10 == 0):
+            if k == 0 or (patient and k % 10 == 0):
                 self.primal.improve(point.eta)
-            if center is not None:
+            if patient:
                 self.tree.report()
             if self.is_settled_integer(node, point):
                 return None
@@ -164,12 +169,14 @@ class Worker:
                 center, best_height, n = self.add_stabilised(point, center, best_height)
             else:
                 n, _ = self.add_cuts(point, point.eta)
+            if added + n == 0 and patient:
+                n = self.add_hidden_clusters(point)
             if added + n == 0:
                 return point
             small = before - node.bound < _PAYING * (node.bound - self.cutoff)
-            if center is None and k >= 2 and small:
+            if not patient and k >= 2 and small:
                 return point
-            if center is not None:
+            if patient:
                 self.relaxation.purge(_PATIENCE_WITH_CUTS)
         return point
 
@@ -200,6 +207,13 @@ class Worker:
         """Violated cluster rows; an integer point is checked for cycles exactly."""
         return self.relaxation.add_clusters(
             self.oracle.violated_clusters(point.eta)[:_CLUSTERS_A_ROUND]
+        )
+
+    def add_hidden_clusters(self, point: Point) -> int:
+        """Cluster rows that only an integer program finds; none where separation is exact."""
+        seconds = self.tree.progress.clock.remaining
+        return self.relaxation.add_clusters(
+            self.oracle.clusters.separate_exactly(point.eta, seconds)
         )
 
     def add_cuts(self, point: Point, at: FloatArray) -> tuple[int, float]:

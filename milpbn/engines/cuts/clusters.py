@@ -9,8 +9,8 @@ the symmetric weights x_ij + x_ji a set K through a given feature minimises
 
     cut(K) / 2 + sum_{i in K} (1 - degree(i) / 2) = |K| - x(arcs inside K).
 
-In general a search over small cycles and their growth finds violated rows; integer points
-are always checked for cycles exactly.
+Otherwise clusters are grown from pairs, and an integer program decides where that finds
+nothing (:mod:`milpbn.engines.cuts.general`). Integer points are always checked for cycles.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from milpbn.engines.cuts.flow import minimum_cut
+from milpbn.engines.cuts.general import grow_clusters, most_violated_cluster
 from milpbn.families.candidates import CLASS, FamilySpace
 
 FloatArray = npt.NDArray[np.float64]
@@ -31,6 +32,9 @@ Cluster = frozenset[int]
 
 Edge = tuple[int, int]
 """Two variables, the smaller first."""
+
+# Families with less weight than this at a point are not there.
+_WEIGHT = 1e-9
 
 
 class ClusterOracle:
@@ -73,7 +77,7 @@ class ClusterOracle:
         """``(n, n)``: the weight of every arc (parent, child) at a point."""
         n = self.space.n_variables
         weights = np.zeros((n, n))
-        for f in np.flatnonzero(eta > 1e-9):
+        for f in np.flatnonzero(eta > _WEIGHT):
             for p in self.space.parent_sets[f]:
                 weights[p, self.space.child[f]] += eta[f]
         return weights
@@ -121,21 +125,41 @@ class ClusterOracle:
                 yield from _violated_sets(symmetric[np.ix_(members, members)], members + 1)
 
     def _by_growth(self, eta: FloatArray, arcs: FloatArray) -> Iterable[Cluster]:
-        """Grow clusters from heavy pairs, always by the variable that adds most."""
+        """Clusters grown from every pair that an arc joins."""
+        support = self._support(eta)
+        joined = np.triu(arcs + arcs.T, 1) > 0
+        seeds = np.argwhere(joined).astype(np.int64)
+        if len(seeds) == 0:
+            return
         n = self.space.n_variables
-        pairs = [(i, j) for i in range(n) for j in range(i) if arcs[i, j] > 0 or arcs[j, i] > 0]
-        for pair in pairs:
-            cluster = set(pair)
-            while len(cluster) <= n:
-                if self.violation(eta, frozenset(cluster)) > self.tolerance:
-                    yield frozenset(cluster)
-                    break
-                links = arcs[:, list(cluster)].sum(axis=1) + arcs[list(cluster)].sum(axis=0)
-                links[list(cluster)] = -1.0
-                best = int(links.argmax())
-                if links[best] <= 0:
-                    break
-                cluster.add(best)
+        sets = [self.space.parent_sets[f] for f in support]
+        pointer = np.concatenate([[0], np.cumsum([len(s) for s in sets])]).astype(np.int64)
+        parent = np.array([p for s in sets for p in s], dtype=np.int64)
+        clusters = np.zeros((len(seeds), n), dtype=bool)
+        violation = np.empty(len(seeds))
+        child = self.space.child[support]
+        grow_clusters(child, pointer, parent, eta[support], n, seeds, clusters, violation)
+        for k in np.flatnonzero(violation > self.tolerance):
+            yield frozenset(np.flatnonzero(clusters[k]).tolist())
+
+    def separate_exactly(self, eta: FloatArray, seconds: float) -> list[Cluster]:
+        """A violated cluster where growth found none, by an integer program."""
+        if self.one_feature_parent:
+            return []
+        support = self._support(eta)
+        sets = [self.space.parent_sets[f] for f in support]
+        found = most_violated_cluster(
+            self.space.child[support], sets, eta[support], self.space.n_variables, seconds
+        )
+        if found is None or self.violation(eta, found) <= self.tolerance:
+            return []
+        return [found]
+
+    def _support(self, eta: FloatArray) -> npt.NDArray[np.intp]:
+        """The families with weight and parents."""
+        return np.array(
+            [f for f in np.flatnonzero(eta > _WEIGHT) if self.space.parent_sets[f]], dtype=np.intp
+        )
 
 
 def _violated_sets(weights: FloatArray, names: npt.NDArray[np.intp]) -> Iterable[Cluster]:

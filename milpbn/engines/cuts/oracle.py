@@ -69,17 +69,21 @@ class CutOracle:
         return out
 
     def structure_at(self, eta: FloatArray) -> Families | None:
-        """The structure that a point is, or None where it is fractional or cyclic."""
+        """The structure that a point is, or None where it is none: fractional or cyclic."""
+        chosen = self._choice_at(eta)
+        return None if chosen is None or self.clusters.cycle(chosen) is not None else chosen
+
+    def _choice_at(self, eta: FloatArray) -> Families | None:
+        """One family for each variable, or None; a host may ask about any point."""
         chosen = np.flatnonzero(eta > _CHOSEN)
-        if len(chosen) < self.space.n_variables or self.clusters.cycle(chosen) is not None:
-            return None
-        return chosen.astype(np.int64)
+        one_each = np.array_equal(self.space.child[chosen], np.arange(self.space.n_variables))
+        return chosen.astype(np.int64) if one_each else None
 
     def violated_clusters(self, eta: FloatArray) -> list[Cluster]:
         """Violated clusters, most violated first; a cyclic integer point always has one."""
         found = self.clusters.separate(eta)
-        chosen = np.flatnonzero(eta > _CHOSEN)
-        if not found and len(chosen) == self.space.n_variables:
+        chosen = self._choice_at(eta)
+        if not found and chosen is not None:
             cycle = self.clusters.cycle(chosen)
             found = [] if cycle is None else [cycle]
         return found

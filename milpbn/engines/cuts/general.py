@@ -1,0 +1,113 @@
+"""Separation of cluster rows for any number of parents.
+
+For families with several feature parents no minimum cut finds a most violated cluster.
+Clusters are grown from every pair, in a compiled loop written by hand because it runs over
+all pairs at every point; where that finds nothing, a small integer program decides:
+
+    max sum_f eta[f] y[f] - sum_i z[i],   y[f] <= z[child of f],   y[f] <= sum_{p in S} z[p],
+
+whose solutions above -1 are the violated clusters {i : z[i] = 1}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import highspy
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+# The integer program decides whether anything is left; it need not take long over it.
+_SECONDS = 5.0
+
+
+@njit(cache=True, nogil=True)
+def grow_clusters(child, pointer, parent, weight, n, seeds, clusters, violation):  # type: ignore[no-untyped-def]
+    """Grow a cluster from every seed pair, always by the variable that adds most.
+
+    Families of the point are ``(child[f], parent[pointer[f]:pointer[f + 1]])`` with
+    ``weight[f]``. The most violated cluster on the way of seed s goes into ``clusters[s]``.
+    """
+    inside = np.zeros(n, np.bool_)
+    gain = np.empty(n)
+    for s in range(len(seeds)):
+        inside[:] = False
+        inside[seeds[s, 0]] = True
+        inside[seeds[s, 1]] = True
+        size = 2
+        violation[s] = -np.inf
+        while True:
+            value = 1.0 - size
+            gain[:] = -1.0
+            for f in range(len(child)):
+                meets = False
+                for q in range(pointer[f], pointer[f + 1]):
+                    if inside[parent[q]]:
+                        meets = True
+                        break
+                if inside[child[f]]:
+                    if meets:
+                        value += weight[f]
+                    else:
+                        for q in range(pointer[f], pointer[f + 1]):
+                            gain[parent[q]] += weight[f]
+                elif meets:
+                    gain[child[f]] += weight[f]
+            if value > violation[s] + 1e-12:
+                violation[s] = value
+                clusters[s] = inside
+            best, best_gain = -1, -1.0
+            for v in range(n):
+                if not inside[v] and gain[v] > best_gain:
+                    best, best_gain = v, gain[v]
+            # Each step costs one and brings the gain: what is lost so far must come back.
+            if best < 0 or value + (n - size) * best_gain < 0.0:
+                break
+            inside[best] = True
+            size += 1
+
+
+def most_violated_cluster(
+    child: IntArray, parents: Sequence[Sequence[int]], weight: FloatArray, n: int, seconds: float
+) -> frozenset[int] | None:
+    """A cluster whose row the point violates, by an integer program; None if there is none."""
+    n_f = len(child)
+    rows: list[tuple[list[int], list[float]]] = []
+    for f in range(n_f):
+        rows.append(([f, n_f + int(child[f])], [1.0, -1.0]))
+        rows.append(([f, *(n_f + p for p in parents[f])], [1.0] + [-1.0] * len(parents[f])))
+    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    for name, value in {
+        "output_flag": False,
+        "threads": 1,
+        "time_limit": min(_SECONDS, max(seconds, 0.0)),
+    }.items():
+        highs.setOptionValue(name, value)
+    highs.passModel(
+        n_f + n,
+        len(rows),
+        sum(len(i) for i, _ in rows),
+        int(highspy.MatrixFormat.kRowwise),
+        int(highspy.ObjSense.kMaximize),
+        0.0,
+        np.concatenate([weight, -np.ones(n)]),
+        np.zeros(n_f + n),
+        np.ones(n_f + n),
+        np.full(len(rows), -highspy.kHighsInf),
+        np.zeros(len(rows)),
+        np.concatenate([[0], np.cumsum([len(i) for i, _ in rows])])[:-1].astype(np.int32),
+        np.array([i for index, _ in rows for i in index], dtype=np.int32),
+        np.array([v for _, values in rows for v in values]),
+        np.array([0] * n_f + [int(highspy.HighsVarType.kInteger)] * n, dtype=np.int32),
+    )
+    # The empty cluster scores 0: ask for at least two members.
+    highs.addRow(2.0, float(n), n, np.arange(n_f, n_f + n, dtype=np.int32), np.ones(n))
+    highs.run()
+    z = np.array(highs.getSolution().col_value)[n_f:]
+    members = np.flatnonzero(z > 0.5)
+    return frozenset(members.tolist()) if len(members) > 1 else None

@@ -1,0 +1,280 @@
+"""SCIP as a host for the cut oracle: its tree, branching and conflict analysis, our cuts.
+
+A second opinion on every optimum, from a solver that shares nothing with the default host
+but the oracle. A constraint handler separates concave cuts and cluster rows, and judges
+integer points by their true score and acyclicity; a heuristic brings what local search makes
+of the relaxation's points. Columns for joined pairs, on which the default host gains so much by
+branching, were measured to bring SCIP nothing.
+
+Needs the extra ``milpbn[scip]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from milpbn.clock import OutOfTime
+from milpbn.engines.cuts.oracle import CutOracle
+from milpbn.engines.primal import Primal
+from milpbn.errors import OptionError
+from milpbn.scores import Objective
+from milpbn.search.progress import Progress
+
+FloatArray = npt.NDArray[np.float64]
+
+# SCIP's tolerance on rows; its bound is lifted by what this can hide in the heights.
+_FEASIBILITY = 1e-9
+_CLUSTERS_A_ROUND = 40
+_NOT_INSTALLED = "the host scip needs PySCIPOpt: pip install 'milpbn[scip]'"
+
+
+def scip_version() -> str:
+    """The version of SCIP, or an error that says how to install it."""
+    try:
+        from pyscipopt import Model
+    except ImportError:
+        raise OptionError(_NOT_INSTALLED) from None
+    return f"SCIP {Model().version()}"
+
+
+class ScipHost:
+    """One solve by SCIP.
+
+    Parameters
+    ----------
+    objective, progress
+        What is maximised, and the record with a first structure in it.
+    gap, seed
+        The gap at which to stop, and the seed of SCIP's permutations.
+    """
+
+    def __init__(self, objective: Objective, progress: Progress, gap: float, seed: int) -> None:
+        from pyscipopt import Model
+
+        self.progress = progress
+        self.oracle = CutOracle(objective, progress.clock.checkpoint)
+        progress.improve_bound(self.oracle.row_bound, 0, "row bound")
+        self.primal = Primal(objective, progress, seed, progress.clock.checkpoint)
+        self.model: Any = Model("structure")
+        self.failure: BaseException | None = None
+        self._set_parameters(gap, seed)
+        self._add_columns()
+        self._add_rows()
+        self._include_plugins()
+
+    def _set_parameters(self, gap: float, seed: int) -> None:
+        model = self.model
+        model.hideOutput()
+        for name, value in {
+            "limits/gap": max(gap, 1e-7),
+            "numerics/feastol": _FEASIBILITY,
+            "numerics/dualfeastol": _FEASIBILITY,
+            "randomization/randomseedshift": seed,
+            "misc/catchctrlc": False,
+            "misc/usesymmetry": 0,
+            "misc/allowstrongdualreds": False,
+            "misc/allowweakdualreds": False,
+            "timing/clocktype": 2,
+        }.items():
+            model.setParam(name, value)
+
+    def _add_columns(self) -> None:
+        model, oracle = self.model, self.oracle
+        self.eta = [
+            model.addVar(f"eta{f}", vtype="B", obj=float(cost))
+            for f, cost in enumerate(oracle.costs)
+        ]
+        low, high = oracle.height_bounds
+        self.heights = [
+            model.addVar(f"T{g}", lb=float(a), ub=float(b), obj=1.0)
+            for g, (a, b) in enumerate(zip(low, high, strict=True))
+        ]
+        model.setMaximize()
+
+    def _add_rows(self) -> None:
+        from pyscipopt import quicksum
+
+        model, space = self.model, self.oracle.space
+        for i in range(space.n_variables):
+            model.addCons(quicksum(self.eta[f] for f in space.of(i)) == 1)
+
+    def _include_plugins(self) -> None:
+        handler, heuristic, watcher = _plugins(self)
+        model = self.model
+        model.includeConshdlr(
+            handler,
+            "structure",
+            "concave cuts and cluster rows",
+            sepapriority=1,
+            enfopriority=-1,
+            chckpriority=-1,
+            sepafreq=1,
+            needscons=True,
+        )
+        model.addPyCons(model.createCons(handler, "structure"))
+        model.includeHeur(heuristic, "climb", "local search from the relaxation", "c", freq=1)
+        model.includeEventhdlr(watcher, "bound", "tells the bound")
+
+    def run(self) -> None:
+        """Solve; structures and bounds go to the record."""
+        progress, model = self.progress, self.model
+        remaining = progress.clock.remaining
+        if remaining < 1e19:
+            model.setParam("limits/time", max(remaining, 0.0))
+        self._offer()
+        model.optimize()
+        if self.failure is not None:
+            raise self.failure
+        self.tell_bound()
+        if model.getStatus() == "timelimit":
+            raise OutOfTime
+
+    def tell_bound(self) -> None:
+        """SCIP's bound, lifted by what its tolerance can hide in the heights."""
+        bound = self.model.getDualbound()
+        if abs(bound) < 1e19:
+            slack = _FEASIBILITY * (1.0 + sum(abs(h) for h in self.oracle.height_bounds[1]))
+            nodes = int(self.model.getNTotalNodes())
+            self.progress.improve_bound(bound + slack, nodes, "SCIP")
+
+    def guarded(self, call: Callable[[], Any], otherwise: Any) -> Any:
+        """Run a callback; an exception ends SCIP's search and is raised after it."""
+        if self.failure is not None:
+            return otherwise
+        try:
+            return call()
+        except BaseException as error:
+            self.failure = error
+            self.model.interruptSolve()
+            return otherwise
+
+    def point(self, solution: Any) -> tuple[FloatArray, FloatArray]:
+        """(eta, heights) of a solution; None stands for the linear program's."""
+        value = self.model.getSolVal
+        eta = np.array([value(solution, v) for v in self.eta])
+        return eta, np.array([value(solution, v) for v in self.heights])
+
+    def is_feasible(self, solution: Any) -> bool:
+        """Whether an integer solution is acyclic and promises no more than its true score."""
+        eta, heights = self.point(solution)
+        families = self.oracle.structure_at(eta)
+        if families is None:
+            return False
+        self.progress.incumbent(families, "SCIP")
+        return not self._violated(eta, heights)
+
+    def _violated(self, eta: FloatArray, heights: FloatArray) -> list[Any]:
+        concave = self.oracle.concave
+        if concave is None:
+            return []
+        # Above SCIP's own tolerance, or a cut that it calls satisfied would come for ever.
+        slack = 1e-6 * np.maximum(1.0, np.abs(heights))
+        cuts, _ = concave.violated_cuts(eta, eta, heights - slack)
+        return cuts
+
+    def separate(self, force: bool) -> bool:
+        """Add violated rows at the linear program's point; whether there were any."""
+        self.progress.clock.checkpoint()
+        eta, heights = self.point(None)
+        cuts = self._violated(eta, heights)
+        for cut in cuts:
+            row = self._row(cut.constant(self.oracle.gamma))
+            used = np.flatnonzero(cut.coefficients)
+            for f in used:
+                self.model.addVarToRow(row, self.eta[f], -float(cut.coefficients[f]))
+            self.model.addVarToRow(row, self.heights[cut.group], 1.0)
+            self._finish(row, force)
+        clusters = self.oracle.violated_clusters(eta)[:_CLUSTERS_A_ROUND]
+        for cluster in clusters:
+            row = self._row(len(cluster) - 1.0)
+            for f in self.oracle.clusters.row(cluster):
+                self.model.addVarToRow(row, self.eta[f], 1.0)
+            self._finish(row, force)
+        return bool(cuts or clusters)
+
+    def _row(self, rhs: float) -> Any:
+        row = self.model.createEmptyRowUnspec(lhs=None, rhs=rhs, local=False)
+        self.model.cacheRowExtensions(row)
+        return row
+
+    def _finish(self, row: Any, force: bool) -> None:
+        self.model.flushRowExtensions(row)
+        self.model.addCut(row, forcecut=force)
+        self.model.releaseRow(row)
+
+    def climb(self) -> bool:
+        """Local search from the linear program's point; whether SCIP took something better."""
+        before = self.progress.value
+        self.primal.improve(self.point(None)[0])
+        return self.progress.value > before and self._offer()
+
+    def _offer(self) -> bool:
+        """Give SCIP the best structure so far."""
+        assert self.progress.families is not None
+        eta = self.oracle.vertex(self.progress.families)
+        solution = self.model.createSol()
+        for v, x in zip(self.eta, eta, strict=True):
+            self.model.setSolVal(solution, v, float(x))
+        if self.oracle.concave is not None:
+            least, _ = self.oracle.concave.margins(eta)
+            for v, x in zip(self.heights, self.oracle.concave.group_values(least), strict=True):
+                self.model.setSolVal(solution, v, float(x))
+        return bool(self.model.addSol(solution))
+
+
+def _plugins(host: ScipHost) -> tuple[Any, Any, Any]:
+    """The three plug-ins; made here because their base classes come with the extra."""
+    import pyscipopt
+
+    scip: Any = pyscipopt
+    outcome = scip.SCIP_RESULT
+
+    class Handler(scip.Conshdlr):  # type: ignore[misc]
+        def conssepalp(self, constraints: Any, nusefulconss: int) -> dict[str, Any]:
+            found = host.guarded(lambda: host.separate(force=False), False)
+            return {"result": outcome.SEPARATED if found else outcome.DIDNOTFIND}
+
+        def consenfolp(
+            self, constraints: Any, nusefulconss: int, solinfeasible: bool
+        ) -> dict[str, Any]:
+            found = host.guarded(lambda: host.separate(force=True), False)
+            return {"result": outcome.SEPARATED if found else outcome.FEASIBLE}
+
+        def consenfops(
+            self, constraints: Any, nusefulconss: int, solinfeasible: bool, objinfeasible: bool
+        ) -> dict[str, Any]:
+            return self._verdict(None)
+
+        def conscheck(self, constraints: Any, solution: Any, *args: Any) -> dict[str, Any]:
+            return self._verdict(solution)
+
+        def _verdict(self, solution: Any) -> dict[str, Any]:
+            right = host.guarded(lambda: host.is_feasible(solution), False)
+            return {"result": outcome.FEASIBLE if right else outcome.INFEASIBLE}
+
+        def conslock(self, constraint: Any, locktype: int, nlockspos: int, nlocksneg: int) -> None:
+            for v in (*host.eta, *host.heights):
+                self.model.addVarLocks(v, nlockspos + nlocksneg, nlockspos + nlocksneg)
+
+    class Climb(scip.Heur):  # type: ignore[misc]
+        def heurexec(self, heurtiming: int, nodeinfeasible: bool) -> dict[str, Any]:
+            found = host.guarded(host.climb, False)
+            return {"result": outcome.FOUNDSOL if found else outcome.DIDNOTFIND}
+
+    class Watcher(scip.Eventhdlr):  # type: ignore[misc]
+        def eventinit(self) -> None:
+            self.model.catchEvent(scip.SCIP_EVENTTYPE.NODESOLVED, self)
+            self.model.catchEvent(scip.SCIP_EVENTTYPE.LPSOLVED, self)
+
+        def eventexit(self) -> None:
+            self.model.dropEvent(scip.SCIP_EVENTTYPE.NODESOLVED, self)
+            self.model.dropEvent(scip.SCIP_EVENTTYPE.LPSOLVED, self)
+
+        def eventexec(self, event: Any) -> None:
+            host.guarded(host.tell_bound, None)
+
+    return Handler(), Climb(), Watcher()

@@ -1,0 +1,95 @@
+"""SCIP as the host of the cut oracle: the same optima, time limits and interrupts."""
+
+import sys
+
+import numpy as np
+import oracle
+import pytest
+from problems import encoded, named, random_case
+
+from milpbn import Encoder, learn_structure, load_dataset
+from milpbn.engines.monolithic import SolveOptions
+from milpbn.errors import ConstraintError, OptionError
+from milpbn.scores import make_score
+
+pytest.importorskip("pyscipopt")
+
+SCIP = SolveOptions(host="scip")
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("score", ["sm", "sbm", "mdl"])
+def test_scip_finds_and_proves_the_brute_force_optimum(score, seed):
+    codes, cards, case, limits = random_case(seed, score)
+    data = encoded(codes, cards)
+    parents, values = oracle.scores_of_all(score, codes, cards, **case)
+    allowed = [k for k, s in enumerate(parents) if oracle.satisfies(s, **limits)]
+
+    def learn():
+        return learn_structure(
+            data,
+            score=make_score(score, gamma=case["gamma"]),
+            start=None,
+            max_parents=case["max_parents"],
+            class_parents=case["class_parents"],
+            constraints=named(limits, data),
+            options=SCIP,
+        )
+
+    if not allowed:
+        with pytest.raises(ConstraintError):
+            learn()
+        return
+    result = learn()
+    best = values[allowed].max()
+    assert result.status == "optimal"
+    assert result.solver.startswith("SCIP")
+    assert result.objective == pytest.approx(best, rel=1e-6, abs=1e-6)
+    assert result.bound >= best - 1e-6 * max(1, abs(best))
+
+
+@pytest.fixture(scope="module")
+def heart():
+    table = load_dataset("heart")
+    return Encoder.fit(table).encode(table)
+
+
+def test_both_hosts_agree_on_real_data(heart):
+    ours, theirs = (
+        learn_structure(heart, p=0.7, class_parents=False, options=SolveOptions(host=host))
+        for host in ("highs", "scip")
+    )
+    assert ours.status == theirs.status == "optimal"
+    assert ours.objective == pytest.approx(theirs.objective, rel=1e-6)
+    bounds = [t.bound for t in theirs.trace if t.bound is not None]
+    assert bounds == pytest.approx(sorted(bounds, reverse=True), rel=1e-9)
+
+
+def test_the_time_limit_and_an_interrupt_keep_structure_and_bound():
+    table = load_dataset("vehicle")
+    data = Encoder.fit(table).encode(table)
+    limited = learn_structure(data, class_parents=False, time_limit=3, options=SCIP)
+    assert limited.status == "time_limit"
+    assert limited.objective < limited.bound < 1.1 * limited.objective
+    pressed = []
+
+    def interrupt(point):
+        if point.source == "SCIP" and not pressed:
+            pressed.append(point)
+            raise KeyboardInterrupt
+
+    stopped = learn_structure(
+        data, class_parents=False, start=None, options=SCIP, listener=interrupt
+    )
+    assert pressed
+    assert stopped.status == "interrupted"
+    assert np.isfinite(stopped.bound)
+    assert stopped.bound >= stopped.objective
+
+
+def test_without_the_extra_the_message_says_what_to_install(heart, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyscipopt", None)
+    with pytest.raises(OptionError, match=r"milpbn\[scip\]"):
+        learn_structure(heart, options=SCIP)
+    with pytest.raises(OptionError, match="host"):
+        SolveOptions(host="cplex")
