@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from milpbn import Encoder, load_dataset
-from milpbn.encoding import EncodedData
+from milpbn.encoding import EncodedData, Variable
 from milpbn.learning import SearchSpace, build_objective
 from milpbn.scores import Objective, make_score
 
@@ -19,3 +19,19 @@ def all_rows(name: str) -> EncodedData:
 def objective_of(name: str, *, p: float = 0.9, class_parents: bool = False) -> Objective:
     space = SearchSpace(max_parents=2, class_parents=class_parents)
     return build_objective(all_rows(name), make_score("sm", p=p), space)
+
+
+def synthetic(rows: int, features: int, classes: int, seed: int) -> EncodedData:
+    """Features of three states that depend on the class and on a feature before them."""
+    rng = np.random.default_rng(seed)
+    codes = np.zeros((rows, features + 1), dtype=np.int32)
+    codes[:, 0] = rng.integers(0, classes, rows)
+    for j in range(1, features + 1):
+        before = codes[:, rng.integers(1, j)] if j > 1 else np.zeros(rows, dtype=np.int32)
+        favourite = rng.integers(0, 3, (classes, 3))[codes[:, 0], before]
+        codes[:, j] = np.where(rng.random(rows) < 0.6, favourite, rng.integers(0, 3, rows))
+    variables = (
+        Variable("class", tuple(f"c{k}" for k in range(classes))),
+        *(Variable(f"x{j}", ("a", "b", "c")) for j in range(1, features + 1)),
+    )
+    return EncodedData("synthetic", variables, codes, np.ones(rows, dtype=bool))
