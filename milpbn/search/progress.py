@@ -61,7 +61,7 @@ class Progress:
         """Report a valid bound; a weaker one than is known changes nothing."""
         with self._lock:
             self.nodes = max(self.nodes, nodes)
-            bound = self._above_incumbent(bound)
+            bound = self._above_incumbent(float(bound))
             if not bound < self.bound:
                 return
             last = self.trace[-1].bound if self.trace else None
