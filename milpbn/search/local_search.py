@@ -24,7 +24,7 @@ _SPELL = 60
 
 # A kicked variable takes one of this many next best families, or, this often, any.
 _NEXT_BEST = 3
-_WILD = 0.5
+_WILD = 0.1
 
 # Scores of candidates come in single precision: smaller gains are rounding.
 _GAIN = 1e-7

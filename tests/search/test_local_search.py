@@ -99,15 +99,22 @@ def all_rows(name):
 @pytest.mark.parametrize("name", ["car", "iris", "glass", "heart", "australian", "breast", "vote"])
 def test_finds_the_proven_optimum_of_real_data_from_any_seed(name, p):
     data = all_rows(name)
-    space = SearchSpace(max_parents=2, class_parents=False)
     score = make_score("sm", p=p)
-    objective = build_objective(data, score, space)
-    values = [
-        run_learner(LocalSearch(), objective, score, clock=Clock(10), seed=seed).objective
-        for seed in range(10)
-    ]
     proven = learn_structure(
         data, method="branch-and-cut", score=score, class_parents=False, time_limit=900
     )
     assert proven.status == "optimal"
-    assert values == pytest.approx([proven.objective] * 10, rel=1e-6)
+    objective = build_objective(data, score, SearchSpace(max_parents=2, class_parents=False))
+    enough = proven.objective - 1e-6 * abs(proven.objective)
+    reached = []
+
+    def stop(point):
+        if point.objective is not None and point.objective >= enough and point.source != "end":
+            raise KeyboardInterrupt
+
+    for seed in range(10):
+        result = run_learner(
+            LocalSearch(), objective, score, clock=Clock(10), seed=seed, listener=stop
+        )
+        reached.append(result.objective >= enough)
+    assert all(reached)
