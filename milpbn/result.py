@@ -176,6 +176,72 @@ class Result:
         return "\n".join(f"{k:<12}{v}" for k, v in lines)
 
 
+@dataclass(frozen=True)
+class ParameterReport:
+    """How parameters were learned.
+
+    Attributes
+    ----------
+    method
+        The learner and its settings, as :func:`~milpbn.parameters.make_parameters` reads them.
+    measure
+        What was maximised: ``"likelihood"``, ``"conditional log-likelihood"``, ...
+    start, objective
+        Its value on the training rows at the maximum-likelihood start and at the end,
+        without any penalty; None for maximum likelihood itself.
+    chosen
+        What cross-validation chose, by name.
+    iterations
+        Steps of the optimiser.
+    ended
+        ``"converged"``, ``"iterations"`` (as many as were asked for or chosen),
+        ``"time_limit"`` or ``"interrupted"``.
+    seconds
+        What it took.
+    """
+
+    method: str
+    measure: str = "likelihood"
+    start: float | None = None
+    objective: float | None = None
+    chosen: dict[str, Any] = field(default_factory=dict)
+    iterations: int = 0
+    ended: str = "converged"
+    seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> ParameterReport:
+        """The inverse of :meth:`to_dict`; a text for a number raises ValueError."""
+        return cls(
+            **{
+                **data,
+                "method": str(data["method"]),
+                "start": _float_or_none(data["start"]),
+                "objective": _float_or_none(data["objective"]),
+                "chosen": dict(data["chosen"]),
+                "iterations": int(data["iterations"]),
+                "seconds": float(data["seconds"]),
+            }
+        )
+
+    def __str__(self) -> str:
+        if self.objective is None or self.start is None:
+            return self.method
+        chosen = ", ".join(
+            f"{k}={v:g}" if isinstance(v, float) else f"{k}={v}" for k, v in self.chosen.items()
+        )
+        end = {"time_limit": "; stopped by the time limit", "interrupted": "; interrupted"}
+        return (
+            f"{self.method} ({self.measure} {self.start:.4f} -> {self.objective:.4f}"
+            + (f"; {chosen}" if chosen else "")
+            + f"; {self.iterations} steps{end.get(self.ended, '')})"
+        )
+
+
 def _float_or_none(value: Any) -> float | None:
     return None if value is None else float(value)
 

@@ -48,12 +48,17 @@ def inspect(model_file: str, plot: str | None, draw: str | None, as_json: bool) 
 
         draw_network(result.structure, draw, title=name)
     if as_json:
-        content = {"data": model.data, "settings": model.settings, "result": result.to_dict()}
+        content = {
+            "data": model.data,
+            "settings": model.settings,
+            "parameters": model.parameters.to_dict(),
+            "result": result.to_dict(),
+        }
         click.echo(json.dumps(content, indent=1, allow_nan=False))
         return
     click.echo(f"{'data':<12}{name}, {model.data.get('n_rows', '?')} rows")
     click.echo(result)
-    click.echo(f"{'parameters':<12}{model.network.n_parameters}")
+    click.echo(f"{'parameters':<12}{model.network.n_parameters} by {model.parameters}")
     click.echo("\n" + HEADER)
     for point in result.trace:
         click.echo(format_point(point))

@@ -36,6 +36,12 @@ class Interrupts:
         """Whether a signal has come."""
         return self._last > float("-inf")
 
+    def reopen(self) -> None:
+        """Listen again, for work after the first result that may be stopped too."""
+        self._closed = False
+        for number in self._handled:
+            signal.signal(number, self)
+
     def close(self) -> None:
         """Ignore what comes from now on."""
         self._closed = True

@@ -196,6 +196,22 @@ class SmoothingText(_ParamType):
             self.fail(str(error), param, ctx)
 
 
+class ParametersText(_ParamType):
+    """``ml``, ``cl`` or ``mm``, with settings after a colon."""
+
+    name = "parameters"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """See :class:`click.ParamType`."""
+        from milpbn.errors import OptionError
+        from milpbn.parameters import make_parameters
+
+        try:
+            return str(make_parameters(str(value)))
+        except OptionError as error:
+            self.fail(str(error), param, ctx)
+
+
 class OutputFile(_ParamType):
     """A file to be written later; refused at once where that could not work.
 

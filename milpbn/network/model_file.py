@@ -14,7 +14,7 @@ from milpbn.encoding.encoder import Encoder
 from milpbn.errors import MilpbnError, ModelFileError
 from milpbn.files import write_whole
 from milpbn.network.network import Network
-from milpbn.result import Result
+from milpbn.result import ParameterReport, Result
 from milpbn.structure import Structure
 
 FORMAT = "milpbn-model"
@@ -40,6 +40,8 @@ class Model:
         Every setting of the run.
     data
         Which rows were used: source with sha256, rows, policy for missing values.
+    parameters
+        How the parameters were learned.
     """
 
     network: Network
@@ -47,6 +49,7 @@ class Model:
     result: Result
     settings: dict[str, Any] = field(default_factory=dict)
     data: dict[str, Any] = field(default_factory=dict)
+    parameters: ParameterReport = field(default_factory=lambda: ParameterReport("ml"))
 
     def save(self, path: str | Path) -> None:
         """Write the model; the file appears whole or not at all."""
@@ -63,6 +66,7 @@ class Model:
                 name: cpt.tolist()
                 for name, cpt in zip(structure.variables, self.network.log_cpts, strict=True)
             },
+            "parameters": self.parameters.to_dict(),
             "result": self.result.to_dict(),
         }
         write_whole(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
@@ -87,6 +91,10 @@ class Model:
                 result=Result.from_dict(content["result"]),
                 settings=dict(content["settings"]),
                 data=dict(content["data"]),
+                # Files from before there was a choice have maximum-likelihood parameters.
+                parameters=ParameterReport.from_dict(content["parameters"])
+                if "parameters" in content
+                else ParameterReport("ml"),
             )
         except _DAMAGE as error:
             reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else error
