@@ -94,6 +94,15 @@ class Structure:
             cycle = " -> ".join(self.variables[i] for i in error.args[1])
             raise DataError(f"the structure has a directed cycle: {cycle}") from None
 
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """For each variable the indices of its children."""
+        below: list[list[int]] = [[] for _ in self.variables]
+        for child, parents in enumerate(self.parents):
+            for parent in parents:
+                below[parent].append(child)
+        return tuple(map(tuple, below))
+
     def __str__(self) -> str:
         return "\n".join(
             f"{v} <- {', '.join(names)}" if names else v for v, names in self.to_dict().items()
