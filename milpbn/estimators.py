@@ -78,7 +78,8 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Training rows with a missing feature are left out, or missing is a state
         of its own. In prediction a missing feature is summed out exactly.
     engine : str, default="branch-and-cut"
-        An exact engine, or the name of a heuristic (see ``milpbn.search.LEARNERS``).
+        An exact engine, or the name of a heuristic (see ``milpbn.search.LEARNERS``), or
+        ``"multinet-cmi"`` or ``"multinet-ear"`` for one structure a class.
     time_limit : float, default=60.0
         Seconds for `fit`; None for no limit.
     gap : float, default=0.0

@@ -15,15 +15,17 @@ from milpbn.errors import MilpbnError, OptionError, SolverError
 from milpbn.families import Constraints, MergedRows, candidate_families
 from milpbn.families.candidates import DEFAULT_MEMORY
 from milpbn.families.smoothing import Smoothing, parse_smoothing
-from milpbn.network.network import Network
+from milpbn.network.multinet import Classifier
 from milpbn.network.rescore import has_definition, rescore
 from milpbn.parameters import Parameters, make_parameters
 from milpbn.result import Listener, ParameterReport, Result, Status, TracePoint
 from milpbn.scores import LinearObjective, MarginObjective, Objective, Score, make_score
 from milpbn.scores.pruning import prune_dominated
-from milpbn.search import LEARNERS, Learner, make_learner, run_learner
+from milpbn.search import LEARNERS, Learner, Search, make_learner, run_learner
 from milpbn.search.local_search import LocalSearch
-from milpbn.structure import Structure
+from milpbn.search.multinet import MULTINETS, multinet_structures
+from milpbn.search.progress import Progress
+from milpbn.structure import AnyStructure, Structure
 
 ENGINES: dict[str, Callable[..., Result]] = {
     "branch-and-cut": solve_branch_and_cut,
@@ -31,7 +33,7 @@ ENGINES: dict[str, Callable[..., Result]] = {
 }
 """Exact engines by name."""
 
-METHODS = (*ENGINES, *LEARNERS)
+METHODS = (*ENGINES, *LEARNERS, *MULTINETS)
 """The names of everything that learns a structure."""
 
 # The share of the remaining time, and the seconds, that the search for a start may take.
@@ -118,7 +120,8 @@ def learn_structure(
         Encoded rows, see :class:`milpbn.encoding.Encoder`.
     method
         An exact engine (``"branch-and-cut"``, ``"monolithic"``) or a heuristic of
-        ``milpbn.search.LEARNERS``, by name or as an object with settings of its own.
+        ``milpbn.search.LEARNERS``, by name or as an object with settings of its own; or
+        ``"multinet-cmi"`` or ``"multinet-ear"``, one structure for every class.
     score, p, gamma, smoothing, folds
         What is maximised, see :func:`milpbn.scores.make_score`.
     max_parents, class_parents, constraints
@@ -188,7 +191,9 @@ def run_method(
             data, score, space, clock=clock, memory_limit=options.memory_limit
         )
         clock.close_phase("scoring")
-    if isinstance(method, str) and method in ENGINES:
+    if isinstance(method, str) and method in MULTINETS:
+        result = _run_multinet(method, objective, score, data, clock, listener)
+    elif isinstance(method, str) and method in ENGINES:
         if not isinstance(objective, MarginObjective | LinearObjective):
             raise OptionError(
                 f"the score {score.name} cannot be solved exactly; choose another score or one of "
@@ -215,14 +220,51 @@ def run_method(
     return replace(result, seconds=dict(clock.phases))
 
 
+def _run_multinet(
+    method: str,
+    objective: Objective,
+    score: Score,
+    data: EncodedData,
+    clock: Clock,
+    listener: Listener | None,
+) -> Result:
+    """One structure a class; the score is that of the whole multinet."""
+    search = Search(objective, Progress(objective, clock, None), seed=0)
+    rows = MergedRows.from_codes(data.train())
+    try:
+        structure = multinet_structures(method, search, rows, data.variables[0].states)
+    except OutOfTime:
+        raise MilpbnError(
+            f"the time limit of {clock.limit:g} s ended before {method} had its trees; allow more"
+        ) from None
+    value = rescore(score, structure, data.variables, data.train())
+    clock.close_phase("searching")
+    trace = tuple(TracePoint(clock.elapsed, value, None, 0, who) for who in (method, "end"))
+    if listener is not None:
+        for point in trace:
+            listener(point)
+    return Result(
+        status=Status.FEASIBLE,
+        structure=structure,
+        objective=value,
+        bound=None,
+        score=score.name,
+        score_parameters=score.settings(),
+        source=method,
+        engine=method,
+        evaluations=1,
+        trace=trace,
+    )
+
+
 def learn_parameters(
     data: EncodedData,
-    structure: Structure,
+    structure: AnyStructure,
     *,
     parameters: str | Parameters = "ml",
     smoothing: str | Smoothing = "laplace",
     time_limit: float | None = None,
-) -> tuple[Network, ParameterReport]:
+) -> tuple[Classifier, ParameterReport]:
     """Learn parameters for a structure from the training rows of `data`.
 
     Parameters
@@ -296,6 +338,7 @@ def _run_engine(
             listener=_without_end(listener),
         )
         before = found.trace[:-1]
+        assert isinstance(found.structure, Structure)
         start_source, start = start, found.structure
         interrupted = found.status is Status.INTERRUPTED
         if interrupted:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from milpbn.structure import Structure
+from milpbn.structure import AnyStructure, structure_from_dict
 
 
 class Status(StrEnum):
@@ -81,7 +81,7 @@ class Result:
     status
         See :class:`Status`.
     structure
-        The best structure.
+        The best structure; of a multinet, one for every class.
     objective
         Its score, computed from the data again and not taken from the solver.
     bound
@@ -102,7 +102,7 @@ class Result:
     """
 
     status: Status
-    structure: Structure
+    structure: AnyStructure
     objective: float
     bound: float | None
     score: str
@@ -147,7 +147,7 @@ class Result:
             **{
                 **data,
                 "status": Status(data["status"]),
-                "structure": Structure.from_dict(data["structure"]),
+                "structure": structure_from_dict(data["structure"]),
                 "objective": float(data["objective"]),
                 "bound": _float_or_none(data["bound"]),
                 "score_parameters": dict(data.get("score_parameters", {})),

@@ -57,6 +57,8 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
       omi-cr, omisp-cr, ocr-cr, ro-cr, omi-cr-ext
                             order-based heuristics
       superparent           SuperParent
+      multinet-cmi, multinet-ear
+                            a tree for every class; not part of `all`
 
     \b
     Examples:
@@ -86,12 +88,17 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
 def _check(options: dict[str, Any]) -> None:
     Session.check(options)
     from milpbn.errors import OptionError
+    from milpbn.network.rescore import scores_multinets
     from milpbn.scores import make_score
     from milpbn.search import make_learner
+    from milpbn.search.multinet import MULTINETS
 
     try:
-        make_score(options["score"], folds=options["folds"])
-        if options["method"] != ALL:
+        score = make_score(options["score"], folds=options["folds"])
+        if options["method"] in MULTINETS:
+            if not scores_multinets(score):
+                raise OptionError(f"--score {score.name} does not go with multinets: sm, cr, cll")
+        elif options["method"] != ALL:
             make_learner(options["method"])
     except OptionError as error:
         raise click.UsageError(str(error)) from None

@@ -19,6 +19,7 @@ from scipy.special import logsumexp
 
 from milpbn.errors import DataError
 from milpbn.network.forest import Forest
+from milpbn.network.multinet import Classifier, Multinet
 from milpbn.network.network import Codes, FloatArray, Network
 
 _ROWS_AT_ONCE = 2048
@@ -27,17 +28,20 @@ _CLASS = 0
 _TINY = 1e-200
 
 
-def log_joint(network: Network, features: Codes) -> FloatArray:
+def log_joint(network: Classifier, features: Codes) -> FloatArray:
     """``(M, |C|)``: log P(c, observed features) for every row and class.
 
     Parameters
     ----------
     network
-        The classifier.
+        The classifier: a network or a multinet.
     features
         ``(M, n - 1)`` codes in the order of ``network.variables[1:]``; negative
         codes are missing and are summed out.
     """
+    if isinstance(network, Multinet):
+        # The network of a class has the prior of the class as the table of its class.
+        return np.concatenate([log_joint(own, features) for own in network.networks], axis=1)
     features = np.asarray(features)
     n = len(network.variables) - 1
     if features.ndim != 2 or features.shape[1] != n:
@@ -74,20 +78,20 @@ def _sum_out_by_row(
     return done
 
 
-def log_posterior(network: Network, features: Codes) -> FloatArray:
+def log_posterior(network: Classifier, features: Codes) -> FloatArray:
     """``(M, |C|)``: log P(c | observed features)."""
     joint = log_joint(network, features)
     out: FloatArray = joint - logsumexp(joint, axis=1, keepdims=True)
     return out
 
 
-def predict(network: Network, features: Codes) -> npt.NDArray[np.intp]:
+def predict(network: Classifier, features: Codes) -> npt.NDArray[np.intp]:
     """The most probable class of every row (the first of equals)."""
     best: npt.NDArray[np.intp] = log_joint(network, features).argmax(axis=1)
     return best
 
 
-def accuracy(network: Network, codes: Codes) -> float:
+def accuracy(network: Classifier, codes: Codes) -> float:
     """Share of rows (class code first) whose class is predicted; unknown labels are errors."""
     return float(np.mean(predict(network, codes[:, 1:]) == codes[:, 0]))
 

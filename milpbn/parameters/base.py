@@ -10,9 +10,10 @@ from typing import ClassVar
 from milpbn.clock import Clock
 from milpbn.encoding.columns import Variable
 from milpbn.families.smoothing import Smoothing
-from milpbn.network.network import Codes, Network
+from milpbn.network.multinet import Classifier
+from milpbn.network.network import Codes
 from milpbn.result import ParameterReport
-from milpbn.structure import Structure
+from milpbn.structure import AnyStructure
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,12 @@ class Parameters(ABC):
     @abstractmethod
     def fit(
         self,
-        structure: Structure,
+        structure: AnyStructure,
         variables: Sequence[Variable],
         codes: Codes,
         smoothing: Smoothing,
         clock: Clock | None = None,
-    ) -> tuple[Network, ParameterReport]:
+    ) -> tuple[Classifier, ParameterReport]:
         """The network with parameters from complete rows of codes, and how they came about."""
 
     def __str__(self) -> str:

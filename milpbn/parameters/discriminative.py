@@ -13,7 +13,8 @@ from milpbn.encoding.columns import Variable
 from milpbn.errors import OptionError
 from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import Smoothing
-from milpbn.network.network import Codes, Network, fit_network
+from milpbn.network.multinet import Classifier, fit_classifier
+from milpbn.network.network import Codes
 from milpbn.parameters.base import Parameters
 from milpbn.parameters.convert import layout_of, with_tables
 from milpbn.parameters.losses import Loss
@@ -21,7 +22,7 @@ from milpbn.parameters.optimise import MAX_ITERATIONS, METHODS, Problem, maximis
 from milpbn.parameters.selection import Fold, make_folds
 from milpbn.parameters.tables import FloatArray, Layout, Rows
 from milpbn.result import ParameterReport
-from milpbn.structure import Structure
+from milpbn.structure import AnyStructure
 
 _SELECTION_SHARE = 0.7
 """Of the time that is left, what cross-validation may take at most."""
@@ -91,15 +92,15 @@ class Discriminative(Parameters):
 
     def fit(
         self,
-        structure: Structure,
+        structure: AnyStructure,
         variables: Sequence[Variable],
         codes: Codes,
         smoothing: Smoothing,
         clock: Clock | None = None,
-    ) -> tuple[Network, ParameterReport]:
+    ) -> tuple[Classifier, ParameterReport]:
         """See :class:`~milpbn.parameters.Parameters`."""
         began, clock = time.perf_counter(), clock or Clock()
-        network = fit_network(structure, variables, codes, smoothing)
+        network = fit_classifier(structure, variables, codes, smoothing)
         layout, merged = layout_of(network), MergedRows.from_codes(codes)
         maker = FoldMaker(layout, merged, smoothing, self.folds, self.seed)
         rows = Rows.of(layout, merged)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from milpbn.clock import Clock
 from milpbn.encoding.columns import Variable
 from milpbn.families.smoothing import Smoothing
-from milpbn.network.network import Codes, Network, fit_network
+from milpbn.network.multinet import Classifier, fit_classifier
+from milpbn.network.network import Codes
 from milpbn.parameters.base import Parameters
 from milpbn.result import ParameterReport
-from milpbn.structure import Structure
+from milpbn.structure import AnyStructure
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,11 @@ class MaximumLikelihood(Parameters):
 
     def fit(
         self,
-        structure: Structure,
+        structure: AnyStructure,
         variables: Sequence[Variable],
         codes: Codes,
         smoothing: Smoothing,
         clock: Clock | None = None,
-    ) -> tuple[Network, ParameterReport]:
+    ) -> tuple[Classifier, ParameterReport]:
         """See :class:`~milpbn.parameters.Parameters`."""
-        return fit_network(structure, variables, codes, smoothing), ParameterReport(str(self))
+        return fit_classifier(structure, variables, codes, smoothing), ParameterReport(str(self))

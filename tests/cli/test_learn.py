@@ -130,3 +130,18 @@ def test_the_time_limit_leaves_some_for_the_parameters(milpbn: Run, tmp_path: Pa
     model = Model.load(out)
     assert model.result.status == "time_limit"
     assert model.parameters.iterations > 0
+
+
+def test_a_multinet_from_data_to_predictions(milpbn: Run, tmp_path: Path, iris_rows: Path) -> None:
+    out, picture = tmp_path / "model.json", tmp_path / "net.png"
+    options = ("--method", "multinet-cmi", "--parameters", "cl", "--out", out)
+    result = milpbn(*QUICK, *options)
+    assert result.exit_code == 0, result.stderr
+    assert "class = Iris-setosa" in result.stdout
+    shown = milpbn("inspect", out, "--draw", picture)
+    assert (shown.exit_code, "engine      multinet-cmi" in shown.stdout) == (0, True)
+    assert len(list(tmp_path.glob("net-*.png"))) == 3
+    assert "accuracy" in milpbn("predict", out, iris_rows).stderr
+    assert milpbn("verify", out).exit_code == 0
+    refused = milpbn(*QUICK, "--method", "multinet-cmi", "--score", "mdl")
+    assert (refused.exit_code, "multinets" in refused.stderr) == (2, True)
