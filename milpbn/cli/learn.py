@@ -54,7 +54,7 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
       nb, tan-cmi, tan-ear  naive Bayes; trees by mutual information
       hc, hc-complete       greedy hill climbing, to no gain or to a whole tree
       sa                    simulated annealing
-      omi-cr, omisp-cr, ocr-cr, ro-cr, omi-cr-ext
+      omi-cr, omisp-cr, ocr-cr, ro-cr, omi-cr-ext, omi-crcl
                             order-based heuristics
       superparent           SuperParent
       multinet-cmi, multinet-ear

@@ -20,7 +20,7 @@ from milpbn.search import LEARNERS, make_learner, run_learner
 from milpbn.search.local_search import LocalSearch
 from milpbn.search.sa import SimulatedAnnealing
 
-NEED_ROWS = {"tan-cmi", "tan-ear", "omi-cr", "omi-cr-ext", "omisp-cr", "ocr-cr"}
+NEED_ROWS = {"tan-cmi", "tan-ear", "omi-cr", "omi-cr-ext", "omi-crcl", "omisp-cr", "ocr-cr"}
 
 
 def quick(name):
