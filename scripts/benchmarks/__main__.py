@@ -9,6 +9,8 @@ BENCHMARKS = {
     "learners": "the papers' heuristics: evaluations, seconds and test accuracies",
     "engines": "time to proof, gaps, p, SBM, MDL, hosts, growth (hours; engines:gaps for a part)",
     "parameters": "discriminative parameters: against logistic regression, and on held-out rows",
+    "classifiers": "the papers' classifiers with ML and CL parameters, beside the printed numbers",
+    "inference": "class posteriors of letter's test rows: against pgmpy and pyAgrum",
     "build": "building spambase's model (all rows, class root): seconds and memory",
 }
 
