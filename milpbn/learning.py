@@ -70,8 +70,12 @@ def build_objective(
     *,
     clock: Clock | None = None,
     memory_limit: int = DEFAULT_MEMORY,
+    prune: bool = True,
 ) -> Objective:
-    """The objective of a score over a search space, from the training rows of `data`."""
+    """The objective of a score over a search space, from the training rows of `data`.
+
+    With `prune`, families of a decomposable score that no optimum has are left out.
+    """
     clock = clock or Clock()
     families = candidate_families(
         [v.name for v in data.variables],
@@ -85,7 +89,7 @@ def build_objective(
     rows = MergedRows.from_codes(data.train())
     try:
         objective = score.objective(families, rows, clock.checkpoint)
-        if isinstance(objective, LinearObjective):
+        if prune and isinstance(objective, LinearObjective):
             objective = prune_dominated(objective, clock.checkpoint)
     except OutOfTime:
         raise MilpbnError(
@@ -188,7 +192,12 @@ def run_method(
         raise OptionError(f"unknown method {method!r}; known methods: {', '.join(METHODS)}")
     if objective is None:
         objective = build_objective(
-            data, score, space, clock=clock, memory_limit=options.memory_limit
+            data,
+            score,
+            space,
+            clock=clock,
+            memory_limit=options.memory_limit,
+            prune=not _wants_whole_space(method),
         )
         clock.close_phase("scoring")
     if isinstance(method, str) and method in MULTINETS:
@@ -218,6 +227,12 @@ def run_method(
     _check(result, score, data)
     clock.close_phase("checking")
     return replace(result, seconds=dict(clock.phases))
+
+
+def _wants_whole_space(method: str | Learner) -> bool:
+    if isinstance(method, str) and (method in ENGINES or method in MULTINETS):
+        return False
+    return make_learner(method).whole_space
 
 
 def _run_multinet(

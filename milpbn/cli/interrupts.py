@@ -36,6 +36,11 @@ class Interrupts:
         """Whether a signal has come."""
         return self._last > float("-inf")
 
+    @property
+    def closed(self) -> bool:
+        """Whether signals are ignored."""
+        return self._closed
+
     def reopen(self) -> None:
         """Listen again, for work after the first result that may be stopped too."""
         self._closed = False

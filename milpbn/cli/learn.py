@@ -142,6 +142,7 @@ def _race(session: Session, start: Structure | None) -> tuple[Model, str]:
         session.space,
         clock=session.clock,
         memory_limit=session.options["memory_limit"],
+        prune=False,
     )
     session.clock.close_phase("scoring")
     lines = [
@@ -160,7 +161,6 @@ def _race(session: Session, start: Structure | None) -> tuple[Model, str]:
             break
         session.table.print(f"{method}: {result.objective:.4f}")
         model = session.model(result, _SETTINGS, clock)
-        session.interrupts.reopen()
         shares = accuracies(model, session.data)
         test = f"{100 * shares['test']:>7.2f} %" if "test" in shares else f"{'-':>9}"
         lines.append(

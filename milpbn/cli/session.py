@@ -127,23 +127,26 @@ class Session:
 
         data, options, clock = self.data, self.options, clock or self.clock
         smoothing = parse_smoothing(options["smoothing"])
-        searched = self.parameters.name != "ml"
-        if searched:
+        searched, deaf = self.parameters.name != "ml", self.interrupts.closed
+        if searched and deaf:
             self.interrupts.reopen()
         network, report = self.parameters.fit(
             result.structure, data.variables, data.train(), smoothing, clock
         )
         if searched:
-            self.interrupts.close()
+            if deaf:
+                self.interrupts.close()
             clock.close_phase("parameters")
+            result = replace(result, seconds={**result.seconds, "parameters": report.seconds})
         if report.ended in ("time_limit", "interrupted"):
             why = "by Ctrl-C" if report.ended == "interrupted" else "by the time limit"
-            self.table.print(f"note: parameters stopped {why}; the best so far are kept")
+            kept = "the best so far are" if report.iterations else "maximum likelihood is"
+            self.table.print(f"note: parameters stopped {why}; {kept} kept")
         names = ("max_parents", "class_parents", "smoothing", "time_limit", "seed", "memory_limit")
         return Model(
             network=network,
             encoder=self.encoder,
-            result=replace(result, seconds=dict(clock.phases)) if searched else result,
+            result=result,
             parameters=report,
             settings={
                 "score": self.score.name,

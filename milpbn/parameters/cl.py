@@ -101,7 +101,8 @@ class ConditionalLogLikelihood(Discriminative):
         )
         if choice.stopped == "interrupted" or choice.index < 0:
             # An infinite weight: the start is the optimum.
-            return Plan(_LOSS, 0.0, {"penalty": "infinite"}, 0, choice.stopped)
+            chosen = {} if choice.stopped else {"penalty": "infinite"}
+            return Plan(_LOSS, 0.0, chosen, 0, choice.stopped)
         return Plan(_LOSS, PENALTIES[choice.index], {"penalty": PENALTIES[choice.index]})
 
     def _plan_steps(self, folds: FoldMaker, clock: Clock) -> Plan:

@@ -55,6 +55,7 @@ class OrderBased(Learner):
     Ties between parent sets go to the smaller one, then to features earlier in the order.
     """
 
+    whole_space = True
     refine = False
     """Whether the parents are chosen again until nothing changes."""
 

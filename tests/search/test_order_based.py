@@ -1,9 +1,12 @@
 """The order-based heuristics: orders against plain loops, parents by hand and by trying all."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from problems import random_codes
+from problems import encoded, random_codes
 
+from milpbn import learn_structure
 from milpbn.clock import Clock
 from milpbn.errors import OptionError
 from milpbn.search.order_based import OCR, OMI, OMISP, RandomOrder
@@ -155,10 +158,22 @@ def test_refinement_ends_where_no_feature_gains(objective_of, run, search_of, ma
 
 
 def test_information_needs_rows(objective_of, run, xor_codes):
-    objective = objective_of(xor_codes, [2] * 4, "mdl")
-    with pytest.raises(OptionError, match=r"omi-cr measures information .* score over rows"):
+    objective = replace(objective_of(xor_codes, [2] * 4, "mdl"), rows=None)
+    with pytest.raises(OptionError, match=r"omi-cr measures information .* does not keep"):
         run("omi-cr", objective)
     assert run("ro-cr", objective).structure.parents[0] == ()
+
+
+@pytest.mark.parametrize("method", ["tan-cmi", "omi-crcl"])
+def test_structures_by_information_do_not_depend_on_the_score(method):
+    rng = np.random.default_rng(3)
+    codes, cards = random_codes(rng, 6, 3)
+    data = encoded(codes, cards)
+    found = [
+        learn_structure(data, method=method, score=score, class_parents=False).structure
+        for score in ("cr", "mdl", "bdeu")
+    ]
+    assert found[0] == found[1] == found[2]
 
 
 def test_parents_by_the_rate_of_cl_parameters_by_hand(xor, run):
