@@ -15,7 +15,9 @@ from milpbn import BNClassifier, Constraints, Structure, load_dataset
 from milpbn.errors import OptionError
 
 
-@parametrize_with_checks([BNClassifier(max_parents=1)])
+@parametrize_with_checks(
+    [BNClassifier(max_parents=1), BNClassifier(max_parents=1, parameters="cl")]
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

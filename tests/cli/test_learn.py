@@ -122,16 +122,6 @@ def test_a_race_with_discriminative_parameters(milpbn: Run) -> None:
     assert " by cl:penalty=1.0 (" in result.stdout
 
 
-def test_the_time_limit_leaves_some_for_the_parameters(milpbn: Run, tmp_path: Path) -> None:
-    out = tmp_path / "model.json"
-    options = ("--dataset", "vehicle", "--time-limit", 4, "--parameters", "cl", "--out", out)
-    result = milpbn("learn", *options)
-    assert result.exit_code == 0, result.stderr
-    model = Model.load(out)
-    assert model.result.status == "time_limit"
-    assert model.parameters.iterations > 0
-
-
 def test_a_multinet_from_data_to_predictions(milpbn: Run, tmp_path: Path, iris_rows: Path) -> None:
     out, picture = tmp_path / "model.json", tmp_path / "net.png"
     options = ("--method", "multinet-cmi", "--parameters", "cl", "--out", out)
