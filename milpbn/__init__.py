@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from milpbn.encoding import EncodedData, Encoder
     from milpbn.estimators import BNClassifier
     from milpbn.families import Constraints
-    from milpbn.learning import learn_structure
+    from milpbn.learning import learn_parameters, learn_structure
     from milpbn.network.model_file import Model
     from milpbn.result import Result, Status
     from milpbn.structure import Structure
@@ -30,6 +30,7 @@ _HOMES = {
     "Result": "milpbn.result",
     "Status": "milpbn.result",
     "Structure": "milpbn.structure",
+    "learn_parameters": "milpbn.learning",
     "learn_structure": "milpbn.learning",
     "load_dataset": "milpbn.datasets",
     "read_table": "milpbn.datasets",
@@ -44,6 +45,7 @@ __all__ = [
     "Result",
     "Status",
     "Structure",
+    "learn_parameters",
     "learn_structure",
     "load_dataset",
     "read_table",

@@ -22,9 +22,9 @@ from milpbn.encoding import Encoder
 from milpbn.engines.monolithic import SolveOptions
 from milpbn.errors import DataError, OptionError
 from milpbn.families import Constraints, parse_smoothing
-from milpbn.learning import SearchSpace, run_method
+from milpbn.learning import SearchSpace, run_method, structure_clock
 from milpbn.network.inference import log_posterior
-from milpbn.network.network import fit_network
+from milpbn.parameters import make_parameters
 from milpbn.scores import make_score
 from milpbn.structure import Structure
 
@@ -64,6 +64,10 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Whether features may be parents of the class.
     smoothing : str, default="laplace"
         ``"laplace[:COUNT]"`` or ``"epsilon[:VALUE]"``.
+    parameters : {"ml", "cl", "mm"}, default="ml"
+        How the parameters of the structure are learned: maximum likelihood,
+        conditional likelihood or margin. Settings follow a colon, as in
+        ``"cl:penalty=0.1"``. The structure's score is that of maximum likelihood.
     constraints : Constraints, default=None
         Required and forbidden arcs, tiers, parent limits. Columns of arrays are
         called x0, x1, ..., the class is called "class".
@@ -74,7 +78,8 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Training rows with a missing feature are left out, or missing is a state
         of its own. In prediction a missing feature is summed out exactly.
     engine : str, default="branch-and-cut"
-        An exact engine, or the name of a heuristic (see ``milpbn.search.LEARNERS``).
+        An exact engine, or the name of a heuristic (see ``milpbn.search.LEARNERS``), or
+        ``"multinet-cmi"`` or ``"multinet-ear"`` for one structure a class.
     time_limit : float, default=60.0
         Seconds for `fit`; None for no limit.
     gap : float, default=0.0
@@ -101,6 +106,8 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Score of the structure, upper bound on any score, relative gap.
     network_ : Network
         Structure and parameters.
+    parameters_ : ParameterReport
+        How the parameters were learned.
     encoder_ : Encoder
         How columns become states.
     n_features_in_, feature_names_in_
@@ -135,6 +142,7 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         max_parents: int = 2,
         class_parents: bool = True,
         smoothing: str = "laplace",
+        parameters: str = "ml",
         constraints: Constraints | None = None,
         categorical_features: str | Sequence[int] | Sequence[str] = "from_dtype",
         missing: str = "drop",
@@ -151,6 +159,7 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.max_parents = max_parents
         self.class_parents = class_parents
         self.smoothing = smoothing
+        self.parameters = parameters
         self.constraints = constraints
         self.categorical_features = categorical_features
         self.missing = missing
@@ -188,7 +197,7 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The fitted classifier. A ``ConvergenceWarning`` is issued when the time
             limit came before the proof.
         """
-        clock = Clock(self.time_limit)
+        clock, parameters = Clock(self.time_limit), make_parameters(self.parameters)
         frame = self._frame(X, y, reset=True)
         table = self._table(frame, y)
         self.encoder_ = Encoder.fit(table)
@@ -200,12 +209,16 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ),
             SearchSpace(self.max_parents, self.class_parents, self.constraints),
             method=self.engine,
-            clock=clock,
+            clock=structure_clock(clock, parameters),
             start=self.start,
             options=SolveOptions(gap=self.gap, threads=self.threads, seed=self.random_state),
         )
-        self.network_ = fit_network(
-            self.result_.structure, data.variables, data.train(), parse_smoothing(self.smoothing)
+        self.network_, self.parameters_ = parameters.fit(
+            self.result_.structure,
+            data.variables,
+            data.train(),
+            parse_smoothing(self.smoothing),
+            clock,
         )
         self._publish()
         return self

@@ -125,6 +125,7 @@ def run_grid(
             objective=objective,
             pool=pool,
         )
+        assert isinstance(result.structure, Structure)  # engines do not learn multinets
         found.append(result.structure)
         yield p, result
         if result.status is Status.INTERRUPTED:

@@ -14,13 +14,18 @@ from milpbn.engines.monolithic import SolveOptions, solve_monolithic
 from milpbn.errors import MilpbnError, OptionError, SolverError
 from milpbn.families import Constraints, MergedRows, candidate_families
 from milpbn.families.candidates import DEFAULT_MEMORY
+from milpbn.families.smoothing import Smoothing, parse_smoothing
+from milpbn.network.multinet import Classifier
 from milpbn.network.rescore import has_definition, rescore
-from milpbn.result import Listener, Result, Status, TracePoint
+from milpbn.parameters import Parameters, make_parameters
+from milpbn.result import Listener, ParameterReport, Result, Status, TracePoint
 from milpbn.scores import LinearObjective, MarginObjective, Objective, Score, make_score
 from milpbn.scores.pruning import prune_dominated
-from milpbn.search import LEARNERS, Learner, make_learner, run_learner
+from milpbn.search import LEARNERS, Learner, Search, make_learner, run_learner
 from milpbn.search.local_search import LocalSearch
-from milpbn.structure import Structure
+from milpbn.search.multinet import MULTINETS, multinet_structures
+from milpbn.search.progress import Progress
+from milpbn.structure import AnyStructure, Structure
 
 ENGINES: dict[str, Callable[..., Result]] = {
     "branch-and-cut": solve_branch_and_cut,
@@ -28,13 +33,15 @@ ENGINES: dict[str, Callable[..., Result]] = {
 }
 """Exact engines by name."""
 
-METHODS = (*ENGINES, *LEARNERS)
+METHODS = (*ENGINES, *LEARNERS, *MULTINETS)
 """The names of everything that learns a structure."""
 
 # The share of the remaining time, and the seconds, that the search for a start may take.
 _START_SHARE = 0.1
 _START_SECONDS = 10.0
 _START_PATIENCE = 150
+# The share of a time limit that is kept for parameters which have to be searched for.
+_PARAMETERS_SHARE = 0.2
 
 
 @dataclass(frozen=True)
@@ -63,8 +70,12 @@ def build_objective(
     *,
     clock: Clock | None = None,
     memory_limit: int = DEFAULT_MEMORY,
+    prune: bool = True,
 ) -> Objective:
-    """The objective of a score over a search space, from the training rows of `data`."""
+    """The objective of a score over a search space, from the training rows of `data`.
+
+    With `prune`, families of a decomposable score that no optimum has are left out.
+    """
     clock = clock or Clock()
     families = candidate_families(
         [v.name for v in data.variables],
@@ -78,7 +89,7 @@ def build_objective(
     rows = MergedRows.from_codes(data.train())
     try:
         objective = score.objective(families, rows, clock.checkpoint)
-        if isinstance(objective, LinearObjective):
+        if prune and isinstance(objective, LinearObjective):
             objective = prune_dominated(objective, clock.checkpoint)
     except OutOfTime:
         raise MilpbnError(
@@ -113,7 +124,8 @@ def learn_structure(
         Encoded rows, see :class:`milpbn.encoding.Encoder`.
     method
         An exact engine (``"branch-and-cut"``, ``"monolithic"``) or a heuristic of
-        ``milpbn.search.LEARNERS``, by name or as an object with settings of its own.
+        ``milpbn.search.LEARNERS``, by name or as an object with settings of its own; or
+        ``"multinet-cmi"`` or ``"multinet-ear"``, one structure for every class.
     score, p, gamma, smoothing, folds
         What is maximised, see :func:`milpbn.scores.make_score`.
     max_parents, class_parents, constraints
@@ -180,10 +192,17 @@ def run_method(
         raise OptionError(f"unknown method {method!r}; known methods: {', '.join(METHODS)}")
     if objective is None:
         objective = build_objective(
-            data, score, space, clock=clock, memory_limit=options.memory_limit
+            data,
+            score,
+            space,
+            clock=clock,
+            memory_limit=options.memory_limit,
+            prune=not _wants_whole_space(method),
         )
         clock.close_phase("scoring")
-    if isinstance(method, str) and method in ENGINES:
+    if isinstance(method, str) and method in MULTINETS:
+        result = _run_multinet(method, objective, score, data, clock, listener)
+    elif isinstance(method, str) and method in ENGINES:
         if not isinstance(objective, MarginObjective | LinearObjective):
             raise OptionError(
                 f"the score {score.name} cannot be solved exactly; choose another score or one of "
@@ -208,6 +227,103 @@ def run_method(
     _check(result, score, data)
     clock.close_phase("checking")
     return replace(result, seconds=dict(clock.phases))
+
+
+def _wants_whole_space(method: str | Learner) -> bool:
+    if isinstance(method, str) and (method in ENGINES or method in MULTINETS):
+        return False
+    return make_learner(method).whole_space
+
+
+def _run_multinet(
+    method: str,
+    objective: Objective,
+    score: Score,
+    data: EncodedData,
+    clock: Clock,
+    listener: Listener | None,
+) -> Result:
+    """One structure a class; the score is that of the whole multinet."""
+    search = Search(objective, Progress(objective, clock, None), seed=0)
+    rows = MergedRows.from_codes(data.train())
+    try:
+        structure = multinet_structures(method, search, rows, data.variables[0].states)
+    except OutOfTime:
+        raise MilpbnError(
+            f"the time limit of {clock.limit:g} s ended before {method} had its trees; allow more"
+        ) from None
+    value = rescore(score, structure, data.variables, data.train())
+    clock.close_phase("searching")
+    trace = tuple(TracePoint(clock.elapsed, value, None, 0, who) for who in (method, "end"))
+    if listener is not None:
+        for point in trace:
+            listener(point)
+    return Result(
+        status=Status.FEASIBLE,
+        structure=structure,
+        objective=value,
+        bound=None,
+        score=score.name,
+        score_parameters=score.settings(),
+        source=method,
+        engine=method,
+        evaluations=1,
+        trace=trace,
+    )
+
+
+def learn_parameters(
+    data: EncodedData,
+    structure: AnyStructure,
+    *,
+    parameters: str | Parameters = "ml",
+    smoothing: str | Smoothing = "laplace",
+    time_limit: float | None = None,
+) -> tuple[Classifier, ParameterReport]:
+    """Learn parameters for a structure from the training rows of `data`.
+
+    Parameters
+    ----------
+    data
+        Encoded rows, see :class:`milpbn.encoding.Encoder`.
+    structure
+        Over the variables of `data`, in their order.
+    parameters
+        ``"ml"``, ``"cl"`` or ``"mm"``, with settings as ``"cl:penalty=0.1"``; see
+        ``milpbn.parameters.PARAMETERS``.
+    smoothing
+        Of the maximum-likelihood parameters, which the others begin with.
+    time_limit
+        Seconds, or None. When time is over, the best parameters so far are the answer.
+
+    Examples
+    --------
+    >>> from milpbn.datasets import load_dataset
+    >>> from milpbn.encoding import Encoder
+    >>> from milpbn.network.inference import accuracy
+    >>> table = load_dataset("mofn-3-7-10")
+    >>> data = Encoder.fit(table).encode(table)
+    >>> structure = learn_structure(data, method="nb").structure
+    >>> for parameters in ("ml", "cl"):
+    ...     network, report = learn_parameters(data, structure, parameters=parameters)
+    ...     print(parameters, round(accuracy(network, data.test()), 3))
+    ml 0.921
+    cl 1.0
+    """
+    if structure.variables != tuple(v.name for v in data.variables):
+        raise OptionError(
+            "the structure's variables are not those of the data: "
+            f"{', '.join(structure.variables)} against {', '.join(v.name for v in data.variables)}"
+        )
+    learner, clock = make_parameters(parameters), Clock(time_limit)
+    return learner.fit(structure, data.variables, data.train(), parse_smoothing(smoothing), clock)
+
+
+def structure_clock(clock: Clock, parameters: Parameters) -> Clock:
+    """The clock of the structure's learner: some of the limit is kept for the parameters."""
+    if parameters.name == "ml" or clock.limit == float("inf"):
+        return clock
+    return clock.until((1 - _PARAMETERS_SHARE) * clock.limit)
 
 
 def _run_engine(
@@ -237,6 +353,7 @@ def _run_engine(
             listener=_without_end(listener),
         )
         before = found.trace[:-1]
+        assert isinstance(found.structure, Structure)
         start_source, start = start, found.structure
         interrupted = found.status is Status.INTERRUPTED
         if interrupted:

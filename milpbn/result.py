@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from milpbn.structure import Structure
+from milpbn.structure import AnyStructure, structure_from_dict
 
 
 class Status(StrEnum):
@@ -81,7 +81,7 @@ class Result:
     status
         See :class:`Status`.
     structure
-        The best structure.
+        The best structure; of a multinet, one for every class.
     objective
         Its score, computed from the data again and not taken from the solver.
     bound
@@ -102,7 +102,7 @@ class Result:
     """
 
     status: Status
-    structure: Structure
+    structure: AnyStructure
     objective: float
     bound: float | None
     score: str
@@ -147,7 +147,7 @@ class Result:
             **{
                 **data,
                 "status": Status(data["status"]),
-                "structure": Structure.from_dict(data["structure"]),
+                "structure": structure_from_dict(data["structure"]),
                 "objective": float(data["objective"]),
                 "bound": _float_or_none(data["bound"]),
                 "score_parameters": dict(data.get("score_parameters", {})),
@@ -174,6 +174,72 @@ class Result:
         phases = ", ".join(f"{k} {v:.2f}" for k, v in self.seconds.items())
         lines.append(("seconds", f"{sum(self.seconds.values()):.2f} ({phases})"))
         return "\n".join(f"{k:<12}{v}" for k, v in lines)
+
+
+@dataclass(frozen=True)
+class ParameterReport:
+    """How parameters were learned.
+
+    Attributes
+    ----------
+    method
+        The learner and its settings, as :func:`~milpbn.parameters.make_parameters` reads them.
+    measure
+        What was maximised: ``"likelihood"``, ``"conditional log-likelihood"``, ...
+    start, objective
+        Its value on the training rows at the maximum-likelihood start and at the end,
+        without any penalty; None for maximum likelihood itself.
+    chosen
+        What cross-validation chose, by name.
+    iterations
+        Steps of the optimiser.
+    ended
+        ``"converged"``, ``"iterations"`` (as many as were asked for or chosen),
+        ``"time_limit"`` or ``"interrupted"``.
+    seconds
+        What it took.
+    """
+
+    method: str
+    measure: str = "likelihood"
+    start: float | None = None
+    objective: float | None = None
+    chosen: dict[str, Any] = field(default_factory=dict)
+    iterations: int = 0
+    ended: str = "converged"
+    seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> ParameterReport:
+        """The inverse of :meth:`to_dict`; a text for a number raises ValueError."""
+        return cls(
+            **{
+                **data,
+                "method": str(data["method"]),
+                "start": _float_or_none(data["start"]),
+                "objective": _float_or_none(data["objective"]),
+                "chosen": dict(data["chosen"]),
+                "iterations": int(data["iterations"]),
+                "seconds": float(data["seconds"]),
+            }
+        )
+
+    def __str__(self) -> str:
+        if self.objective is None or self.start is None:
+            return self.method
+        chosen = ", ".join(
+            f"{k}={v:g}" if isinstance(v, float) else f"{k}={v}" for k, v in self.chosen.items()
+        )
+        end = {"time_limit": "; stopped by the time limit", "interrupted": "; interrupted"}
+        return (
+            f"{self.method} ({self.measure} {self.start:.4f} -> {self.objective:.4f}"
+            + (f"; {chosen}" if chosen else "")
+            + f"; {self.iterations} steps{end.get(self.ended, '')})"
+        )
 
 
 def _float_or_none(value: Any) -> float | None:

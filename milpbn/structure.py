@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from milpbn.errors import DataError
 
@@ -94,7 +94,84 @@ class Structure:
             cycle = " -> ".join(self.variables[i] for i in error.args[1])
             raise DataError(f"the structure has a directed cycle: {cycle}") from None
 
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """For each variable the indices of its children."""
+        below: list[list[int]] = [[] for _ in self.variables]
+        for child, parents in enumerate(self.parents):
+            for parent in parents:
+                below[parent].append(child)
+        return tuple(map(tuple, below))
+
     def __str__(self) -> str:
         return "\n".join(
             f"{v} <- {', '.join(names)}" if names else v for v, names in self.to_dict().items()
         )
+
+
+@dataclass(frozen=True)
+class ClassStructures:
+    """One structure for every class: the structure of a Bayesian multinet.
+
+    Attributes
+    ----------
+    classes
+        The states of the class.
+    structures
+        A structure a class, all over the same variables; the class is a root in each.
+
+    Examples
+    --------
+    >>> names = ["class", "a", "b"]
+    >>> arcs = [("class", "a"), ("class", "b")]
+    >>> one, two = (Structure.from_arcs(names, [*arcs, *more]) for more in ([], [("a", "b")]))
+    >>> print(ClassStructures(("no", "yes"), (one, two)))
+    class = no
+      a <- class
+      b <- class
+    class = yes
+      a <- class
+      b <- class, a
+    """
+
+    classes: tuple[str, ...]
+    structures: tuple[Structure, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.classes) != len(self.structures):
+            raise DataError(f"{len(self.classes)} classes but {len(self.structures)} structures")
+        if any(s.variables != self.variables or s.parents[0] for s in self.structures):
+            raise DataError("the structures of a multinet share their variables and a class root")
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names; the class comes first."""
+        return self.structures[0].variables
+
+    @classmethod
+    def from_dict(cls, parents: Mapping[str, Mapping[str, Sequence[str]]]) -> ClassStructures:
+        """Build from ``{class: {variable: [parents]}}`` (the inverse of `to_dict`)."""
+        return cls(tuple(parents), tuple(Structure.from_dict(s) for s in parents.values()))
+
+    def to_dict(self) -> dict[str, dict[str, list[str]]]:
+        """``{class: {variable: [parents]}}``."""
+        pairs = zip(self.classes, self.structures, strict=True)
+        return {state: structure.to_dict() for state, structure in pairs}
+
+    def __str__(self) -> str:
+        lines = []
+        for state, structure in zip(self.classes, self.structures, strict=True):
+            lines.append(f"{self.variables[0]} = {state}")
+            lines += [f"  {line}" for line in str(structure).splitlines()[1:]]
+        return "\n".join(lines)
+
+
+AnyStructure = Structure | ClassStructures
+"""What a classifier is built on."""
+
+
+def structure_from_dict(content: Mapping[str, Any]) -> AnyStructure:
+    """The inverse of ``to_dict``, for both kinds."""
+    if any(isinstance(value, Mapping) for value in content.values()):
+        return ClassStructures.from_dict(content)
+    return Structure.from_dict(content)

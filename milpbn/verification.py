@@ -21,14 +21,15 @@ from milpbn.engines.enumeration import best_by_enumeration, n_choices
 from milpbn.families import Constraints, parse_smoothing
 from milpbn.learning import SearchSpace, build_objective
 from milpbn.network.model_file import Model
-from milpbn.network.network import fit_network
+from milpbn.network.multinet import Classifier, Multinet, fit_classifier
+from milpbn.network.network import FloatArray
 from milpbn.network.rescore import rescore
 from milpbn.result import Status
 from milpbn.scores import LinearObjective, MarginObjective, Objective, Score, make_score
 from milpbn.search import run_learner
 from milpbn.search.local_search import LocalSearch
 from milpbn.search.progress import allowed_gap
-from milpbn.structure import Structure
+from milpbn.structure import ClassStructures, Structure
 
 ENUMERABLE = 300_000
 """Choices of families up to which every one is looked at."""
@@ -154,26 +155,36 @@ def _read_again(model: Model, table: Table) -> tuple[Check, Check, EncodedData]:
 def _parameters(model: Model, data: EncodedData) -> Check:
     """Probabilities add up; where they are counts, they are counted again."""
     claim = "the probabilities are normalised and, where counted, the data's"
-    worst = max(float(np.abs(np.exp(cpt).sum(axis=-1) - 1).max()) for cpt in model.network.log_cpts)
+    tables = _tables(model.network)
+    worst = max(float(np.abs(np.exp(cpt).sum(axis=-1) - 1).max()) for cpt in tables)
     seen = f"sums differ from 1 by {worst:.1g}"
     if model.settings.get("parameters", "ml") != "ml":
         return Check(claim, worst < 1e-9, seen)
     smoothing = parse_smoothing(model.settings["smoothing"])
-    again = fit_network(model.network.structure, data.variables, data.train(), smoothing)
-    pairs = zip(again.log_cpts, model.network.log_cpts, strict=True)
+    again = fit_classifier(model.network.structure, data.variables, data.train(), smoothing)
+    pairs = zip(_tables(again), tables, strict=True)
     far = max(float(np.abs(a - b).max()) for a, b in pairs)
     return Check(claim, worst < 1e-9 and far < 1e-9, f"{seen}, logarithms from counts by {far:.1g}")
 
 
+def _tables(network: Classifier) -> list[FloatArray]:
+    """All tables: of a multinet, the class's own and those of every class."""
+    if isinstance(network, Multinet):
+        own = [cpt for part in network.networks for cpt in part.log_cpts[1:]]
+        return [network.log_prior, *own]
+    return list(network.log_cpts)
+
+
 def _structure(model: Model, constraints: Constraints) -> Check:
     structure = model.result.structure
-    broken = [*_broken_rules(structure, constraints, model)]
+    parts = structure.structures if isinstance(structure, ClassStructures) else (structure,)
+    broken = [rule for part in parts for rule in _broken_rules(part, constraints, model)]
     if structure != model.network.structure:
         broken.append("the result names another structure than the network")
     return Check(
         "the structure is acyclic and obeys limits and constraints",
         not broken,
-        "; ".join(broken) or f"{len(structure.arcs)} arcs",
+        "; ".join(broken) or f"{sum(len(part.arcs) for part in parts)} arcs",
     )
 
 
@@ -216,6 +227,7 @@ def _bounds(
         result.bound >= result.objective - slack and (result.status is Status.OPTIMAL) == closed,
         f"gap {result.bound - result.objective:.6f}, tolerance {slack:.2g}",
     )
+    assert isinstance(result.structure, Structure)  # no multinet has a bound
     families = objective.space.families(result.structure)
     if isinstance(objective, MarginObjective | LinearObjective):
         yield _root(result.bound, result.objective, root_bound(objective, families, clock), slack)

@@ -15,7 +15,9 @@ from milpbn import BNClassifier, Constraints, Structure, load_dataset
 from milpbn.errors import OptionError
 
 
-@parametrize_with_checks([BNClassifier(max_parents=1)])
+@parametrize_with_checks(
+    [BNClassifier(max_parents=1), BNClassifier(max_parents=1, parameters="cl")]
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -153,3 +155,19 @@ def test_constraints_and_start_reach_the_engine(mixed):
     again = BNClassifier(start=start).fit(frame, y)
     assert again.result_.warm_start.accepted
     assert again.objective_ >= again.result_.warm_start.objective
+
+
+def test_parameters_are_a_choice_beside_the_structure(iris):
+    X, y = iris
+    plain = small().fit(X, y)
+    for parameters in ("cl", "mm"):
+        model = small(parameters=parameters).fit(X, y)
+        assert clone(model).get_params()["parameters"] == parameters
+        assert model.structure_ == plain.structure_
+        assert model.objective_ == plain.objective_
+        assert model.parameters_.method == parameters
+        assert model.parameters_.objective > model.parameters_.start
+        assert model.predict_proba(X).sum(axis=1) == pytest.approx(np.ones(len(X)))
+    assert plain.parameters_.method == "ml"
+    with pytest.raises(OptionError, match="unknown parameters 'map'"):
+        small(parameters="map").fit(X, y)

@@ -14,8 +14,9 @@ from milpbn.encoding import EncodedData, Variable
 from milpbn.engines.monolithic import SolveOptions
 from milpbn.errors import BudgetError, ConstraintError, MilpbnError, OptionError, SolverError
 from milpbn.families import Constraints
-from milpbn.learning import SearchSpace, build_objective
+from milpbn.learning import SearchSpace, build_objective, structure_clock
 from milpbn.network.rescore import rescore
+from milpbn.parameters import make_parameters
 from milpbn.scores import make_score
 from milpbn.structure import Structure
 
@@ -163,3 +164,10 @@ def test_a_class_without_features_has_its_prior():
     result = learn(alone)
     assert result.status == "optimal"
     assert result.objective == pytest.approx(np.log(3 / 2))
+
+
+def test_a_time_limit_leaves_some_for_parameters_that_are_searched_for():
+    assert structure_clock(Clock(10.0), make_parameters("cl")).limit == 8.0
+    for limit, name in ((10.0, "ml"), (None, "mm")):
+        clock = Clock(limit)
+        assert structure_clock(clock, make_parameters(name)) is clock

@@ -14,6 +14,7 @@ from milpbn.cli.datasets import datasets
 from milpbn.cli.inspect import inspect
 from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.learn import learn
+from milpbn.cli.missing_curve import missing_curve
 from milpbn.cli.predict import predict
 from milpbn.cli.solve import solve
 from milpbn.cli.verify import verify
@@ -57,7 +58,7 @@ def cli() -> None:
     """
 
 
-for command in (solve, learn, inspect, verify, predict, datasets):
+for command in (solve, learn, inspect, verify, predict, missing_curve, datasets):
     cli.add_command(command)
 
 

@@ -63,7 +63,7 @@ def solve_grid(session: Session, further: tuple[str, ...]) -> list[Result]:
         scores,
         session.space,
         method=options["engine"],
-        clock=session.clock,
+        clock=session.structure_clock,
         options=SolveOptions(**{k: options[k] for k in names}),
         listener=listener,
     )

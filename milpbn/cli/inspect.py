@@ -19,7 +19,7 @@ from milpbn.cli.params import OutputFile, refuse_overwriting
     "--draw",
     type=OutputFile(".png", ".svg", ".pdf", ".dot"),
     metavar="OUT.png",
-    help="The network (png, svg, pdf, dot).",
+    help="The network (png, svg, pdf, dot); of a multinet, a file for every class.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def inspect(model_file: str, plot: str | None, draw: str | None, as_json: bool) -> None:
@@ -44,16 +44,26 @@ def inspect(model_file: str, plot: str | None, draw: str | None, as_json: bool) 
 
         plot_gap(result.trace, plot, title=name, score_name=result.score.upper())
     if draw:
-        from milpbn.pictures import draw_network
+        from milpbn.pictures import draw_multinet, draw_network
+        from milpbn.structure import Structure
 
-        draw_network(result.structure, draw, title=name)
+        if isinstance(result.structure, Structure):
+            draw_network(result.structure, draw, title=name)
+        else:
+            for path in draw_multinet(result.structure, draw, title=name):
+                click.echo(f"wrote {path}", err=True)
     if as_json:
-        content = {"data": model.data, "settings": model.settings, "result": result.to_dict()}
+        content = {
+            "data": model.data,
+            "settings": model.settings,
+            "parameters": model.parameters.to_dict(),
+            "result": result.to_dict(),
+        }
         click.echo(json.dumps(content, indent=1, allow_nan=False))
         return
     click.echo(f"{'data':<12}{name}, {model.data.get('n_rows', '?')} rows")
     click.echo(result)
-    click.echo(f"{'parameters':<12}{model.network.n_parameters}")
+    click.echo(f"{'parameters':<12}{model.network.n_parameters} by {model.parameters}")
     click.echo("\n" + HEADER)
     for point in result.trace:
         click.echo(format_point(point))

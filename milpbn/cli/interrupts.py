@@ -36,6 +36,17 @@ class Interrupts:
         """Whether a signal has come."""
         return self._last > float("-inf")
 
+    @property
+    def closed(self) -> bool:
+        """Whether signals are ignored."""
+        return self._closed
+
+    def reopen(self) -> None:
+        """Listen again, for work after the first result that may be stopped too."""
+        self._closed = False
+        for number in self._handled:
+            signal.signal(number, self)
+
     def close(self) -> None:
         """Ignore what comes from now on."""
         self._closed = True

@@ -12,12 +12,14 @@ from milpbn.cli.session import Session
 
 if TYPE_CHECKING:
     from milpbn.clock import Clock
+    from milpbn.network.model_file import Model
     from milpbn.result import Result
     from milpbn.scores import Objective
     from milpbn.structure import Structure
 
 ALL = "all"
 EXIT_STOPPED = 3
+_SETTINGS = ("method", "folds")
 
 
 @click.command(short_help="Learn a structure by a heuristic.")
@@ -52,9 +54,11 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
       nb, tan-cmi, tan-ear  naive Bayes; trees by mutual information
       hc, hc-complete       greedy hill climbing, to no gain or to a whole tree
       sa                    simulated annealing
-      omi-cr, omisp-cr, ocr-cr, ro-cr, omi-cr-ext
+      omi-cr, omisp-cr, ocr-cr, ro-cr, omi-cr-ext, omi-crcl
                             order-based heuristics
       superparent           SuperParent
+      multinet-cmi, multinet-ear
+                            a tree for every class; not part of `all`
 
     \b
     Examples:
@@ -70,24 +74,31 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
         session.load()
         table = ""
         if options["method"] == ALL:
-            result, table = _race(session, start)
+            model, table = _race(session, start)
         else:
-            result = _run(session, options["method"], session.clock, start)
+            result = _run(session, options["method"], session.structure_clock, start)
+            model = session.model(result, _SETTINGS)
     if table and not options["as_json"]:
         click.echo(f"{table}\n")
-    session.deliver(result, ("method", "folds"))
-    ctx.exit(EXIT_STOPPED if result.status == "interrupted" else 0)
+    session.deliver(model)
+    stopped = "interrupted" in (model.result.status, model.parameters.ended)
+    ctx.exit(EXIT_STOPPED if stopped else 0)
 
 
 def _check(options: dict[str, Any]) -> None:
     Session.check(options)
     from milpbn.errors import OptionError
+    from milpbn.network.rescore import scores_multinets
     from milpbn.scores import make_score
     from milpbn.search import make_learner
+    from milpbn.search.multinet import MULTINETS
 
     try:
-        make_score(options["score"], folds=options["folds"])
-        if options["method"] != ALL:
+        score = make_score(options["score"], folds=options["folds"])
+        if options["method"] in MULTINETS:
+            if not scores_multinets(score):
+                raise OptionError(f"--score {score.name} does not go with multinets: sm, cr, cll")
+        elif options["method"] != ALL:
             make_learner(options["method"])
     except OptionError as error:
         raise click.UsageError(str(error)) from None
@@ -118,11 +129,11 @@ def _run(
     )
 
 
-def _race(session: Session, start: Structure | None) -> tuple[Result, str]:
-    """Run every heuristic; the result with the best score, and a table of them all."""
+def _race(session: Session, start: Structure | None) -> tuple[Model, str]:
+    """Run every heuristic; the classifier with the best score, and a table of them all."""
     from milpbn.cli.report import accuracies
     from milpbn.clock import Clock
-    from milpbn.learning import build_objective
+    from milpbn.learning import build_objective, structure_clock
     from milpbn.search import LEARNERS
 
     objective = build_objective(
@@ -131,31 +142,34 @@ def _race(session: Session, start: Structure | None) -> tuple[Result, str]:
         session.space,
         clock=session.clock,
         memory_limit=session.options["memory_limit"],
+        prune=False,
     )
     session.clock.close_phase("scoring")
     lines = [
         f"{'method':<14}{'score':>14}{'evaluations':>13}{'seconds':>9}{'training':>10}{'test':>9}"
     ]
-    best: Result | None = None
+    best: Model | None = None
     for k, method in enumerate(LEARNERS):
-        left = session.clock.remaining / (len(LEARNERS) - k)
+        clock = Clock(session.clock.remaining / (len(LEARNERS) - k))
         try:
-            result = _run(session, method, Clock(left), start, objective)
+            structure_time = structure_clock(clock, session.parameters)
+            result = _run(session, method, structure_time, start, objective)
         except KeyboardInterrupt:
             # Between two methods: the results of those before still count.
             if best is None:
                 raise
             break
         session.table.print(f"{method}: {result.objective:.4f}")
-        shares = accuracies(session.model(result), session.data)
+        model = session.model(result, _SETTINGS, clock)
+        shares = accuracies(model, session.data)
         test = f"{100 * shares['test']:>7.2f} %" if "test" in shares else f"{'-':>9}"
         lines.append(
             f"{method:<14}{result.objective:>14.4f}{result.evaluations:>13}"
-            f"{sum(result.seconds.values()):>9.2f}{100 * shares['training']:>8.2f} %{test}"
+            f"{sum(model.result.seconds.values()):>9.2f}{100 * shares['training']:>8.2f} %{test}"
         )
-        if best is None or result.objective > best.objective:
-            best = result
-        if result.status == "interrupted":
+        if best is None or result.objective > best.result.objective:
+            best = model
+        if "interrupted" in (result.status, model.parameters.ended):
             break
     assert best is not None
     return best, "\n".join(lines)

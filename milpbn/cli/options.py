@@ -13,6 +13,7 @@ from milpbn.cli.params import (
     Number,
     Numbers,
     OutputFile,
+    ParametersText,
     ScoreName,
     Size,
     SmoothingText,
@@ -81,6 +82,13 @@ space_options = _group(
             default="laplace",
             show_default=True,
             help="laplace[:COUNT] or epsilon[:VALUE].",
+        ),
+        click.option(
+            "--parameters",
+            type=ParametersText(),
+            default="ml",
+            show_default=True,
+            help="Of the final classifier: ml, cl or mm; settings as in cl:penalty=0.1.",
         ),
         click.option(
             "--require", type=ArcParam(), multiple=True, help="An arc that must be there."

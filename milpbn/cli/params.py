@@ -196,6 +196,43 @@ class SmoothingText(_ParamType):
             self.fail(str(error), param, ctx)
 
 
+class Counts(_ParamType):
+    """Whole numbers from ``0,5,10``.
+
+    Examples
+    --------
+    >>> Counts().convert("0, 5,10", None, None)
+    (0, 5, 10)
+    """
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
+        """See :class:`click.ParamType`."""
+        if isinstance(value, tuple):
+            return value
+        parts = [part.strip() for part in str(value).split(",")]
+        if not all(part.isascii() and part.isdigit() for part in parts):
+            self.fail(f"{value!r} is no list of whole numbers; write 0,5,10", param, ctx)
+        return tuple(sorted({int(part) for part in parts}))
+
+
+class ParametersText(_ParamType):
+    """``ml``, ``cl`` or ``mm``, with settings after a colon."""
+
+    name = "parameters"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """See :class:`click.ParamType`."""
+        from milpbn.errors import OptionError
+        from milpbn.parameters import make_parameters
+
+        try:
+            return str(make_parameters(str(value)))
+        except OptionError as error:
+            self.fail(str(error), param, ctx)
+
+
 class OutputFile(_ParamType):
     """A file to be written later; refused at once where that could not work.
 

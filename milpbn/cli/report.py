@@ -32,6 +32,7 @@ def text_report(model: Model, data: EncodedData) -> str:
         f"{'data':<12}{data.name}",
         f"{'rows':<12}{rows}",
         str(model.result),
+        f"{'parameters':<12}{model.network.n_parameters} by {model.parameters}",
         f"{'accuracy':<12}{share}",
         "",
         str(model.network.structure),
@@ -45,6 +46,7 @@ def report_dict(model: Model, data: EncodedData) -> dict[str, Any]:
         "data": model.data,
         "settings": model.settings,
         "result": model.result.to_dict(),
+        "parameters": model.parameters.to_dict(),
         "accuracy": accuracies(model, data),
         "notes": list(data.notes),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +14,7 @@ from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.params import refuse_overwriting
 
 if TYPE_CHECKING:
+    from milpbn.clock import Clock
     from milpbn.encoding import EncodedData, Encoder
     from milpbn.network.model_file import Model
     from milpbn.result import Result, TracePoint
@@ -39,16 +41,19 @@ class Session:
         from milpbn.cli.live import GapTable
         from milpbn.clock import Clock
         from milpbn.families import Constraints
-        from milpbn.learning import SearchSpace
+        from milpbn.learning import SearchSpace, structure_clock
+        from milpbn.parameters import make_parameters
         from milpbn.scores import make_score
 
         self.options = options
         self.interrupts = ctx.find_object(Interrupts) or Interrupts()
         self.clock = Clock(options["time_limit"], started=PROCESS_START)
+        self.parameters = make_parameters(options["parameters"])
+        self.structure_clock = structure_clock(self.clock, self.parameters)
         self.table = GapTable(
             self.clock,
             self.interrupts,
-            ("loading", "encoding", "scoring", *phases, "checking"),
+            ("loading", "encoding", "scoring", *phases, "checking", "parameters"),
             quiet=options["quiet"],
         )
         # With several p, the grid sets the score of each.
@@ -109,23 +114,45 @@ class Session:
             self.interrupts.close()  # there is a result: let nothing stop it from being saved
         self.table(point)
 
-    def model(self, result: Result, further: Sequence[str] = ()) -> Model:
-        """The classifier of a result; `further` names more options to record."""
+    def model(
+        self, result: Result, further: Sequence[str] = (), clock: Clock | None = None
+    ) -> Model:
+        """The classifier of a result; `further` names more options to record.
+
+        Parameters that have to be searched for may be stopped, like the structure's search:
+        the best so far are kept.
+        """
         from milpbn.families import parse_smoothing
         from milpbn.network.model_file import Model
-        from milpbn.network.network import fit_network
 
-        data, options = self.data, self.options
+        data, options, clock = self.data, self.options, clock or self.clock
         smoothing = parse_smoothing(options["smoothing"])
+        searched, deaf = self.parameters.name != "ml", self.interrupts.closed
+        if searched and deaf:
+            self.interrupts.reopen()
+        network, report = self.parameters.fit(
+            result.structure, data.variables, data.train(), smoothing, clock
+        )
+        if searched:
+            if deaf:
+                self.interrupts.close()
+            clock.close_phase("parameters")
+            result = replace(result, seconds={**result.seconds, "parameters": report.seconds})
+        if report.ended in ("time_limit", "interrupted"):
+            why = "by Ctrl-C" if report.ended == "interrupted" else "by the time limit"
+            kept = "the best so far are" if report.iterations else "maximum likelihood is"
+            self.table.print(f"note: parameters stopped {why}; {kept} kept")
         names = ("max_parents", "class_parents", "smoothing", "time_limit", "seed", "memory_limit")
         return Model(
-            network=fit_network(result.structure, data.variables, data.train(), smoothing),
+            network=network,
             encoder=self.encoder,
             result=result,
+            parameters=report,
             settings={
                 "score": self.score.name,
                 **self.score.settings(),
                 **{name: options[name] for name in (*names, *further)},
+                "parameters": str(self.parameters),
                 "constraints": self.constraints.to_dict(),
             },
             data={
@@ -146,14 +173,14 @@ class Session:
         names = ("target", "categorical", "numeric", "drop")
         return {"columns": {name: self.options[name] for name in names}}
 
-    def deliver(self, result: Result, further: Sequence[str] = ()) -> None:
+    def deliver(self, model: Model) -> None:
         """Write the files that were asked for and print the report."""
         from milpbn.cli.report import json_report, text_report, trace_csv
         from milpbn.files import write_whole
 
-        options, model = self.options, self.model(result, further)
+        options = self.options
         if options["trace_file"]:
-            write_whole(options["trace_file"], trace_csv(result))
+            write_whole(options["trace_file"], trace_csv(model.result))
         if options["out"]:
             model.save(options["out"])
         report = json_report if options["as_json"] else text_report

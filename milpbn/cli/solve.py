@@ -90,11 +90,13 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     with session.table:
         session.load()
         results = solve_grid(session, further) if grid else [_learn(session, start)]
-    if not grid:
-        session.deliver(results[0], further)
+        model = None if grid else session.model(results[0], further)
+    if model is not None:
+        session.deliver(model)
     complete = len(results) == (len(options["p"]) if grid else 1)
+    stopped = model is not None and model.parameters.ended == "interrupted"
     closed = all(r.status == "optimal" or _within(r, options["gap"]) for r in results)
-    ctx.exit(0 if complete and closed else EXIT_STOPPED)
+    ctx.exit(0 if complete and closed and not stopped else EXIT_STOPPED)
 
 
 def _within(result: Result, gap: float) -> bool:
@@ -159,7 +161,7 @@ def _learn(session: Session, start: Structure | str | None) -> Result:
         session.score,
         session.space,
         method=options["engine"],
-        clock=session.clock,
+        clock=session.structure_clock,
         start=start,
         start_source=options["warm_start"],
         options=SolveOptions(**{k: options[k] for k in names}),

@@ -1,8 +1,11 @@
 """Class probabilities, exact also when features are missing.
 
-Rows are grouped by which features are missing. Tables without a missing variable
-are looked up; the others are factors over the missing variables, which are summed
-out one at a time (variable elimination), for all rows of the group at once.
+Complete rows are look-ups. In a forest of features, missing ones are summed out row by row
+(see :mod:`milpbn.network.forest`). Otherwise rows are grouped by which features are missing:
+tables without a missing variable are looked up; the others are factors over the missing
+variables, which are summed out one at a time (variable elimination), for all rows of the
+group at once. A missing variable that nothing observed hangs below sums to one and is left
+out.
 """
 
 from __future__ import annotations
@@ -15,31 +18,41 @@ import numpy.typing as npt
 from scipy.special import logsumexp
 
 from milpbn.errors import DataError
+from milpbn.network.forest import Forest
+from milpbn.network.multinet import Classifier, Multinet
 from milpbn.network.network import Codes, FloatArray, Network
 
 _ROWS_AT_ONCE = 2048
 _CLASS = 0
+# A sum of scaled factors above this has lost nothing that matters to underflow.
+_TINY = 1e-200
 
 
-def log_joint(network: Network, features: Codes) -> FloatArray:
+def log_joint(network: Classifier, features: Codes) -> FloatArray:
     """``(M, |C|)``: log P(c, observed features) for every row and class.
 
     Parameters
     ----------
     network
-        The classifier.
+        The classifier: a network or a multinet.
     features
         ``(M, n - 1)`` codes in the order of ``network.variables[1:]``; negative
         codes are missing and are summed out.
     """
+    if isinstance(network, Multinet):
+        # The network of a class has the prior of the class as the table of its class.
+        return np.concatenate([log_joint(own, features) for own in network.networks], axis=1)
     features = np.asarray(features)
     n = len(network.variables) - 1
     if features.ndim != 2 or features.shape[1] != n:
         raise DataError(f"expected {n} feature codes a row, got an array {features.shape}")
     out = np.empty((len(features), network.n_classes))
-    patterns, group = np.unique(features < 0, axis=0, return_inverse=True)
-    for g, pattern in enumerate(patterns):
-        members = np.flatnonzero(group.ravel() == g)
+    absent = features < 0
+    left = np.flatnonzero(~_sum_out_by_row(network, features, absent, out))
+    patterns, group = np.unique(absent[left], axis=0, return_inverse=True)
+    by_group = np.argsort(group.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(group.ravel(), minlength=len(patterns)))
+    for pattern, members in zip(patterns, np.split(left[by_group], ends[:-1]), strict=False):
         missing = frozenset((np.flatnonzero(pattern) + 1).tolist())
         for start in range(0, len(members), _ROWS_AT_ONCE):
             part = members[start : start + _ROWS_AT_ONCE]
@@ -49,20 +62,36 @@ def log_joint(network: Network, features: Codes) -> FloatArray:
     return out
 
 
-def log_posterior(network: Network, features: Codes) -> FloatArray:
+def _sum_out_by_row(
+    network: Network, features: Codes, absent: npt.NDArray[np.bool_], out: FloatArray
+) -> npt.NDArray[np.bool_]:
+    """Fill in the incomplete rows that a forest can do; returns which."""
+    above_class = network.structure.parents[_CLASS]
+    hidden = absent[:, [p - 1 for p in above_class]].any(axis=1)
+    done: npt.NDArray[np.bool_] = np.logical_and(absent.any(axis=1), ~hidden)
+    forest = Forest.of(network) if done.any() else None
+    if forest is None:
+        return np.zeros_like(done)
+    rows = features[done]
+    prior = network.log_cpts[_CLASS][tuple(rows[:, p - 1] for p in above_class)]
+    out[done] = forest.log_evidence(rows) + prior
+    return done
+
+
+def log_posterior(network: Classifier, features: Codes) -> FloatArray:
     """``(M, |C|)``: log P(c | observed features)."""
     joint = log_joint(network, features)
     out: FloatArray = joint - logsumexp(joint, axis=1, keepdims=True)
     return out
 
 
-def predict(network: Network, features: Codes) -> npt.NDArray[np.intp]:
+def predict(network: Classifier, features: Codes) -> npt.NDArray[np.intp]:
     """The most probable class of every row (the first of equals)."""
     best: npt.NDArray[np.intp] = log_joint(network, features).argmax(axis=1)
     return best
 
 
-def accuracy(network: Network, codes: Codes) -> float:
+def accuracy(network: Classifier, codes: Codes) -> float:
     """Share of rows (class code first) whose class is predicted; unknown labels are errors."""
     return float(np.mean(predict(network, codes[:, 1:]) == codes[:, 0]))
 
@@ -77,8 +106,12 @@ class _Factor:
 
 def _log_joint_of_pattern(network: Network, codes: Codes, missing: frozenset[int]) -> FloatArray:
     total = np.zeros((len(codes), network.n_classes))
+    barren = _barren(network, missing)
+    missing = missing - barren
     factors = []
     for i in range(len(network.variables)):
+        if i in barren:
+            continue
         factor = _restrict(network, i, codes, missing)
         if missing.isdisjoint(factor.scope):
             # (rows, 1) or (rows, |C|): the class is the only variable left.
@@ -97,6 +130,19 @@ def _log_joint_of_pattern(network: Network, codes: Codes, missing: frozenset[int
         else:
             factors.append(factor)
     return total
+
+
+def _barren(network: Network, missing: frozenset[int]) -> frozenset[int]:
+    """Missing variables without anything observed below them: they sum to one.
+
+    That holds for tables that are normalised; epsilon smoothing's are not.
+    """
+    children = network.structure.children
+    barren: set[int] = set()
+    for i in reversed(network.structure.order):
+        if i in missing and barren.issuperset(children[i]) and network.is_normalised[i]:
+            barren.add(i)
+    return frozenset(barren)
 
 
 def _restrict(network: Network, i: int, codes: Codes, missing: frozenset[int]) -> _Factor:
@@ -125,20 +171,31 @@ def _cost(network: Network, factors: list[_Factor], variable: int) -> int:
 
 
 def _sum_out(factors: list[_Factor], variable: int) -> _Factor:
-    """Multiply `factors` and sum `variable` out, in logs: long products underflow."""
+    """Multiply `factors` and sum `variable` out.
+
+    Each factor is scaled by its largest entry along the variable, so that only small tables
+    pass through exp and log; the large product is plain multiplication. Where scaled factors
+    oppose each other so much that their sum underflows, everything is done in logarithms.
+    """
     scope = tuple(sorted({v for f in factors for v in f.scope}))
-    product = np.zeros((1,) * (1 + len(scope)))
-    for f in factors:
-        order = sorted(f.scope)
-        values = np.moveaxis(
-            f.values, [1 + f.scope.index(v) for v in order], range(1, 1 + len(order))
-        )
-        shape = [
-            len(f.values),
-            *(values.shape[1 + order.index(v)] if v in order else 1 for v in scope),
-        ]
-        product = product + values.reshape(shape)
     axis = 1 + scope.index(variable)
-    largest = product.max(axis=axis, keepdims=True)
-    summed = np.log(np.exp(product - largest).sum(axis=axis)) + largest.squeeze(axis)
+    aligned = [_align(f, scope) for f in factors]
+    tops = [values.max(axis=axis, keepdims=True) for values in aligned]
+    product = np.exp(aligned[0] - tops[0])
+    for values, top in zip(aligned[1:], tops[1:], strict=True):
+        product = product * np.exp(values - top)
+    total = product.sum(axis=axis)
+    if total.min(initial=1.0) > _TINY:
+        summed = np.log(total) + sum(tops).squeeze(axis)
+    else:
+        summed = logsumexp(sum(aligned), axis=axis)
     return _Factor(tuple(v for v in scope if v != variable), summed)
+
+
+def _align(factor: _Factor, scope: tuple[int, ...]) -> FloatArray:
+    """The factor's values with one axis per variable of `scope`, if only of length one."""
+    order = sorted(factor.scope)
+    axes = [0, *(1 + factor.scope.index(v) for v in order)]
+    values = factor.values.transpose(axes)
+    lengths = dict(zip(order, values.shape[1:], strict=True))
+    return values.reshape(len(values), *(lengths.get(v, 1) for v in scope))

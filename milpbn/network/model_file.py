@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 import milpbn
+from milpbn.encoding.columns import Variable
 from milpbn.encoding.encoder import Encoder
 from milpbn.errors import MilpbnError, ModelFileError
 from milpbn.files import write_whole
-from milpbn.network.network import Network
-from milpbn.result import Result
-from milpbn.structure import Structure
+from milpbn.network.multinet import Classifier, Multinet, class_network
+from milpbn.network.network import FloatArray, Network
+from milpbn.result import ParameterReport, Result
+from milpbn.structure import AnyStructure, ClassStructures, structure_from_dict
 
 FORMAT = "milpbn-model"
 VERSION = 1
@@ -40,13 +42,16 @@ class Model:
         Every setting of the run.
     data
         Which rows were used: source with sha256, rows, policy for missing values.
+    parameters
+        How the parameters were learned.
     """
 
-    network: Network
+    network: Classifier
     encoder: Encoder
     result: Result
     settings: dict[str, Any] = field(default_factory=dict)
     data: dict[str, Any] = field(default_factory=dict)
+    parameters: ParameterReport = field(default_factory=lambda: ParameterReport("ml"))
 
     def save(self, path: str | Path) -> None:
         """Write the model; the file appears whole or not at all."""
@@ -59,10 +64,8 @@ class Model:
             "settings": self.settings,
             "encoder": self.encoder.to_dict(),
             "structure": structure.to_dict(),
-            "log_probabilities": {
-                name: cpt.tolist()
-                for name, cpt in zip(structure.variables, self.network.log_cpts, strict=True)
-            },
+            "log_probabilities": _tables_to_dict(self.network),
+            "parameters": self.parameters.to_dict(),
             "result": self.result.to_dict(),
         }
         write_whole(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
@@ -73,24 +76,51 @@ class Model:
         content = _read(Path(path))
         try:
             encoder = Encoder.from_dict(content["encoder"])
-            structure = Structure.from_dict(content["structure"])
+            structure = structure_from_dict(content["structure"])
             names = tuple(v.name for v in encoder.variables)
             if structure.variables != names:
                 raise ModelFileError("structure and encoder have different variables")
-            tables = content["log_probabilities"]
-            cpts = tuple(np.array(tables[name], dtype=np.float64) for name in names)
-            if not all(np.isfinite(cpt).all() and (cpt <= 1e-9).all() for cpt in cpts):
-                raise ModelFileError("a log-probability is positive or not a number")
             return cls(
-                network=Network(structure, encoder.variables, cpts),
+                network=_classifier(structure, encoder.variables, content["log_probabilities"]),
                 encoder=encoder,
                 result=Result.from_dict(content["result"]),
                 settings=dict(content["settings"]),
                 data=dict(content["data"]),
+                # Files from before there was a choice have maximum-likelihood parameters.
+                parameters=ParameterReport.from_dict(content["parameters"])
+                if "parameters" in content
+                else ParameterReport("ml"),
             )
         except _DAMAGE as error:
             reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else error
             raise ModelFileError(f"{path} is a damaged milpbn model: {reason}") from None
+
+
+def _tables_to_dict(network: Classifier) -> dict[str, Any]:
+    if isinstance(network, Multinet):
+        own = zip(network.structure.classes, network.networks, strict=True)
+        return {state: _tables_to_dict(n) for state, n in own}
+    pairs = zip(network.structure.variables, network.log_cpts, strict=True)
+    return {name: cpt.tolist() for name, cpt in pairs}
+
+
+def _classifier(
+    structure: AnyStructure, variables: tuple[Variable, ...], tables: dict[str, Any]
+) -> Classifier:
+    if isinstance(structure, ClassStructures):
+        networks = []
+        for c, state in enumerate(structure.classes):
+            prior, *own = _tables_from_dict(structure.variables, tables[state])
+            networks.append(class_network(structure, variables, c, float(prior[0]), own))
+        return Multinet(structure, variables, tuple(networks))
+    return Network(structure, variables, _tables_from_dict(structure.variables, tables))
+
+
+def _tables_from_dict(names: tuple[str, ...], tables: dict[str, Any]) -> tuple[FloatArray, ...]:
+    cpts = tuple(np.array(tables[name], dtype=np.float64) for name in names)
+    if not all(np.isfinite(cpt).all() and (cpt <= 1e-9).all() for cpt in cpts):
+        raise ModelFileError("a log-probability is positive or not a number")
+    return cpts
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -53,6 +54,14 @@ class Network:
     def n_classes(self) -> int:
         """Number of states of the class."""
         return self.variables[0].card
+
+    @cached_property
+    def is_normalised(self) -> tuple[bool, ...]:
+        """For each table whether its rows sum to one (epsilon smoothing's need not)."""
+        return tuple(
+            bool(np.allclose(np.exp(c).sum(axis=-1), 1.0, rtol=0, atol=1e-12))
+            for c in self.log_cpts
+        )
 
     @property
     def n_parameters(self) -> int:

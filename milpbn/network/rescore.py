@@ -14,8 +14,10 @@ import numpy as np
 from scipy.special import gammaln
 
 from milpbn.encoding.columns import Variable
+from milpbn.errors import OptionError
 from milpbn.families.rows import assign_folds
 from milpbn.network.inference import log_joint, log_posterior
+from milpbn.network.multinet import fit_classifier
 from milpbn.network.network import Codes, FloatArray, fit_network
 from milpbn.scores import (
     MDL,
@@ -28,14 +30,23 @@ from milpbn.scores import (
     SoftMargin,
 )
 from milpbn.scores.cr import TIE
-from milpbn.structure import Structure
+from milpbn.structure import AnyStructure, ClassStructures, Structure
 
 Variables = Sequence[Variable]
 
 
-def rescore(score: Score, structure: Structure, variables: Variables, codes: Codes) -> float:
+def rescore(score: Score, structure: AnyStructure, variables: Variables, codes: Codes) -> float:
     """The score of a structure on complete rows (class code first)."""
+    if isinstance(structure, ClassStructures) and not scores_multinets(score):
+        raise OptionError(
+            f"the score {score.name} is not defined for multinets; choose sm, cr or cll"
+        )
     return _DEFINITIONS[type(score)](score, structure, variables, codes)
+
+
+def scores_multinets(score: Score) -> bool:
+    """Whether the score looks at log-joints alone, so that a multinet has one too."""
+    return type(score) in (SoftMargin, ClassificationRate, ConditionalLogLikelihood)
 
 
 def has_definition(score: Score) -> bool:
@@ -44,23 +55,23 @@ def has_definition(score: Score) -> bool:
 
 
 def _soft_margin(
-    score: SoftMargin, structure: Structure, variables: Variables, codes: Codes
+    score: SoftMargin, structure: AnyStructure, variables: Variables, codes: Codes
 ) -> float:
     margins = _by_fold(score, codes, lambda *x: _margins(score, structure, variables, *x))
     return float(np.minimum(margins, score.hinge).sum())
 
 
 def _classification_rate(
-    score: ClassificationRate, structure: Structure, variables: Variables, codes: Codes
+    score: ClassificationRate, structure: AnyStructure, variables: Variables, codes: Codes
 ) -> float:
     margins = _by_fold(score, codes, lambda *x: _margins(score, structure, variables, *x))
     return float((margins > TIE).sum())
 
 
 def _margins(
-    score: RowScore, structure: Structure, variables: Variables, train: Codes, test: Codes
+    score: RowScore, structure: AnyStructure, variables: Variables, train: Codes, test: Codes
 ) -> FloatArray:
-    network = fit_network(structure, variables, train, score.smoothing)
+    network = fit_classifier(structure, variables, train, score.smoothing)
     joint = log_joint(network, test[:, 1:])
     at = np.arange(len(test))
     own = joint[at, test[:, 0]]
@@ -70,10 +81,10 @@ def _margins(
 
 
 def _conditional_log_likelihood(
-    score: ConditionalLogLikelihood, structure: Structure, variables: Variables, codes: Codes
+    score: ConditionalLogLikelihood, structure: AnyStructure, variables: Variables, codes: Codes
 ) -> float:
     def own_posterior(train: Codes, test: Codes) -> FloatArray:
-        network = fit_network(structure, variables, train, score.smoothing)
+        network = fit_classifier(structure, variables, train, score.smoothing)
         posterior = log_posterior(network, test[:, 1:])
         out: FloatArray = posterior[np.arange(len(test)), test[:, 0]]
         return out
@@ -141,7 +152,7 @@ def _bdeu(score: BDeu, structure: Structure, variables: Variables, codes: Codes)
     return total
 
 
-_DEFINITIONS: dict[type[Score], Callable[[Any, Structure, Variables, Codes], float]] = {
+_DEFINITIONS: dict[type[Score], Callable[[Any, Any, Variables, Codes], float]] = {
     SoftMargin: _soft_margin,
     SoftBinaryMargin: _soft_binary_margin,
     ClassificationRate: _classification_rate,

@@ -33,7 +33,10 @@ def read_structure(path: str | Path) -> Structure:
         except (ValueError, RecursionError) as error:
             raise ModelFileError(f"{path} is not valid JSON: {error}") from None
         if content.get("format") == FORMAT:
-            return Model.load(path).network.structure
+            structure = Model.load(path).network.structure
+            if isinstance(structure, Structure):
+                return structure
+            raise ModelFileError(f"{path} is a multinet: it has one structure for every class")
         parents = content
     else:
         parents = _parse_lines(text)

@@ -1,6 +1,7 @@
-"""Pictures of what was learned: the network, and the gap over time."""
+"""Pictures of what was learned: the network, the gap over time, accuracy with missing features."""
 
 from milpbn.pictures.gap import plot_gap
-from milpbn.pictures.network import draw_network
+from milpbn.pictures.missing import plot_missing_curve
+from milpbn.pictures.network import draw_multinet, draw_network
 
-__all__ = ["draw_network", "plot_gap"]
+__all__ = ["draw_multinet", "draw_network", "plot_gap", "plot_missing_curve"]

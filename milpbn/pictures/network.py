@@ -7,6 +7,7 @@ only the arcs between features (and into the class) are drawn.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -26,7 +27,7 @@ from milpbn.pictures.saving import (
     picture_path,
     save_figure,
 )
-from milpbn.structure import Structure
+from milpbn.structure import ClassStructures, Structure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,6 +67,39 @@ def draw_network(structure: Structure, path: str | Path, *, title: str | None = 
         write_whole(path, (dot_text(structure, title) + "\n").encode())
         return
     save_figure(lambda: _figure(structure, title), path)
+
+
+def draw_multinet(
+    structure: ClassStructures, path: str | Path, *, title: str | None = None
+) -> list[Path]:
+    """Draw the network of every class into a file of its own.
+
+    Parameters
+    ----------
+    structure
+        The structures of the classes.
+    path
+        As in :func:`draw_network`; the class is added to the name, so that ``net.png``
+        becomes ``net-yes.png`` and ``net-no.png``.
+    title
+        A heading for the pictures, before the class.
+
+    Returns
+    -------
+    list of Path
+        What was written.
+    """
+    path = picture_path(path, (*FIGURE_SUFFIXES, ".dot"))
+    written = []
+    for c, (state, own) in enumerate(zip(structure.classes, structure.structures, strict=True)):
+        name = re.sub(r"[^\w.+-]+", "_", state) or str(c)
+        file = path.with_name(f"{path.stem}-{name}{path.suffix}")
+        if file in written:
+            file = path.with_name(f"{path.stem}-{name}-{c}{path.suffix}")
+        label = f"{structure.variables[0]} = {state}"
+        draw_network(own, file, title=f"{title}, {label}" if title else label)
+        written.append(file)
+    return written
 
 
 def network_page(structure: Structure) -> Page:

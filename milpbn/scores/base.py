@@ -97,10 +97,14 @@ class Objective(ABC):
 
 @dataclass(frozen=True)
 class LinearObjective(Objective):
-    """Decomposable scores: ``sum_i w[i, S_i]``."""
+    """Decomposable scores: ``sum_i w[i, S_i]``.
+
+    `rows` are the training rows, for learners that measure information on them.
+    """
 
     space: FamilySpace
     weights: FloatArray
+    rows: MergedRows | None = None
 
     def value(self, families: Families) -> float:
         """See :class:`Objective`."""
@@ -154,4 +158,4 @@ class DecomposableScore(Score):
             counts = joint_counts(rows, (*parents, child), space.cards)
             weights[f] = self.local(counts.reshape(-1, space.cards[child]), rows.total)
         weights.setflags(write=False)
-        return LinearObjective(space, weights)
+        return LinearObjective(space, weights, rows)

@@ -49,7 +49,7 @@ def prune_dominated(
         np.concatenate([[0], np.cumsum(counts)]),
         {pruned: place[f] for pruned, f in better.items()},
     )
-    return LinearObjective(reduced, objective.weights[keep])
+    return LinearObjective(reduced, objective.weights[keep], objective.rows)
 
 
 def _best_below(best: dict[ParentSet, tuple[float, int]], parents: ParentSet) -> tuple[float, int]:

@@ -86,6 +86,8 @@ class Learner(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
+    whole_space: ClassVar[bool] = False
+    """Whether it asks for families that no optimum has, and pruning would take from it."""
 
     @abstractmethod
     def run(self, search: Search) -> None:

@@ -55,6 +55,7 @@ class OrderBased(Learner):
     Ties between parent sets go to the smaller one, then to features earlier in the order.
     """
 
+    whole_space = True
     refine = False
     """Whether the parents are chosen again until nothing changes."""
 
@@ -65,7 +66,7 @@ class OrderBased(Learner):
     def run(self, search: Search) -> None:
         """See :class:`~milpbn.search.Learner`."""
         order = self.order(search)
-        selection = _ParentSelection(search, order, self.name)
+        selection = ParentSelection(search, order, self.name)
         selection.first_round()
         while self.refine and selection.next_round():
             pass
@@ -172,7 +173,7 @@ def _first_best(values: npt.NDArray[np.float64]) -> int:
     return int(np.argmax(values >= values.max() - _ROUNDING))
 
 
-class _ParentSelection:
+class ParentSelection:
     """Step 2 of the heuristics: parents for each feature among those before it."""
 
     def __init__(self, search: Search, order: Sequence[int], source: str) -> None:
@@ -195,8 +196,12 @@ class _ParentSelection:
             candidates = self.candidates(j)
             candidates = candidates[candidates != self.base[self.order[j]]]
             if self.choose(j, candidates, tested):
-                self.search.offer(self.state, self.source)
+                self.tell()
                 tested = True
+        self.tell()
+
+    def tell(self) -> None:
+        """Report the structure so far."""
         self.search.offer(self.state, self.source)
 
     def next_round(self) -> bool:
@@ -206,7 +211,7 @@ class _ParentSelection:
             candidates = self.candidates(j)
             candidates = candidates[candidates != self.state.families[self.order[j]]]
             if self.choose(j, candidates, must_gain=True):
-                self.search.offer(self.state, self.source)
+                self.tell()
                 changed = True
         return changed
 

@@ -11,6 +11,7 @@ from milpbn.search.hc import CompleteHillClimbing, HillClimbing
 from milpbn.search.local_search import LocalSearch
 from milpbn.search.nb import NaiveBayes
 from milpbn.search.order_based import OCR, OMI, OMISP, OMIExtended, RandomOrder
+from milpbn.search.order_based_cl import OMICRCL
 from milpbn.search.sa import SimulatedAnnealing
 from milpbn.search.superparent import SuperParent
 from milpbn.search.tan_cmi import TanCMI
@@ -30,6 +31,7 @@ LEARNERS: dict[str, Callable[[], Learner]] = {
         OCR,
         RandomOrder,
         OMIExtended,
+        OMICRCL,
         SuperParent,
         LocalSearch,
     )

@@ -20,7 +20,7 @@ from milpbn.errors import OptionError
 from milpbn.families.candidates import CLASS
 from milpbn.families.information import JointValues, class_information, pairwise_information
 from milpbn.families.rows import MergedRows
-from milpbn.scores import RowObjective
+from milpbn.scores import LinearObjective, RowObjective
 from milpbn.search.base import Learner, Search
 from milpbn.search.hc import KTrees
 from milpbn.search.progress import Families
@@ -31,12 +31,13 @@ Arcs = list[tuple[int, int]]
 
 def training_rows(search: Search, name: str) -> MergedRows:
     """The rows that information is measured on."""
-    if not isinstance(search.objective, RowObjective):
-        raise OptionError(
-            f"{name} measures information on the training rows, which a decomposable score does "
-            "not keep; choose a score over rows (sm, sbm, cr or cll)"
-        )
-    return search.objective.rows
+    objective = search.objective
+    if isinstance(objective, RowObjective | LinearObjective) and objective.rows is not None:
+        return objective.rows
+    raise OptionError(
+        f"{name} measures information on the training rows, which this score does not keep; "
+        "choose another score, or another method"
+    )
 
 
 class TanCMI(Learner):
@@ -48,6 +49,7 @@ class TanCMI(Learner):
     """
 
     name = "tan-cmi"
+    whole_space = True
     title = "TAN by conditional mutual information"
 
     def run(self, search: Search) -> None:

@@ -8,6 +8,9 @@ BENCHMARKS = {
     "exchange": "scores of single exchanges a second: the compiled kernel against plain numpy",
     "learners": "the papers' heuristics: evaluations, seconds and test accuracies",
     "engines": "time to proof, gaps, p, SBM, MDL, hosts, growth (hours; engines:gaps for a part)",
+    "parameters": "discriminative parameters: against logistic regression, and on held-out rows",
+    "classifiers": "the papers' classifiers with ML and CL parameters, beside the printed numbers",
+    "inference": "class posteriors of letter's test rows: against pgmpy and pyAgrum",
     "build": "building spambase's model (all rows, class root): seconds and memory",
 }
 

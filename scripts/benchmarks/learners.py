@@ -25,7 +25,8 @@ from milpbn.scores import make_score
 from milpbn.search import make_learner, run_learner
 
 WORK = ("satimage", "chess", "vehicle", "spambase", "letter")
-SPLITS = {"chess": 2130, "mofn-3-7-10": 300}
+SPLITS = {"chess": 2130, "mofn-3-7-10": 300, "waveform-21": 300}
+NUMERIC = ("waveform-21",)
 
 # (what the papers call it, learner, max_parents, folds, papers: satimage, chess, mofn)
 CLASSIFIERS = (
@@ -89,11 +90,12 @@ def from_papers(name: str) -> Table | None:
     if "MILPBN_VERIFY_DATA" not in os.environ or not path.exists():
         return None
     frame = pd.read_csv(path, dtype=str)
+    features = frame.drop(columns="class")
     return Table(
         name=name,
-        features=frame.drop(columns="class"),
+        features=features.astype(float) if name in NUMERIC else features,
         target=frame["class"],
-        numeric=(),
+        numeric=tuple(features) if name in NUMERIC else (),
         is_train=np.arange(len(frame)) < SPLITS[name],
     )
 

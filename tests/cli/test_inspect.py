@@ -27,7 +27,7 @@ def test_it_shows_result_trace_and_structure(milpbn: Run, iris_model: Path) -> N
 def test_json_holds_what_the_model_file_says(milpbn: Run, iris_model: Path) -> None:
     result = milpbn("inspect", iris_model, "--json")
     shown, stored = json.loads(result.stdout), json.loads(iris_model.read_text())
-    assert shown == {key: stored[key] for key in ("data", "settings", "result")}
+    assert shown == {key: stored[key] for key in ("data", "settings", "parameters", "result")}
 
 
 def test_pictures(milpbn: Run, iris_model: Path, tmp_path: Path) -> None:

@@ -86,3 +86,52 @@ def test_wrong_options_are_named_at_once(
     result = milpbn("learn", *options)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
+
+
+@pytest.mark.parametrize("parameters", ["cl", "mm:lambda=0.5"])
+def test_discriminative_parameters_are_learned_recorded_and_used(
+    milpbn: Run, tmp_path: Path, iris_rows: Path, parameters: str
+) -> None:
+    plain, out = tmp_path / "ml.json", tmp_path / "model.json"
+    assert milpbn(*QUICK, "--method", "nb", "--out", plain).exit_code == 0
+    result = milpbn(*QUICK, "--method", "nb", "--parameters", parameters, "--out", out)
+    assert result.exit_code == 0, result.stderr
+    assert f" by {parameters} (" in result.stdout
+    model, reference = Model.load(out), Model.load(plain)
+    # The structure and its score are those of maximum likelihood.
+    assert model.result.objective == reference.result.objective
+    assert model.settings["parameters"] == parameters
+    assert model.parameters.objective > model.parameters.start
+    assert "parameters" in model.result.seconds
+    assert f" by {parameters} (" in milpbn("inspect", out).stdout
+    probabilities = [milpbn("predict", m, iris_rows).stdout for m in (plain, out)]
+    assert probabilities[0] != probabilities[1]
+
+
+def test_unknown_parameters_are_refused_before_anything_is_read(milpbn: Run) -> None:
+    for given, message in (("cll", "did you mean cl"), ("cl:penalty=x", "needs a number")):
+        result = milpbn(*QUICK, "--parameters", given)
+        assert result.exit_code == 2
+        assert message in result.stderr
+
+
+def test_a_race_with_discriminative_parameters(milpbn: Run) -> None:
+    options = ("--max-parents", 1, "--time-limit", 20, "--parameters", "cl:penalty=1")
+    result = milpbn(*QUICK, "--method", "all", *options)
+    assert result.exit_code == 0, result.stderr
+    assert " by cl:penalty=1.0 (" in result.stdout
+
+
+def test_a_multinet_from_data_to_predictions(milpbn: Run, tmp_path: Path, iris_rows: Path) -> None:
+    out, picture = tmp_path / "model.json", tmp_path / "net.png"
+    options = ("--method", "multinet-cmi", "--parameters", "cl", "--out", out)
+    result = milpbn(*QUICK, *options)
+    assert result.exit_code == 0, result.stderr
+    assert "class = Iris-setosa" in result.stdout
+    shown = milpbn("inspect", out, "--draw", picture)
+    assert (shown.exit_code, "engine      multinet-cmi" in shown.stdout) == (0, True)
+    assert len(list(tmp_path.glob("net-*.png"))) == 3
+    assert "accuracy" in milpbn("predict", out, iris_rows).stderr
+    assert milpbn("verify", out).exit_code == 0
+    refused = milpbn(*QUICK, "--method", "multinet-cmi", "--score", "mdl")
+    assert (refused.exit_code, "multinets" in refused.stderr) == (2, True)

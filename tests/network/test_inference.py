@@ -7,6 +7,7 @@ from milpbn.encoding import Variable
 from milpbn.errors import DataError
 from milpbn.families import Epsilon, Laplace
 from milpbn.network import inference
+from milpbn.network.forest import Forest
 from milpbn.network.inference import accuracy, log_joint, log_posterior, predict
 from milpbn.network.network import Network, fit_network
 from milpbn.structure import Structure
@@ -54,6 +55,59 @@ def test_missing_features_are_summed_out(
     features[-2, 2] = -2
     expected = sum_over_completions(network, features)
     assert log_joint(network, features) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.fixture
+def random_forest():
+    """Features below the class with at most one feature parent each; sometimes above it."""
+
+    def make(seed, above_class=False):
+        rng = np.random.default_rng(seed)
+        cards = rng.integers(2, 4, 7)
+        variables = tuple(
+            Variable("class" if i == 0 else f"x{i}", tuple(f"s{k}" for k in range(card)))
+            for i, card in enumerate(cards)
+        )
+        order = rng.permutation(np.arange(1, 7)).tolist()
+        parents = [()] * 7
+        for k, i in enumerate(order):
+            features = rng.choice(order[:k], min(k, int(rng.integers(0, 2))), replace=False)
+            with_class = [] if rng.random() < 0.3 else [0]
+            parents[i] = (*with_class, *features.tolist())
+        if above_class:
+            parents[0], parents[order[0]] = (order[0],), ()
+        structure = Structure(tuple(v.name for v in variables), tuple(parents))
+        codes = np.stack([rng.integers(0, card, 40) for card in cards], axis=1)
+        return fit_network(structure, variables, codes, Epsilon(0.1)), rng
+
+    return make
+
+
+@pytest.mark.parametrize("above_class", [False, True])
+@pytest.mark.parametrize("seed", range(8))
+def test_forests_are_summed_out_row_by_row(random_forest, sum_over_completions, seed, above_class):
+    network, rng = random_forest(seed, above_class)
+    features = np.stack([rng.integers(0, v.card, 25) for v in network.variables[1:]], axis=1)
+    features[1:][rng.random((24, 6)) < 0.5] = -1
+    assert Forest.of(network) is not None
+    expected = sum_over_completions(network, features)
+    assert log_joint(network, features) == pytest.approx(expected, abs=1e-12)
+
+
+def test_opposing_factors_do_not_underflow():
+    """Two observed features want opposite states of two hidden parents, each by e^-600."""
+    names = ("class", "a", "b", "x", "y")
+    structure = Structure(names, ((), (), (1,), (0, 1, 2), (0, 1, 2)))
+    variables = tuple(Variable(n, ("0", "1")) for n in names)
+    half = np.log(0.5)
+    certain = np.array([0.0, -600.0])
+    x = np.broadcast_to(certain[None, :, None, None], (2, 2, 2, 2)).copy()
+    y = np.broadcast_to(certain[::-1][None, :, None, None], (2, 2, 2, 2)).copy()
+    y[1] += np.log(0.25)
+    cpts = (np.full(2, half), np.full(2, half), np.full((2, 2), half), x, y)
+    network = Network(structure, variables, cpts)
+    joint = log_joint(network, np.array([[-1, -1, 0, 0]]))
+    assert joint[0] == pytest.approx([half - 600, half - 600 + np.log(0.25)])
 
 
 def test_epsilon_parameters_that_do_not_sum_to_one_are_summed_as_they_are(

@@ -2,11 +2,12 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from milpbn import Encoder, Model, learn_structure, load_dataset
+from milpbn import Encoder, Model, learn_parameters, learn_structure, load_dataset
 from milpbn.errors import ModelFileError, OptionError
 from milpbn.families import Epsilon
 from milpbn.network.inference import log_joint
@@ -59,6 +60,22 @@ def test_the_file_says_what_it_is(saved):
     content = json.loads(saved.read_text(encoding="utf-8"))
     assert (content["format"], content["version"]) == ("milpbn-model", 1)
     assert list(content["log_probabilities"]) == list(content["structure"])
+
+
+def test_how_parameters_were_learned_is_kept(model, tmp_path):
+    data = model.encoder.encode(load_dataset("iris"))
+    network, report = learn_parameters(data, model.network.structure, parameters="cl")
+    path = tmp_path / "cl.json"
+    replace(model, network=network, parameters=report).save(path)
+    loaded = Model.load(path)
+    assert loaded.parameters == report
+    assert loaded.parameters.method == "cl"
+    assert (loaded.network.log_cpts[1] == network.log_cpts[1]).all()
+
+
+def test_a_file_without_a_word_on_parameters_has_maximum_likelihood(saved):
+    damage(saved, lambda content: content.pop("parameters"))
+    assert Model.load(saved).parameters.method == "ml"
 
 
 def test_a_missing_folder_is_an_error(model, tmp_path):

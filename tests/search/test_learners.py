@@ -10,7 +10,7 @@ from problems import encoded, random_codes, random_constraints
 from milpbn import Encoder, load_dataset
 from milpbn.clock import Clock
 from milpbn.datasets.generators import synthetic_3
-from milpbn.errors import ConstraintError, OptionError
+from milpbn.errors import ConstraintError
 from milpbn.families import Constraints
 from milpbn.learning import SearchSpace, build_objective
 from milpbn.network.inference import accuracy
@@ -19,8 +19,6 @@ from milpbn.scores import make_score
 from milpbn.search import LEARNERS, make_learner, run_learner
 from milpbn.search.local_search import LocalSearch
 from milpbn.search.sa import SimulatedAnnealing
-
-NEED_ROWS = {"tan-cmi", "tan-ear", "omi-cr", "omi-cr-ext", "omisp-cr", "ocr-cr"}
 
 
 def quick(name):
@@ -65,10 +63,6 @@ def test_constraints_are_obeyed(learner):
         if problem is None:
             continue
         objective, score, limits = problem
-        if score.generative and learner in NEED_ROWS:
-            with pytest.raises(OptionError, match="information"):
-                run_learner(quick(learner), objective, score)
-            continue
         result = run_learner(quick(learner), objective, score, seed=seed)
         assert oracle.is_acyclic(result.structure.parents)
         assert oracle.satisfies(result.structure.parents, **limits)

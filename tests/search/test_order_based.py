@@ -1,9 +1,13 @@
 """The order-based heuristics: orders against plain loops, parents by hand and by trying all."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from problems import random_codes
+from problems import encoded, random_codes
 
+from milpbn import learn_structure
+from milpbn.clock import Clock
 from milpbn.errors import OptionError
 from milpbn.search.order_based import OCR, OMI, OMISP, RandomOrder
 
@@ -154,7 +158,44 @@ def test_refinement_ends_where_no_feature_gains(objective_of, run, search_of, ma
 
 
 def test_information_needs_rows(objective_of, run, xor_codes):
-    objective = objective_of(xor_codes, [2] * 4, "mdl")
-    with pytest.raises(OptionError, match=r"omi-cr measures information .* score over rows"):
+    objective = replace(objective_of(xor_codes, [2] * 4, "mdl"), rows=None)
+    with pytest.raises(OptionError, match=r"omi-cr measures information .* does not keep"):
         run("omi-cr", objective)
     assert run("ro-cr", objective).structure.parents[0] == ()
+
+
+@pytest.mark.parametrize("method", ["tan-cmi", "omi-crcl"])
+def test_structures_by_information_do_not_depend_on_the_score(method):
+    rng = np.random.default_rng(3)
+    codes, cards = random_codes(rng, 6, 3)
+    data = encoded(codes, cards)
+    found = [
+        learn_structure(data, method=method, score=score, class_parents=False).structure
+        for score in ("cr", "mdl", "bdeu")
+    ]
+    assert found[0] == found[1] == found[2]
+
+
+def test_parents_by_the_rate_of_cl_parameters_by_hand(xor, run):
+    """x1 -> x2 is added untested; CL cannot do better than all 12 rows, and x3 takes x1."""
+    result = run("omi-crcl", xor)
+    assert result.structure.parents == ((), (0,), (0, 1), (0, 1))
+    assert result.evaluations == 2
+
+
+def test_cl_parameters_choose_other_parents_than_frequencies(objective_of, run):
+    """Naive Bayes with CL parameters knows "at least two of three": no edge gains any more."""
+    bits = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
+    labels = (bits.sum(axis=1) >= 2).astype(int)
+    noise = np.array([[0], [1], [1], [0], [1], [0], [0], [1]])
+    codes = np.tile(np.column_stack([labels, bits, noise]), (4, 1))
+    objective = objective_of(codes, [2, 2, 2, 2, 2])
+    result = run("omi-crcl", objective)
+    edges = sum(len(p) - 1 for p in result.structure.parents[1:])
+    assert edges == 2  # the two that algorithm 1 adds without asking for a gain
+
+
+def test_crcl_stopped_at_once_still_answers(xor, run):
+    result = run("omi-crcl", xor, clock=Clock(1e-9))
+    assert result.status == "time_limit"
+    assert result.structure.parents[1:] == ((0,), (0,), (0,))

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from milpbn import Encoder, load_dataset
+from milpbn import Encoder, learn_parameters, learn_structure, load_dataset
 from milpbn.datasets.table import Table
 from milpbn.learning import SearchSpace, build_objective
 from milpbn.network.inference import accuracy
@@ -74,3 +74,30 @@ def test_chess(learner, printed):
 def test_mofn(learner, printed):
     table = rows_of_the_papers("mofn-3-7-10", 300)
     assert percent(table, learner) == pytest.approx(printed, abs=0.005)
+
+
+def multinet_percent(table, method):
+    data = Encoder.fit(table).encode(table)
+    structure = learn_structure(
+        data, method=method, score="cr", smoothing="epsilon", class_parents=False
+    ).structure
+    network, _ = learn_parameters(data, structure, smoothing="epsilon")
+    return 100 * accuracy(network, data.test())
+
+
+def test_multinet_on_satimage():
+    found = multinet_percent(load_dataset("satimage"), "multinet-ear")
+    assert found == pytest.approx(85.40, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("name", "n_train", "method", "printed"),
+    [
+        ("mofn-3-7-10", 300, "multinet-cmi", 91.50),
+        ("mofn-3-7-10", 300, "multinet-ear", 91.21),
+        ("chess", 2130, "multinet-ear", 91.93),
+    ],
+)
+def test_multinets_on_the_papers_rows(name, n_train, method, printed):
+    table = rows_of_the_papers(name, n_train)
+    assert multinet_percent(table, method) == pytest.approx(printed, abs=0.005)

@@ -1,0 +1,151 @@
+"""``milpbn missing-curve``: accuracy against the number of missing features."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milpbn.cli.data import check_data_options, data_options, load_table
+from milpbn.cli.params import (
+    Counts,
+    Duration,
+    OutputFile,
+    ScoreName,
+    SmoothingText,
+    refuse_overwriting,
+)
+
+if TYPE_CHECKING:
+    from milpbn.missing_curve import CurvePoint
+
+EXIT_STOPPED = 3
+_DATA = ("dataset", "file", "target", "categorical", "numeric", "drop", "missing", "rows")
+
+
+@click.command("missing-curve", short_help="Accuracy against the number of missing features.")
+@data_options
+@click.option(
+    "--classifier",
+    "classifiers",
+    multiple=True,
+    metavar="STRUCTURE+PARAMETERS",
+    help="As in tan-cmi+cl, or svm; may be repeated.  "
+    "[default: nb+ml, nb+cl, tan-cmi+ml, hc+ml, hc+cl, svm]",
+)
+@click.option(
+    "--counts", type=Counts(), help="Numbers of missing features: 0,5,10.  [default: spread]"
+)
+@click.option(
+    "--repeats",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="Passes over the test rows for every number.",
+)
+@click.option(
+    "--score",
+    type=ScoreName(),
+    default="cr",
+    show_default=True,
+    help="What the searches for structures maximise.",
+)
+@click.option(
+    "--max-parents",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="Parents of a feature, the class included; the class is a root.",
+)
+@click.option(
+    "--smoothing", type=SmoothingText(), default="laplace", show_default=True, help="As in solve."
+)
+@click.option("--time-limit", type=Duration(), help="For learning each classifier: 90s, 5m.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
+@click.option("--out", type=OutputFile(), metavar="CURVE.csv", help="Save the points.")
+@click.option(
+    "--plot", type=OutputFile(".png", ".svg", ".pdf"), metavar="CURVE.png", help="Draw the curves."
+)
+@click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
+@click.pass_context
+def missing_curve(ctx: click.Context, /, **options: Any) -> None:
+    """Take features away from the test rows and see how accuracy falls.
+
+    Networks sum missing features out; the support vector machine (svm) gets the means of the
+    training rows instead. In every row other features are missing, the same for all
+    classifiers. Data without test rows lose a random third to them. Ctrl-C keeps the numbers
+    of missing features that are done.
+
+    \b
+    Examples:
+      milpbn missing-curve --dataset satimage --plot curve.png
+      milpbn missing-curve --dataset vehicle --classifier nb+mm --classifier svm --out curve.csv
+    """
+    check_data_options(options)
+    refuse_overwriting(
+        {"--out": options["out"], "--plot": options["plot"]}, {"the data": options["file"]}
+    )
+    from milpbn.errors import OptionError
+    from milpbn.missing_curve import DEFAULT_CLASSIFIERS, check_classifier
+
+    classifiers = options["classifiers"] or DEFAULT_CLASSIFIERS
+    try:
+        for name in classifiers:
+            check_classifier(name)
+    except OptionError as error:
+        raise click.UsageError(str(error)) from None
+    points, stopped = _points(options, classifiers)
+    _deliver(options, points)
+    ctx.exit(EXIT_STOPPED if stopped else 0)
+
+
+def _points(options: dict[str, Any], classifiers: tuple[str, ...]) -> tuple[list[CurvePoint], bool]:
+    """The points, and whether Ctrl-C came before the last."""
+    from milpbn.missing_curve import MissingCurve, default_counts, hold_out
+
+    def told(line: str) -> None:
+        if not options["quiet"]:
+            click.echo(line, err=True)
+
+    table = load_table(**{name: options[name] for name in _DATA})
+    if not table.has_test:
+        told("note: no test rows: a random third of the rows is held out")
+    table = hold_out(table, options["seed"])
+    settings = ("score", "smoothing", "max_parents", "time_limit", "seed")
+    curve = MissingCurve(table, classifiers, told=told, **{k: options[k] for k in settings})
+    counts = options["counts"] or default_counts(curve.n_features)
+    points: list[CurvePoint] = []
+    try:
+        for point in curve.points(counts, options["repeats"]):
+            points.append(point)
+            if len(points) % len(classifiers) == 0:
+                told(f"{point.missing} of {curve.n_features} features missing: done")
+    except KeyboardInterrupt:
+        whole = len(points) - len(points) % len(classifiers)
+        if not whole:
+            raise
+        return points[:whole], True
+    return points, False
+
+
+def _deliver(options: dict[str, Any], points: list[CurvePoint]) -> None:
+    import pandas as pd
+
+    from milpbn.files import write_whole
+
+    frame = pd.DataFrame([vars(point) for point in points])
+    if options["out"]:
+        write_whole(options["out"], frame.to_csv(index=False, lineterminator="\n"))
+    if options["plot"]:
+        from milpbn.pictures import plot_missing_curve
+
+        plot_missing_curve(points, options["plot"], title=options["dataset"] or options["file"])
+    names = list(dict.fromkeys(frame["classifier"]))
+    width = max(10, *(len(name) + 2 for name in names))
+    click.echo(f"{'missing':<8}" + "".join(f"{name:>{width}}" for name in names))
+    for count, rows in frame.groupby("missing", sort=False):
+        shares = dict(zip(rows["classifier"], rows["accuracy"], strict=True))
+        click.echo(f"{count:<8}" + "".join(f"{100 * shares[n]:>{width - 2}.2f} %" for n in names))
+    for name in ("out", "plot"):
+        if options[name] and not options["quiet"]:
+            click.echo(f"wrote {options[name]}", err=True)

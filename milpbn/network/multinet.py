@@ -1,0 +1,109 @@
+"""The Bayesian multinet: one network over the features for every class.
+
+    P(c, z) = P(c) P_c(z),   P_c with a structure and parameters of its own
+
+Each class's network is an ordinary one whose class variable has a single state, so that
+look-up and summing out missing features are those of networks.
+
+References
+----------
+Geiger & Heckerman (1996), Knowledge representation and inference in similarity networks and
+Bayesian multinets.
+Pernkopf & Bilmes (2005), Discriminative versus generative parameter and structure
+learning of Bayesian network classifiers, section 2.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from milpbn.encoding.columns import Variable
+from milpbn.errors import DataError
+from milpbn.families.smoothing import Smoothing
+from milpbn.network.network import Codes, FloatArray, Network, fit_network
+from milpbn.structure import AnyStructure, ClassStructures
+
+
+@dataclass(frozen=True)
+class Multinet:
+    """A network for every class.
+
+    Attributes
+    ----------
+    structure
+        The structures of the classes.
+    variables
+        Names and states, the class first.
+    networks
+        For each class a network whose first variable has this class as its only state;
+        the table of that variable holds ``log P(c)``.
+    """
+
+    structure: ClassStructures
+    variables: tuple[Variable, ...]
+    networks: tuple[Network, ...]
+
+    def __post_init__(self) -> None:
+        if self.structure.classes != self.variables[0].states:
+            raise DataError("the structures of a multinet are not those of the class's states")
+
+    @property
+    def n_classes(self) -> int:
+        """Number of states of the class."""
+        return self.variables[0].card
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters of the class and of all features."""
+        # A class with a single state has no free parameter in its own network.
+        return self.n_classes - 1 + sum(n.n_parameters for n in self.networks)
+
+    @property
+    def log_prior(self) -> FloatArray:
+        """``log P(c)``."""
+        return np.array([n.log_cpts[0][0] for n in self.networks])
+
+
+Classifier = Network | Multinet
+"""What predicts."""
+
+
+def class_network(
+    multinet: ClassStructures,
+    variables: Sequence[Variable],
+    c: int,
+    log_prior: float,
+    tables: Sequence[FloatArray],
+) -> Network:
+    """The network of class c, with the features' tables."""
+    own = (Variable(variables[0].name, (variables[0].states[c],)), *variables[1:])
+    return Network(multinet.structures[c], own, (np.array([log_prior]), *tables))
+
+
+def fit_multinet(
+    structure: ClassStructures, variables: Sequence[Variable], codes: Codes, smoothing: Smoothing
+) -> Multinet:
+    """Smoothed maximum-likelihood parameters from complete rows of codes."""
+    counts = np.bincount(codes[:, 0], minlength=variables[0].card).astype(np.float64)
+    log_prior = smoothing.log_theta(counts, axis=-1)
+    networks = []
+    for c, own in enumerate(structure.structures):
+        rows = codes[codes[:, 0] == c].copy()
+        rows[:, 0] = 0
+        single = (Variable(variables[0].name, (variables[0].states[c],)), *variables[1:])
+        network = fit_network(own, single, rows, smoothing)
+        tables = (np.array([log_prior[c]]), *network.log_cpts[1:])
+        networks.append(replace(network, log_cpts=tables))
+    return Multinet(structure, tuple(variables), tuple(networks))
+
+
+def fit_classifier(
+    structure: AnyStructure, variables: Sequence[Variable], codes: Codes, smoothing: Smoothing
+) -> Classifier:
+    """Smoothed maximum-likelihood parameters for a structure or for one a class."""
+    if isinstance(structure, ClassStructures):
+        return fit_multinet(structure, variables, codes, smoothing)
+    return fit_network(structure, variables, codes, smoothing)

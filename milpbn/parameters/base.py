@@ -1,0 +1,47 @@
+"""What every parameter learner is given, and what it gives back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import MISSING, dataclass, fields
+from typing import ClassVar
+
+from milpbn.clock import Clock
+from milpbn.encoding.columns import Variable
+from milpbn.families.smoothing import Smoothing
+from milpbn.network.multinet import Classifier
+from milpbn.network.network import Codes
+from milpbn.result import ParameterReport
+from milpbn.structure import AnyStructure
+
+
+@dataclass(frozen=True)
+class Parameters(ABC):
+    """A way to learn parameters for a given structure.
+
+    Settings are fields of the class; ``str`` gives them in the form that
+    :func:`make_parameters` reads.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+
+    @abstractmethod
+    def fit(
+        self,
+        structure: AnyStructure,
+        variables: Sequence[Variable],
+        codes: Codes,
+        smoothing: Smoothing,
+        clock: Clock | None = None,
+    ) -> tuple[Classifier, ParameterReport]:
+        """The network with parameters from complete rows of codes, and how they came about."""
+
+    def __str__(self) -> str:
+        given = [
+            f"{f.name.rstrip('_')}={getattr(self, f.name)}"
+            for f in fields(self)
+            if f.default is MISSING or getattr(self, f.name) != f.default
+        ]
+        return self.name + (":" + ",".join(given) if given else "")

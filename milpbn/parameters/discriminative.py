@@ -1,0 +1,146 @@
+"""What CL and MM share: from maximum likelihood, choose by cross-validation, then climb."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from milpbn.clock import Clock
+from milpbn.encoding.columns import Variable
+from milpbn.errors import OptionError
+from milpbn.families.rows import MergedRows
+from milpbn.families.smoothing import Smoothing
+from milpbn.network.multinet import Classifier, fit_classifier
+from milpbn.network.network import Codes
+from milpbn.parameters.base import Parameters
+from milpbn.parameters.convert import layout_of, with_tables
+from milpbn.parameters.losses import Loss
+from milpbn.parameters.optimise import MAX_ITERATIONS, METHODS, Problem, maximise
+from milpbn.parameters.selection import Fold, make_folds
+from milpbn.parameters.tables import FloatArray, Layout, Rows
+from milpbn.result import ParameterReport
+from milpbn.structure import AnyStructure
+
+_SELECTION_SHARE = 0.7
+"""Of the time that is left, what cross-validation may take at most."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to climb to, once everything is chosen.
+
+    Attributes
+    ----------
+    loss, penalty
+        See :class:`~milpbn.parameters.optimise.Problem`.
+    chosen
+        What cross-validation chose, for the report.
+    max_iterations
+        Steps of the final climb.
+    stopped
+        Why there is no time to climb at all, or empty.
+    """
+
+    loss: Loss
+    penalty: float
+    chosen: dict[str, Any]
+    max_iterations: int = MAX_ITERATIONS
+    stopped: str = ""
+
+
+@dataclass(frozen=True)
+class Discriminative(Parameters):
+    """Settings of the optimiser and of the choice by cross-validation.
+
+    Parameters
+    ----------
+    method
+        ``"l-bfgs"``, or ``"cg"`` for the papers' Polak-Ribiere conjugate gradients, which
+        reach the same optimum in more evaluations.
+    folds
+        Parts that the training rows are divided into where something is chosen.
+    seed
+        Seed of the division.
+    """
+
+    measure: ClassVar[str]
+    default_loss: ClassVar[Loss]
+    """What is reported where there was no time to choose."""
+    method: str = "l-bfgs"
+    folds: int = 5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise OptionError(f"method must be one of {', '.join(METHODS)}, not {self.method!r}")
+        if self.folds < 2:
+            raise OptionError(f"folds must be at least 2, not {self.folds}")
+
+    @abstractmethod
+    def plan(self, folds: FoldMaker, clock: Clock) -> Plan:
+        """Choose what is not given."""
+
+    def _plan(self, folds: FoldMaker, clock: Clock) -> Plan:
+        """The plan, also where Ctrl-C comes between two climbs."""
+        try:
+            return self.plan(folds, clock)
+        except KeyboardInterrupt:
+            return Plan(self.default_loss, 0.0, {}, stopped="interrupted")
+
+    def fit(
+        self,
+        structure: AnyStructure,
+        variables: Sequence[Variable],
+        codes: Codes,
+        smoothing: Smoothing,
+        clock: Clock | None = None,
+    ) -> tuple[Classifier, ParameterReport]:
+        """See :class:`~milpbn.parameters.Parameters`."""
+        began, clock = time.perf_counter(), clock or Clock()
+        network = fit_classifier(structure, variables, codes, smoothing)
+        layout, merged = layout_of(network), MergedRows.from_codes(codes)
+        maker = FoldMaker(layout, merged, smoothing, self.folds, self.seed)
+        rows = Rows.of(layout, merged)
+        start = rows.maximum_likelihood(smoothing)
+        plan = self._plan(maker, clock.until(clock.elapsed + _SELECTION_SHARE * clock.remaining))
+        found = maximise(
+            Problem(rows, plan.loss, start, plan.penalty),
+            start,
+            method=self.method,
+            max_iterations=0 if plan.stopped else plan.max_iterations,
+            checkpoint=clock.checkpoint,
+        )
+        report = ParameterReport(
+            method=str(self),
+            measure=self.measure,
+            start=value_of(plan.loss, rows, start),
+            objective=value_of(plan.loss, rows, layout.log_theta(found.beta)),
+            chosen=plan.chosen,
+            iterations=found.iterations,
+            ended=plan.stopped or found.ended,
+            seconds=time.perf_counter() - began,
+        )
+        return with_tables(network, layout, layout.log_theta(found.beta)), report
+
+
+@dataclass(frozen=True)
+class FoldMaker:
+    """Makes the folds where they are needed."""
+
+    layout: Layout
+    rows: MergedRows
+    smoothing: Smoothing
+    folds: int
+    seed: int
+
+    def __call__(self) -> list[Fold]:
+        """See :func:`~milpbn.parameters.selection.make_folds`."""
+        return make_folds(self.layout, self.rows, self.smoothing, self.folds, self.seed)
+
+
+def value_of(loss: Loss, rows: Rows, log_theta: FloatArray) -> float:
+    """The loss of given log-probabilities, without a penalty."""
+    return loss(rows.log_joint(log_theta), rows.labels, rows.weights)[0]

@@ -1,0 +1,73 @@
+"""Compiled sums over rows: a row's log-joint by look-up, and counts by scattering.
+
+Written by hand, in numba, because every step of every optimiser passes here twice. An
+array library would build rows x tables x classes, or a one-hot design matrix; a row
+touches one run of cells in each table, and these loops touch nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+_jit: Callable[..., Any] = njit(cache=True, nogil=True)
+
+
+@_jit
+def gather(cells, first, width, values, out):  # type: ignore[no-untyped-def]
+    """``out[u, c]`` = sum over the tables of their entry for row u and class c."""
+    for u in range(cells.shape[0]):
+        for c in range(out.shape[1]):
+            out[u, c] = 0.0
+        for f in range(cells.shape[1]):
+            cell, c0 = cells[u, f], first[f]
+            for c in range(width[f]):
+                out[u, c0 + c] += values[cell + c]
+
+
+@_jit
+def scatter(cells, first, width, amounts, out):  # type: ignore[no-untyped-def]
+    """Add each row's amount for class c to the cells that it looked up: weighted counts."""
+    for u in range(cells.shape[0]):
+        for f in range(cells.shape[1]):
+            cell, c0 = cells[u, f], first[f]
+            for c in range(width[f]):
+                out[cell + c] += amounts[u, c0 + c]
+
+
+@_jit
+def log_softmax(base, shapes, beta, out):  # type: ignore[no-untyped-def]
+    """The logarithm of the softmax over the middle axis of every ``(q, r, k)`` table."""
+    for t in range(len(shapes)):
+        q, r, k = shapes[t]
+        for h in range(q):
+            for c in range(k):
+                at = base[t] + h * r * k + c
+                top = beta[at]
+                for x in range(1, r):
+                    top = max(top, beta[at + x * k])
+                total = 0.0
+                for x in range(r):
+                    total += np.exp(beta[at + x * k] - top)
+                top += np.log(total)
+                for x in range(r):
+                    out[at + x * k] = beta[at + x * k] - top
+
+
+@_jit
+def through_softmax(base, shapes, log_theta, by_cell):  # type: ignore[no-untyped-def]
+    """Turn a derivative by log theta into one by beta, in place: d - theta * (sum of d)."""
+    for t in range(len(shapes)):
+        q, r, k = shapes[t]
+        for h in range(q):
+            for c in range(k):
+                at = base[t] + h * r * k + c
+                total = 0.0
+                for x in range(r):
+                    total += by_cell[at + x * k]
+                if total != 0.0:
+                    for x in range(r):
+                        by_cell[at + x * k] -= np.exp(log_theta[at + x * k]) * total

@@ -1,0 +1,34 @@
+"""ML: smoothed relative frequencies, the parameters that make the training rows likeliest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from milpbn.clock import Clock
+from milpbn.encoding.columns import Variable
+from milpbn.families.smoothing import Smoothing
+from milpbn.network.multinet import Classifier, fit_classifier
+from milpbn.network.network import Codes
+from milpbn.parameters.base import Parameters
+from milpbn.result import ParameterReport
+from milpbn.structure import AnyStructure
+
+
+@dataclass(frozen=True)
+class MaximumLikelihood(Parameters):
+    """Maximum likelihood with the smoothing of the run (Laplace or epsilon)."""
+
+    name = "ml"
+    title = "maximum likelihood"
+
+    def fit(
+        self,
+        structure: AnyStructure,
+        variables: Sequence[Variable],
+        codes: Codes,
+        smoothing: Smoothing,
+        clock: Clock | None = None,
+    ) -> tuple[Classifier, ParameterReport]:
+        """See :class:`~milpbn.parameters.Parameters`."""
+        return fit_classifier(structure, variables, codes, smoothing), ParameterReport(str(self))

@@ -1,0 +1,95 @@
+"""MM: parameters that maximise the soft margin.
+
+The score is that of the structures (see :mod:`milpbn.scores.margin`), made smooth: see
+:mod:`milpbn.parameters.losses`. Lambda says which margins are large enough: 1 / lambda is
+the log-ratio at which a row stops pulling. It is chosen by cross-validation of the
+classification rate. Like CL this is held back by a Gaussian prior around maximum
+likelihood. Its weight stands on the scale of the margin,
+
+    sum_u w_u g(lambda d_u) - lambda * penalty / 2 |beta - beta_ML|^2,
+
+so that one weight suits all lambda.
+
+References
+----------
+Pernkopf, Wohlmayr & Tschiatschek (2012), Maximum margin Bayesian network classifiers.
+Pernkopf & Wohlmayr (2013), Stochastic margin-based structure learning of Bayesian network
+classifiers, section 5.2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from milpbn.clock import Clock
+from milpbn.errors import OptionError
+from milpbn.parameters.discriminative import Discriminative, FoldMaker, Plan
+from milpbn.parameters.losses import SoftMargin
+from milpbn.parameters.optimise import Problem
+from milpbn.parameters.selection import choose_setting
+from milpbn.parameters.tables import FloatArray, Rows
+
+LAMBDAS = (2.0, 1.0, 0.5, 0.25, 0.1, 0.05)
+"""Values that are tried, from small to large desired margins."""
+
+_FALLBACK = 0.5
+"""Lambda where there was no time to choose one."""
+
+
+@dataclass(frozen=True)
+class MaximumMargin(Discriminative):
+    """Maximum soft margin.
+
+    Parameters
+    ----------
+    method, folds, seed
+        See :class:`~milpbn.parameters.discriminative.Discriminative`.
+    lambda_
+        The scale of the margin; chosen where it is None.
+    penalty
+        The weight of the prior.
+    """
+
+    name = "mm"
+    title = "maximum margin"
+    measure = "soft margin"
+    default_loss = SoftMargin(_FALLBACK)
+    lambda_: float | None = None
+    penalty: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.lambda_ is not None and not 0 < self.lambda_ < math.inf:
+            raise OptionError(f"lambda must be a positive number, not {self.lambda_}")
+        if not 0 <= self.penalty < math.inf:
+            raise OptionError(f"penalty must be a number from 0 on, not {self.penalty}")
+
+    def plan(self, folds: FoldMaker, clock: Clock) -> Plan:
+        """See :class:`~milpbn.parameters.discriminative.Discriminative`."""
+        if self.lambda_ is not None:
+            return Plan(SoftMargin(self.lambda_), self.lambda_ * self.penalty, {})
+        choice = choose_setting(
+            folds(),
+            LAMBDAS,
+            lambda fold, scale: Problem(
+                fold.train, SoftMargin(scale), fold.start, scale * self.penalty
+            ),
+            _rate,
+            with_start=False,
+            method=self.method,
+            patience=len(LAMBDAS),
+            checkpoint=clock.checkpoint,
+        )
+        if choice.stopped == "interrupted" or not choice.scores:
+            penalty = _FALLBACK * self.penalty
+            return Plan(self.default_loss, penalty, {}, stopped=choice.stopped)
+        scale = LAMBDAS[choice.index]
+        return Plan(SoftMargin(scale), scale * self.penalty, {"lambda": scale})
+
+
+def _rate(rows: Rows, log_theta: FloatArray) -> float:
+    joint = rows.log_joint(log_theta)
+    return float(rows.weights @ (np.argmax(joint, axis=1) == rows.labels))

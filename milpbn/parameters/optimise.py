@@ -1,0 +1,143 @@
+"""Maximising a row objective over the cells, from a start, with scipy's optimisers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
+
+from milpbn.clock import Checkpoint, OutOfTime, no_checkpoint
+from milpbn.parameters.losses import Loss
+from milpbn.parameters.tables import FloatArray, Rows
+
+METHODS: dict[str, Literal["L-BFGS-B", "CG"]] = {"l-bfgs": "L-BFGS-B", "cg": "CG"}
+"""Optimisers by name; scipy's CG is the papers' Polak-Ribiere."""
+
+MAX_ITERATIONS = 1000
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Maximise ``loss - penalty / 2 * |beta - anchor|^2``.
+
+    Attributes
+    ----------
+    rows
+        The training rows.
+    loss
+        What they earn.
+    anchor
+        The point that the penalty pulls towards: maximum likelihood.
+    penalty
+        Its weight; the penalty is the logarithm of a Gaussian prior.
+    """
+
+    rows: Rows
+    loss: Loss
+    anchor: FloatArray
+    penalty: float = 0.0
+
+    def value(self, beta: FloatArray) -> tuple[float, FloatArray]:
+        """The objective and its gradient."""
+        log_theta = self.rows.layout.log_theta(beta)
+        joint = self.rows.log_joint(log_theta)
+        value, by_joint = self.loss(joint, self.rows.labels, self.rows.weights)
+        gradient = self.rows.layout.to_beta(self.rows.counts(by_joint), log_theta)
+        if self.penalty:
+            away = beta - self.anchor
+            value -= 0.5 * self.penalty * float(away @ away)
+            gradient -= self.penalty * away
+        return value, gradient
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """Where an optimiser ended.
+
+    Attributes
+    ----------
+    beta
+        The best point that was seen.
+    value
+        Its objective; never below that of the start.
+    iterations
+        Steps taken.
+    ended
+        ``"converged"``, ``"iterations"``, ``"time_limit"`` or ``"interrupted"``.
+    """
+
+    beta: FloatArray
+    value: float
+    iterations: int
+    ended: str
+
+
+def maximise(
+    problem: Problem,
+    start: FloatArray,
+    *,
+    method: str = "l-bfgs",
+    max_iterations: int = MAX_ITERATIONS,
+    tolerance: float = 1e-5,
+    after_step: Callable[[FloatArray], bool] | None = None,
+    checkpoint: Checkpoint = no_checkpoint,
+) -> Optimum:
+    """Climb from `start`; out of time or interrupted, the best point so far is the answer.
+
+    Parameters
+    ----------
+    problem
+        What is maximised.
+    start
+        Where to begin.
+    method
+        ``"l-bfgs"`` or ``"cg"``.
+    max_iterations
+        Steps at most.
+    tolerance
+        Stop when no component of the gradient, per row, is larger.
+    after_step
+        Called with every new point; a true answer ends the run.
+    checkpoint
+        Raises when the time is over.
+    """
+    best = start
+    best_value = start_value = problem.value(start)[0]
+    steps, per_row = 0, max(problem.rows.total, 1.0)
+
+    def negative(beta: FloatArray) -> tuple[float, FloatArray]:
+        nonlocal best, best_value
+        checkpoint()
+        value, gradient = problem.value(beta)
+        if value > best_value:
+            best, best_value = beta.copy(), value
+        return -value / per_row, gradient / -per_row
+
+    def step(beta: FloatArray) -> None:
+        nonlocal steps
+        steps += 1
+        if after_step is not None and after_step(beta):
+            raise StopIteration
+
+    if max_iterations == 0:
+        return Optimum(best, best_value, 0, "iterations")
+    options: Any = {"maxiter": max_iterations, "gtol": tolerance}
+    if method == "l-bfgs":
+        # Memory for curvature beyond scipy's default of 10 saves steps here.
+        options |= {"maxcor": 30, "maxfun": 20 * max_iterations, "ftol": 1e-3 * tolerance}
+    try:
+        # The vectors are short: threads of the linear algebra would wait for each other.
+        with threadpool_limits(1, user_api="blas"):
+            found = minimize(  # type: ignore[call-overload]  # the stubs fix the vector's shape
+                negative, start, jac=True, method=METHODS[method], callback=step, options=options
+            )
+        ended = "iterations" if found.nit >= max_iterations else "converged"
+    except OutOfTime:
+        ended = "time_limit"
+    except KeyboardInterrupt:
+        ended = "interrupted"
+    assert best_value >= start_value
+    return Optimum(best, best_value, steps, ended)

@@ -1,0 +1,167 @@
+"""Choosing a setting by cross-validation inside the training rows.
+
+Every choice is between settings in an order from cautious to daring. All folds go through
+the order together, each from where its last setting ended, and the choice is what scores
+best on the rows held out. Once several settings in a row are worse, the rest are not tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from milpbn.clock import Checkpoint
+from milpbn.families.rows import MergedRows
+from milpbn.families.smoothing import Smoothing
+from milpbn.parameters.optimise import Problem, maximise
+from milpbn.parameters.tables import FloatArray, Layout, Rows
+
+Setting = TypeVar("Setting")
+Criterion = Callable[[Rows, FloatArray], float]
+"""How good log-probabilities are on rows: larger is better."""
+
+_TOLERANCE = 1e-4
+"""Gradient per row at which a fold's optimum is good enough to compare settings."""
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows to learn from, rows to judge by, and the maximum likelihood of the former."""
+
+    train: Rows
+    held_out: Rows
+    start: FloatArray
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What cross-validation chose.
+
+    Attributes
+    ----------
+    index
+        The chosen setting, as a position in the order.
+    scores
+        The held-out score of every setting that was tried, per row.
+    stopped
+        Empty, or why the choice was cut short: ``"time_limit"`` or ``"interrupted"``.
+    """
+
+    index: int
+    scores: tuple[float, ...]
+    stopped: str = ""
+
+
+def make_folds(
+    layout: Layout, rows: MergedRows, smoothing: Smoothing, folds: int, seed: int
+) -> list[Fold]:
+    """Divide the rows at random; with fewer rows than folds, leave one out.
+
+    A single row cannot be divided: there are no folds then, and nothing is chosen.
+    """
+    if rows.total < 2:
+        return []
+    divided, fold = rows.split(min(folds, int(rows.total)), seed)
+    seen = Rows.of(layout, divided)
+    out = []
+    for k in range(int(fold.max()) + 1):
+        train = seen.select(fold != k)
+        out.append(Fold(train, seen.select(fold == k), train.maximum_likelihood(smoothing)))
+    return out
+
+
+def choose_setting(
+    folds: Sequence[Fold],
+    settings: Sequence[Setting],
+    problem_of: Callable[[Fold, Setting], Problem],
+    criterion: Criterion,
+    *,
+    with_start: bool,
+    method: str,
+    patience: int,
+    checkpoint: Checkpoint,
+) -> Choice:
+    """The setting with the best held-out score; the first of equals.
+
+    With `with_start` the maximum-likelihood start itself takes part, as index -1.
+    """
+    total = sum(fold.held_out.total for fold in folds)
+    if not total:
+        return Choice(-1, ())
+    at = [fold.start for fold in folds]
+    scores: list[float] = []
+    if with_start:
+        scores.append(_score(folds, at, criterion) / total)
+    offset = len(scores)
+    for setting in settings:
+        for k, fold in enumerate(folds):
+            found = maximise(
+                problem_of(fold, setting),
+                at[k],
+                method=method,
+                tolerance=_TOLERANCE,
+                checkpoint=checkpoint,
+            )
+            if found.ended in ("time_limit", "interrupted"):
+                return Choice(_first_best(scores) - offset, tuple(scores), found.ended)
+            at[k] = found.beta
+        scores.append(_score(folds, at, criterion) / total)
+        if len(scores) - 1 - _first_best(scores) >= patience:
+            break
+    return Choice(_first_best(scores) - offset, tuple(scores))
+
+
+def choose_steps(
+    folds: Sequence[Fold],
+    problem_of: Callable[[Fold], Problem],
+    criterion: Criterion,
+    *,
+    method: str,
+    most: int,
+    patience: int,
+    checkpoint: Checkpoint,
+) -> Choice:
+    """Cross tuning: the number of optimiser steps with the best held-out score.
+
+    Every fold climbs for itself; the score after s steps is summed over the folds, and a
+    fold that ended earlier keeps its last score.
+    """
+    if not folds:
+        return Choice(0, ())
+    curves = []
+    for fold in folds:
+        curve = [criterion(fold.held_out, fold.start)]
+
+        def tell(beta: FloatArray, fold: Fold = fold, curve: list[float] = curve) -> bool:
+            curve.append(criterion(fold.held_out, fold.train.layout.log_theta(beta)))
+            return len(curve) - 1 - _first_best(curve) >= patience
+
+        found = maximise(
+            problem_of(fold),
+            fold.start,
+            method=method,
+            max_iterations=most,
+            after_step=tell,
+            checkpoint=checkpoint,
+        )
+        if found.ended in ("time_limit", "interrupted"):
+            return Choice(0, (), found.ended)
+        curves.append(curve)
+    longest = max(map(len, curves))
+    summed = np.sum([c + [c[-1]] * (longest - len(c)) for c in curves], axis=0)
+    scores = tuple(summed / sum(fold.held_out.total for fold in folds))
+    return Choice(_first_best(scores), scores)
+
+
+def _score(folds: Sequence[Fold], at: Sequence[FloatArray], criterion: Criterion) -> float:
+    return sum(
+        criterion(fold.held_out, fold.train.layout.log_theta(beta))
+        for fold, beta in zip(folds, at, strict=True)
+    )
+
+
+def _first_best(scores: Sequence[float]) -> int:
+    return int(np.argmax(scores)) if scores else 0

@@ -1,0 +1,215 @@
+"""The parameters that decide between classes, as one vector, and what rows make of them.
+
+A table takes part if its variable is the class or has the class among its parents; the
+other factors of log P(c, z) are the same for every class and cancel. Each table is laid
+out as ``(q, r, k)``: parent configurations without the class, the child's states, and the
+classes it speaks of. It is a softmax over the middle axis,
+
+    theta[x | h] = exp(beta[x | h]) / sum_x' exp(beta[x' | h]),
+
+so probabilities stay normalised whatever an optimiser does to beta. (The class's own table
+is ``(q, |C|, 1)``; in memory both end with the class, so a row finds its entries for
+all classes next to each other.)
+
+References
+----------
+Greiner, Su, Shen & Zhou (2005), Structural extension to logistic regression:
+discriminative parameter learning of belief net classifiers.
+Pernkopf & Bilmes (2010), Efficient heuristics for discriminative structure learning of
+Bayesian network classifiers, section 4.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from milpbn.families.candidates import CLASS
+from milpbn.families.rows import MergedRows
+from milpbn.families.smoothing import Smoothing
+from milpbn.families.tables import mixed_radix
+from milpbn.parameters import kernels
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: which features a row is looked up by, and for which classes.
+
+    Attributes
+    ----------
+    key
+        The features that say where a row looks: the parents, then the child. The class's
+        own table has its parents only.
+    shape
+        ``(q, r, k)``, see the module.
+    first, width
+        The classes it speaks of: their entries lie next to each other.
+    """
+
+    key: tuple[int, ...]
+    shape: tuple[int, int, int]
+    first: int
+    width: int
+
+    @classmethod
+    def of_class(cls, parents: Sequence[int], cards: Sequence[int]) -> Table:
+        """The class's own table."""
+        q, n_classes = prod(cards[p] for p in parents), cards[CLASS]
+        return cls(tuple(parents), (q, n_classes, 1), 0, n_classes)
+
+    @classmethod
+    def of_feature(
+        cls, child: int, parents: Sequence[int], cards: Sequence[int], only: int | None = None
+    ) -> Table:
+        """A feature's table for all classes, or for `only` one; `parents` are features."""
+        q = prod(cards[p] for p in parents)
+        first, width = (0, cards[CLASS]) if only is None else (only, 1)
+        return cls((*parents, child), (q, cards[child], width), first, width)
+
+    @property
+    def size(self) -> int:
+        """Cells."""
+        return prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All tables in one vector of cells.
+
+    Attributes
+    ----------
+    tables
+        The tables, in the order of their cells.
+    cards
+        States of every variable, the class first.
+    """
+
+    tables: tuple[Table, ...]
+    cards: tuple[int, ...]
+
+    @cached_property
+    def base(self) -> IntArray:
+        """``(T + 1,)``: table t owns the cells ``base[t]:base[t + 1]``."""
+        return np.concatenate([[0], np.cumsum([t.size for t in self.tables], dtype=np.int64)])
+
+    @cached_property
+    def first(self) -> IntArray:
+        """The first class of each table."""
+        return np.array([t.first for t in self.tables], dtype=np.int64)
+
+    @cached_property
+    def width(self) -> IntArray:
+        """The number of classes of each table."""
+        return np.array([t.width for t in self.tables], dtype=np.int64)
+
+    @cached_property
+    def shapes(self) -> IntArray:
+        """``(T, 3)``: the shapes of the tables."""
+        return np.array([t.shape for t in self.tables], dtype=np.int64)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of states of the class."""
+        return self.cards[CLASS]
+
+    def cells(self, codes: Codes) -> npt.NDArray[np.int32]:
+        """``(U, T)``: where each row's entries begin in each table."""
+        out = np.empty((len(codes), len(self.tables)), dtype=np.int32)
+        for t, table in enumerate(self.tables):
+            out[:, t] = self.base[t] + mixed_radix(codes, table.key, self.cards) * table.width
+        return out
+
+    def split(self, vector: FloatArray) -> list[FloatArray]:
+        """The tables ``(q, r, k)`` of a vector of cells, without copying."""
+        return [
+            vector[self.base[t] : self.base[t + 1]].reshape(table.shape)
+            for t, table in enumerate(self.tables)
+        ]
+
+    def log_theta(self, beta: FloatArray) -> FloatArray:
+        """The logarithm of the softmax of every table row."""
+        out = np.empty_like(beta)
+        kernels.log_softmax(self.base, self.shapes, beta, out)
+        return out
+
+    def to_beta(self, by_cell: FloatArray, log_theta: FloatArray) -> FloatArray:
+        """The derivative by beta from that by log theta: d - theta * (sum of d in the row)."""
+        out = by_cell.copy()
+        kernels.through_softmax(self.base, self.shapes, log_theta, out)
+        return out
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Distinct rows as the tables see them: cells, classes, weights.
+
+    Attributes
+    ----------
+    layout
+        The tables.
+    cells
+        ``(U, T)``, see :meth:`Layout.cells`.
+    labels, weights
+        ``(U,)``.
+    """
+
+    layout: Layout
+    cells: npt.NDArray[np.int32]
+    labels: npt.NDArray[np.integer]
+    weights: FloatArray
+
+    @classmethod
+    def of(cls, layout: Layout, rows: MergedRows) -> Rows:
+        """The merged training rows."""
+        return cls(layout, layout.cells(rows.codes), rows.labels, rows.weights)
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    @property
+    def total(self) -> float:
+        """M, the number of rows before merging."""
+        return float(self.weights.sum())
+
+    def select(self, mask: npt.NDArray[np.bool_]) -> Rows:
+        """Only the rows of `mask`."""
+        return Rows(self.layout, self.cells[mask], self.labels[mask], self.weights[mask])
+
+    def log_joint(self, log_theta: FloatArray) -> FloatArray:
+        """``(U, |C|)``: log P(c, z_u), up to a number that is the same for every class."""
+        out = np.empty((len(self), self.layout.n_classes))
+        kernels.gather(self.cells, self.layout.first, self.layout.width, log_theta, out)
+        return out
+
+    def counts(self, amounts: FloatArray) -> FloatArray:
+        """Sum the amounts ``(U, |C|)`` of the rows by cell."""
+        out = np.zeros(int(self.layout.base[-1]))
+        kernels.scatter(self.cells, self.layout.first, self.layout.width, amounts, out)
+        return out
+
+    def own(self) -> FloatArray:
+        """``(U, |C|)``: the row's weight at its own class, zero elsewhere."""
+        out = np.zeros((len(self), self.layout.n_classes))
+        out[np.arange(len(self)), self.labels] = self.weights
+        return out
+
+    def maximum_likelihood(self, smoothing: Smoothing) -> FloatArray:
+        """The cells' log-probabilities from the rows' counts, every row of a table normalised.
+
+        Epsilon smoothing leaves rows that do not quite sum to one, and rows of nothing but
+        epsilon where a parent configuration never occurs: these become uniform.
+        """
+        counts = self.counts(self.own())
+        out = np.empty_like(counts)
+        for table, result in zip(self.layout.split(counts), self.layout.split(out), strict=True):
+            result[:] = smoothing.log_theta(table, axis=1)
+        return self.layout.log_theta(out)
