@@ -90,13 +90,17 @@ class Worker:
         return self.brancher.children(self.relaxation, node, point, self.cutoff)
 
     def close_root(self, node: Node) -> Point | None:
-        """The root: stabilised cuts until the bound is that of all possible cuts."""
+        """The root: stabilised cuts until the bound is that of all possible cuts.
+
+        Then, for margins, the class's parents are probed: only there a parent of the class
+        cannot be its child.
+        """
         center = None
         if self.oracle.concave is not None:
             center = self.oracle.vertex(self.tree.progress.families)
             self.relaxation.add_cuts(self.oracle.concave.cuts(center))
         point = self.rounds(node, center, _ROUNDS_AT_ROOT, patient=True)
-        if point is None or node.bound <= self.cutoff:
+        if point is None or node.bound <= self.cutoff or self.oracle.concave is None:
             return point
         if self.probe_class_parents(node):
             return self.rounds(node, None, _ROUNDS_A_NODE)
