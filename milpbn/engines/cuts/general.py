@@ -100,7 +100,7 @@ def most_violated_cluster(
         np.ones(n_f + n),
         np.full(len(rows), -highspy.kHighsInf),
         np.zeros(len(rows)),
-        np.concatenate([[0], np.cumsum([len(i) for i, _ in rows])])[:-1].astype(np.int32),
+        np.concatenate([[0], np.cumsum([len(i) for i, _ in rows])]).astype(np.int32),
         np.array([i for index, _ in rows for i in index], dtype=np.int32),
         np.array([v for _, values in rows for v in values]),
         np.array([0] * n_f + [int(highspy.HighsVarType.kInteger)] * n, dtype=np.int32),
