@@ -1,7 +1,7 @@
 """Random data, constraints and options: every engine against enumeration and each other.
 
 Runs for as long as it is told and prints a reproducer on the first disagreement. Small
-problems are enumerated; larger ones, beyond enumeration, compare the two engines.
+problems are enumerated; larger ones, beyond enumeration, compare the engines and hosts.
 """
 
 import math
@@ -56,7 +56,16 @@ def constraints_of(limits, names):
     )
 
 
-def learn(case, engine):
+CONTESTANTS = {
+    "branch-and-cut": ("branch-and-cut", {}),
+    "two workers": ("branch-and-cut", {"threads": 2}),
+    "scip": ("branch-and-cut", {"host": "scip"}),
+    "monolithic": ("monolithic", {}),
+}
+
+
+def learn(case, contestant):
+    engine, how = CONTESTANTS[contestant]
     data = encoded(case["codes"], case["cards"])
     try:
         return learn_structure(
@@ -65,7 +74,7 @@ def learn(case, engine):
             score=make_score(case["score"], gamma=case["gamma"], ess=case["ess"]),
             constraints=constraints_of(case["limits"], [v.name for v in data.variables]),
             start=case["start"],
-            options=SolveOptions(emit=case["emit"]),
+            options=SolveOptions(emit=case["emit"], **how),
             **case["space"],
         )
     except ConstraintError:
@@ -83,7 +92,7 @@ def best_by_enumeration(case):
 
 def disagreement(case):
     """What is wrong, or None."""
-    results = {e: learn(case, e) for e in ("branch-and-cut", "monolithic")}
+    results = {name: learn(case, name) for name in CONTESTANTS}
     truth = best_by_enumeration(case) if case["small"] else None
     if case["small"] and truth is None:
         bad = [e for e, r in results.items() if r is not None]
