@@ -99,7 +99,7 @@ def _status(model: dict[str, Any]) -> None:
     ("change", "claim"),
     [
         (_objective, "the structure scores what the model says"),
-        (_probability, "the probabilities are normalised"),
+        (_probability, "counting again"),
         (_encoder, "fitting the encoder again"),
         (_forbidden, "obeys limits and constraints"),
         (_limit, "obeys limits and constraints"),
@@ -156,6 +156,16 @@ def test_a_heuristic_claims_no_bound(milpbn: Run, tmp_path: Path) -> None:
     result = milpbn("verify", out)
     assert result.exit_code == 0, result.output
     assert "no bound is claimed" in result.stdout
+
+
+@pytest.mark.parametrize("how", [("--smoothing", "epsilon"), ("--parameters", "cl")])
+def test_other_smoothing_and_learned_parameters_agree_too(
+    milpbn: Run, tmp_path: Path, how: tuple[str, str]
+) -> None:
+    out = tmp_path / "model.json"
+    milpbn("solve", "--dataset", "iris", "--max-parents", 1, *how, "--out", out, "--quiet")
+    result = milpbn("verify", out)
+    assert result.exit_code == 0, result.output
 
 
 def test_a_bundled_set_needs_no_file(milpbn: Run, iris_model: Path) -> None:
