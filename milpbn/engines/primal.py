@@ -13,6 +13,13 @@ from milpbn.search.progress import Progress
 
 FloatArray = npt.NDArray[np.float64]
 
+# A run that has lasted so many seconds is long: a share of the time left, and so many seconds
+# and kicks at the most, go to a local search of its own.
+_DUE = 10.0
+_SHARE = 0.1
+_SECONDS = 15.0
+_KICKS = 2000
+
 # Points tried in vain before one more point is passed over between two tries.
 _PATIENCE = 20
 
@@ -38,6 +45,7 @@ class Primal:
         self._tried: set[bytes] = set()
         self._failures = 0
         self._waited = 0
+        self._due = progress.clock.elapsed + _DUE
 
     @property
     def climber(self) -> Climber:
@@ -46,8 +54,15 @@ class Primal:
             self._climber = Climber(self.search, self.source)
         return self._climber
 
+    def search_when_due(self) -> None:
+        """Search widely once in a run that is going to be long."""
+        clock = self.search.progress.clock
+        if clock.elapsed >= self._due:
+            self.search_widely(min(_SECONDS, _SHARE * clock.remaining), _KICKS)
+
     def search_widely(self, seconds: float, patience: int) -> None:
         """A local search of its own, from the best structure so far."""
+        self._due = np.inf
         checkpoint, clock = self.search.checkpoint, self.search.progress.clock
         part = clock.until(clock.elapsed + seconds)
 

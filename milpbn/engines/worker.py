@@ -79,6 +79,8 @@ class Worker:
     def work(self, node: Node | None) -> None:
         """Work on a node and on whatever comes after it."""
         while node is not None:
+            with self.tree.unlocked():
+                self.primal.search_when_due()
             point = self.process(node)
             self.brancher.learn(node)
             node = self.tree.next(self.tree.close(node, self.children(node, point)))
