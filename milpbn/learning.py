@@ -39,7 +39,7 @@ METHODS = (*ENGINES, *LEARNERS, *MULTINETS)
 # The share of the remaining time, and the seconds, that the search for a start may take.
 _START_SHARE = 0.1
 _START_SECONDS = 3.0
-_START_PATIENCE = 150
+_START_PATIENCE = 50
 # The share of a time limit that is kept for parameters which have to be searched for.
 _PARAMETERS_SHARE = 0.2
 
