@@ -82,7 +82,6 @@ class MultiDimensionalClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
-        tags.target_tags.single_output = False
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
@@ -96,7 +95,7 @@ class MultiDimensionalClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         X : DataFrame or array of shape (n_samples, n_features)
             Numbers and categories; NaN and None are missing.
         y : DataFrame or array of shape (n_samples, d)
-            One column of class labels for each class variable.
+            One column of class labels for each class variable. A flat `y` is one of them.
 
         Returns
         -------
@@ -122,18 +121,23 @@ class MultiDimensionalClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
-        table = y if isinstance(y, pd.DataFrame) else np.asarray(y)
-        if table.ndim != 2:
+        table = y if isinstance(y, pd.DataFrame | pd.Series) else np.asarray(y)
+        if table.ndim not in (1, 2):
             raise DataError(
                 f"y must have a row per sample and a column per class variable, not the shape "
-                f"{table.shape}; for one class variable use y.reshape(-1, 1) or BNClassifier"
+                f"{table.shape}"
             )
+        # As in scikit-learn's own multi-output classifiers, a flat y gives flat predictions.
+        flat = table.ndim == 1
+        table = pd.DataFrame({"y0": table}) if flat else table
         check_consistent_length(frame, table)
+        names = [f"y{j}" for j in range(table.shape[1])]
         if isinstance(table, pd.DataFrame):
-            names = [str(c) for c in table.columns]
+            # Each column keeps its type; numbered columns have no names worth keeping.
             columns = [table.iloc[:, j].to_numpy() for j in range(table.shape[1])]
+            if all(isinstance(c, str) for c in table.columns):
+                names = list(table.columns)
         else:
-            names = [f"y{j}" for j in range(table.shape[1])]
             columns = list(table.T)
         twice = sorted({n for n in names if names.count(n) > 1 or n in frame.columns})
         if twice:
@@ -142,27 +146,34 @@ class MultiDimensionalClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
                 f"the class variable {twice[0]!r} is {where}; rename it or leave it out"
             )
         self.target_names_ = tuple(names)
-        self.classes_: list[npt.NDArray[Any]] = []
+        self.target_classes_: list[npt.NDArray[Any]] = []
         codes = np.empty(table.shape, dtype=np.int64)
         for j, (name, values) in enumerate(zip(names, columns, strict=True)):
             codes[:, j] = self._encode_target(name, values)
+        self.restore_targets(flat=flat)
         return codes
+
+    def restore_targets(self, *, flat: bool) -> None:
+        """What follows from the labels and the shape of `y`; also for a model from a file."""
+        self._flat = flat
+        self.n_outputs_ = len(self.target_classes_)
+        self.classes_ = self.target_classes_[0] if flat else self.target_classes_
 
     def _encode_target(self, name: str, values: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
         if pd.isna(values).any():
             row = int(np.flatnonzero(pd.isna(values))[0])
             raise DataError(f"the class variable {name!r} is missing (NaN) in row {row + 1}")
-        check_classification_targets(values)
         try:
             classes, index = np.unique(values, return_inverse=True)
         except TypeError:
             raise DataError(f"the class variable {name!r} mixes texts and numbers") from None
+        check_classification_targets(values)
         if len(classes) < 2:
             raise DataError(
                 f"the class variable {name!r} has one class only ({classes[0]!r}); two states are "
                 "needed, leave it out"
             )
-        self.classes_.append(classes)
+        self.target_classes_.append(classes)
         return index
 
     @abstractmethod
@@ -191,25 +202,35 @@ class MultiDimensionalClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         return self._decode(self._predict_codes(features))
 
     def _decode(self, codes: Codes) -> npt.NDArray[Any]:
-        columns = [classes[codes[:, j]] for j, classes in enumerate(self.classes_)]
+        columns = [classes[codes[:, j]] for j, classes in enumerate(self.target_classes_)]
         if len({c.dtype.kind for c in columns}) > 1:
             # Numbers beside texts would all become texts.
             columns = [c.astype(object) for c in columns]
-        return np.column_stack(columns)
+        return columns[0] if self._flat else np.column_stack(columns)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The predicted labels, ``(n_samples, d)``."""
+        """The predicted labels, ``(n_samples, d)``; flat if `y` was."""
         return self.predict_features(self._features(X))
 
-    def predict_proba(self, X: Any) -> list[FloatArray]:
-        """For each class variable ``(n_samples, r_j)``, in the order of ``classes_[j]``."""
-        return self.marginals(self._features(X))
+    def predict_proba(self, X: Any) -> list[FloatArray] | FloatArray:
+        """For each class variable ``(n_samples, r_j)``, in the order of ``classes_[j]``.
+
+        A list, as in scikit-learn; an array if `y` was flat.
+        """
+        marginals = self.marginals(self._features(X))
+        return marginals[0] if self._flat else marginals
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The exact match score of the predictions."""
-        if sample_weight is not None:
+        return self._score(exact_match_score, X, y, sample_weight)
+
+    def _score(self, measure: Callable[[Any, Any], float], X: Any, y: Any, weight: Any) -> float:
+        if weight is not None:
             raise OptionError("sample weights are not supported")
-        return exact_match_score(y, self.predict(X))
+        true, predicted = (np.asarray(v, dtype=object) for v in (y, self.predict(X)))
+        if self._flat:
+            true, predicted = true.reshape(-1, 1), predicted.reshape(-1, 1)
+        return measure(true, predicted)
 
     def _base(self, features: Features, n_classes: int) -> Any:
         seed = self.random_state

@@ -60,7 +60,7 @@ class BinaryRelevance(_Baseline):
     """
 
     def _learn(self, features: Features, codes: Codes) -> None:
-        base = self._base(features, max(map(len, self.classes_)))
+        base = self._base(features, max(map(len, self.target_classes_)))
         with threadpool_limits(limits=1):
             self.model_ = MultiOutputClassifier(base, n_jobs=self.n_jobs)
             self.model_.fit(features.matrix, codes)
@@ -106,9 +106,9 @@ class ClassifierChains(_Baseline):
         self.n_chains = n_chains
 
     def _learn(self, features: Features, codes: Codes) -> None:
-        base = self._base(features, max(map(len, self.classes_)))
+        base = self._base(features, max(map(len, self.target_classes_)))
         rng = np.random.default_rng(self.random_state)
-        cards = [len(c) for c in self.classes_]
+        cards = [len(c) for c in self.target_classes_]
         orders = [rng.permutation(len(cards)).tolist() for _ in range(self.n_chains)]
         self.chains_ = Parallel(n_jobs=self.n_jobs)(
             delayed(_fit_chain)(base, order, features.matrix, codes, cards) for order in orders
@@ -119,7 +119,7 @@ class ClassifierChains(_Baseline):
         votes = np.stack([chain.predict(features.matrix) for chain in self.chains_])
         return [
             _indicators(votes[:, :, j], len(classes)).mean(axis=0)
-            for j, classes in enumerate(self.classes_)
+            for j, classes in enumerate(self.target_classes_)
         ]
 
 
@@ -178,5 +178,5 @@ class ClassPowerset(_Baseline):
         joint = self.model_.predict_proba(features.matrix)
         return [
             joint @ _indicators(self.states_[:, j], len(classes))
-            for j, classes in enumerate(self.classes_)
+            for j, classes in enumerate(self.target_classes_)
         ]

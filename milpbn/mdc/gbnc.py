@@ -81,7 +81,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
     Attributes
     ----------
     classes_ : list of ndarray
-        The labels of each class variable.
+        The labels of each class variable; one array if `y` was flat.
     target_names_ : tuple of str
         The class variables: columns of `y`, or y0, y1, ...
     structure_ : Structure
@@ -215,8 +215,8 @@ class GBNCClassifier(MultiDimensionalClassifier):
         partition = self.encoder_.partition
         return Nodes(
             (*self.target_names_, *(v.name for v in partition)),
-            (*map(len, self.classes_), *(v.card for v in partition)),
-            len(self.classes_),
+            (*map(len, self.target_classes_), *(v.card for v in partition)),
+            len(self.target_classes_),
         )
 
     def _solve(
@@ -237,8 +237,8 @@ class GBNCClassifier(MultiDimensionalClassifier):
             SolveOptions(seed=self.random_state or 0),
             listener,
         )
-        if result.status is Status.OPTIMAL and len(self.classes_) <= _CROSS_CHECK:
-            second = best_score(trained.objective, len(self.classes_))
+        if result.status is Status.OPTIMAL and len(self.target_classes_) <= _CROSS_CHECK:
+            second = best_score(trained.objective, len(self.target_classes_))
             _same("dynamic programming", second, "the engine", result.objective)
         if trained.open_bound is None:
             return result
@@ -257,7 +257,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
 
     def publish(self, result: Result) -> None:
         """Take a result; it names class variables and the features in use, and no others."""
-        d, names = len(self.classes_), self.nodes().names
+        d, names = len(self.target_classes_), self.nodes().names
         used = sorted({p for m in self.local_models_ for p in m.parents if p >= d})
         shown = (*names[:d], *(names[p] for p in used))
         self.structure_ = Structure.from_arcs(shown, result.structure.arcs)
@@ -289,11 +289,11 @@ class GBNCClassifier(MultiDimensionalClassifier):
 
     @property
     def _cards(self) -> list[int]:
-        return [len(c) for c in self.classes_]
+        return [len(c) for c in self.target_classes_]
 
     def _batches(self, features: Features) -> Any:
         """Slices of rows with the factors of the class network."""
-        d = len(self.classes_)
+        d = len(self.target_classes_)
         scopes = [(*m.parents[: m.n_class_parents], m.child) for m in self.local_models_]
         for rows in inference.batches(len(features), scopes, self._cards):
             part = features.rows(rows)
@@ -340,12 +340,13 @@ class GBNCClassifier(MultiDimensionalClassifier):
 
     def _known_codes(self, y: Any, n_rows: int) -> Codes:
         table = np.asarray(y, dtype=object)
-        if table.shape != (n_rows, len(self.classes_)):
+        table = table.reshape(-1, 1) if self._flat else table
+        if table.shape != (n_rows, len(self.target_classes_)):
             raise DataError(
-                f"y must have the shape {(n_rows, len(self.classes_))}, not {table.shape}"
+                f"y must have the shape {(n_rows, len(self.target_classes_))}, not {table.shape}"
             )
         codes = np.empty(table.shape, dtype=np.int64)
-        for j, classes in enumerate(self.classes_):
+        for j, classes in enumerate(self.target_classes_):
             index = {label: k for k, label in enumerate(classes.tolist())}
             unknown = [v for v in table[:, j] if v not in index]
             if unknown:
@@ -358,10 +359,8 @@ class GBNCClassifier(MultiDimensionalClassifier):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """What the loss is about: exact match score, or Hamming score for ``loss="hamming"``."""
-        if sample_weight is not None:
-            raise OptionError("sample weights are not supported")
         measure = hamming_score if self.loss == "hamming" else exact_match_score
-        return measure(y, self.predict(X))
+        return self._score(measure, X, y, sample_weight)
 
 
 def _same(one: str, first: float, other: str, second: float) -> None:

@@ -77,8 +77,9 @@ class GBNCModel:
             "parameters": {name: getattr(model, name) for name in _PARAMETERS},
             "targets": [
                 {"name": name, "classes": classes.tolist(), "dtype": classes.dtype.str}
-                for name, classes in zip(model.target_names_, model.classes_, strict=True)
+                for name, classes in zip(model.target_names_, model.target_classes_, strict=True)
             ],
+            "flat": model.classes_ is not model.target_classes_,
             "features": model.encoder_.to_dict(),
             "training": asdict(model.training_),
             "result": model.result_.to_dict(),
@@ -119,7 +120,8 @@ def _classifier(content: Mapping[str, Any], estimators: Sequence[Any]) -> GBNCCl
     model.encoder_ = FeatureEncoder.from_dict(content["features"])
     targets = content["targets"]
     model.target_names_ = tuple(str(t["name"]) for t in targets)
-    model.classes_ = [np.array(t["classes"], dtype=t["dtype"]) for t in targets]
+    model.target_classes_ = [np.array(t["classes"], dtype=t["dtype"]) for t in targets]
+    model.restore_targets(flat=bool(content["flat"]))
     model.feature_names_in_ = np.array(model.encoder_.names, dtype=object)
     model.n_features_in_ = len(model.encoder_.names)
     model.training_ = Training(**{k: int(v) for k, v in content["training"].items()})

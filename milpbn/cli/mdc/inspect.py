@@ -63,7 +63,10 @@ def inspect(
         from milpbn.pictures import draw_network
 
         draw_network(
-            classifier.structure_, draw, title=name, n_class_variables=len(classifier.classes_)
+            classifier.structure_,
+            draw,
+            title=name,
+            n_class_variables=len(classifier.target_classes_),
         )
     if as_json:
         content = {

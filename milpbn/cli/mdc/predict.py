@@ -57,7 +57,9 @@ def predict(
     predicted = pd.DataFrame(model.predict_features(features), columns=list(model.target_names_))
     columns = [predicted]
     marginals = model.marginals(features)
-    for name, classes, proba in zip(model.target_names_, model.classes_, marginals, strict=True):
+    for name, classes, proba in zip(
+        model.target_names_, model.target_classes_, marginals, strict=True
+    ):
         columns.append(pd.DataFrame(proba, columns=[f"P({name}={c})" for c in classes]))
     text = pd.concat(columns, axis=1).to_csv(index=False, lineterminator="\n")
     if out:
@@ -82,7 +84,7 @@ def _report_scores(
     if not labelled.any():
         return
     truth, guesses = {}, {}
-    for name, classes in zip(names, model.classes_, strict=True):
+    for name, classes in zip(names, model.target_classes_, strict=True):
         states = tuple(map(str, classes))
         column = ColumnCode(name, CATEGORICAL, states=states)
         coded = column.encode(frame[name])

@@ -179,7 +179,7 @@ def _training_scores(model: GBNCClassifier, table: MultiTable) -> dict[str, floa
 def describe(model: GBNCModel) -> str:
     """What people read of a model: data, class variables, training, result."""
     classifier = model.classifier
-    pairs = zip(classifier.target_names_, classifier.classes_, strict=True)
+    pairs = zip(classifier.target_names_, classifier.target_classes_, strict=True)
     encoder = classifier.encoder_
     return "\n".join(
         [
