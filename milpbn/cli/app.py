@@ -14,7 +14,7 @@ from milpbn.cli.datasets import datasets
 from milpbn.cli.inspect import inspect
 from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.learn import learn
-from milpbn.cli.mdc import mdc
+from milpbn.cli.mdc.group import mdc
 from milpbn.cli.missing_curve import missing_curve
 from milpbn.cli.predict import predict
 from milpbn.cli.solve import solve

@@ -131,7 +131,12 @@ def read_multi_table(
         if name in targets or name in dropped:
             continue
         decision = decide_column(
-            frame[name], raw.name, wanted=wanted.get(name), untyped=raw.untyped, missing=missing
+            frame[name],
+            raw.name,
+            wanted=wanted.get(name),
+            untyped=raw.untyped,
+            missing=missing,
+            few_values=0,  # base models take numbers as they are, however few
         )
         notes += decision.notes
         if decision.values is not None:

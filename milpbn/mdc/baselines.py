@@ -16,10 +16,10 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.multioutput import MultiOutputClassifier
-from threadpoolctl import threadpool_limits
 
 from milpbn.mdc.base import Codes, FloatArray, MultiDimensionalClassifier
 from milpbn.mdc.features import Features
+from milpbn.mdc.local_models import one_thread
 
 
 class _Baseline(MultiDimensionalClassifier):
@@ -61,7 +61,7 @@ class BinaryRelevance(_Baseline):
 
     def _learn(self, features: Features, codes: Codes) -> None:
         base = self._base(features, max(map(len, self.target_classes_)))
-        with threadpool_limits(limits=1):
+        with one_thread():
             self.model_ = MultiOutputClassifier(base, n_jobs=self.n_jobs)
             self.model_.fit(features.matrix, codes)
 
@@ -143,7 +143,7 @@ def _fit_chain(
     base: Any, order: list[int], matrix: FloatArray, codes: Codes, cards: list[int]
 ) -> _Chain:
     models = []
-    with threadpool_limits(limits=1):
+    with one_thread():
         for j in order:
             models.append(clone(base).fit(matrix, codes[:, j]))
             matrix = np.column_stack([matrix, _indicators(codes[:, j], cards[j])])
@@ -165,7 +165,7 @@ class ClassPowerset(_Baseline):
 
     def _learn(self, features: Features, codes: Codes) -> None:
         self.states_, joint = np.unique(codes, axis=0, return_inverse=True)
-        with threadpool_limits(limits=1):
+        with one_thread():
             self.model_ = self._base(features, len(self.states_))
             self.model_.fit(features.matrix, joint.ravel())
 

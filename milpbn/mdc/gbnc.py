@@ -25,7 +25,7 @@ from milpbn.mdc.metrics import exact_match_score, hamming_score
 from milpbn.mdc.score import PenalisedCLL
 from milpbn.mdc.training import TrainedFamilies, Trainer, TrainingListener
 from milpbn.network.factors import Factor
-from milpbn.result import Listener, Result, Status
+from milpbn.result import Listener, Result, Status, TracePoint
 from milpbn.structure import Structure
 
 LOSSES = ("subset", "hamming")
@@ -166,6 +166,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         codes: Codes,
         clock: Clock,
         *,
+        start_source: str = "warm-start",
         training_listener: TrainingListener | None = None,
         listener: Listener | None = None,
     ) -> None:
@@ -201,7 +202,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
             ) from None
         clock.close_phase("training")
         score = PenalisedCLL(type(base).__name__, self.mixed)
-        result = self._solve(trained, score, clock, listener)
+        result = self._solve(trained, score, clock, start_source, listener)
         space = trained.objective.space
         chosen = space.families(result.structure)[: nodes.d]
         self.local_models_ = [trained.models[f] for f in chosen]
@@ -224,27 +225,33 @@ class GBNCClassifier(MultiDimensionalClassifier):
         trained: TrainedFamilies,
         score: PenalisedCLL,
         clock: Clock,
+        start_source: str,
         listener: Listener | None,
     ) -> Result:
-        start = self.start
+        start, bound = self.start, trained.open_bound
+
+        def covering(point: TracePoint) -> TracePoint:
+            # Families that were never scored: every bound must cover them too.
+            if bound is None or point.bound is None:
+                return point
+            return replace(point, bound=max(point.bound, bound))
+
         result = run_engine(
             ENGINES[self.engine],
             trained.objective,
             score,
             clock,
             trained.nearest(start) if isinstance(start, Structure) else start,
-            "warm-start",
+            start_source,
             SolveOptions(seed=self.random_state or 0),
-            listener,
+            None if listener is None else lambda point: listener(covering(point)),
         )
         if result.status is Status.OPTIMAL and len(self.target_classes_) <= _CROSS_CHECK:
             second = best_score(trained.objective, len(self.target_classes_))
             _same("dynamic programming", second, "the engine", result.objective)
-        if trained.open_bound is None:
+        if bound is None:
             return result
-        # Families that were never scored: the bound must cover them from the first moment on.
-        bound = trained.open_bound
-        trace = tuple(replace(p, bound=max(p.bound or bound, bound)) for p in result.trace)
+        trace = tuple(map(covering, result.trace))
         return replace(result, status=trained.status, bound=bound, trace=trace)
 
     def _check(self, result: Result, trainer: Trainer, features: Features, codes: Codes) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -20,7 +21,7 @@ import numpy.typing as npt
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from milpbn.errors import DataError
 from milpbn.mdc.features import Features
@@ -29,6 +30,21 @@ FloatArray = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.integer]
 
 _TINY = np.finfo(np.float64).tiny
+
+
+@lru_cache(maxsize=1)
+def _threads() -> ThreadpoolController:
+    # Looking for the libraries takes longer than many a base model: once a process is enough.
+    return ThreadpoolController()
+
+
+def one_thread() -> Any:
+    """A context in which linear algebra keeps to one core.
+
+    On problems of this size its threads mostly wait for each other; parallel training uses
+    the cores better.
+    """
+    return _threads().limit(limits=1)
 
 
 def safe_log(probabilities: FloatArray) -> FloatArray:
@@ -177,8 +193,7 @@ def train_family(
     order = np.argsort(configuration, kind="stable")
     starts = np.flatnonzero(np.diff(configuration[order], prepend=-1))
     models, total, n_trained, n_unconverged = {}, 0.0, 0, 0
-    # One core a model: on small problems the threads of linear algebra only wait for each other.
-    with threadpool_limits(limits=1):
+    with one_thread():
         for rows in np.split(order, starts[1:]):
             labels = codes[rows, child]
             counts = np.bincount(labels, minlength=cards[child])

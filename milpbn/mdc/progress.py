@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 # In a file or a pipe a line comes at most this often.
-_SECONDS_BETWEEN_LINES = 5.0
+_SECONDS_BETWEEN_LINES = 2.0
 
 
 def training_line(training: Training) -> str:

@@ -14,8 +14,11 @@ Both compare candidates only, so they hold under constraints as well.
 from __future__ import annotations
 
 import math
+import signal
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from multiprocessing import current_process
+from threading import current_thread, main_thread
 from typing import Any
 
 import numpy as np
@@ -190,12 +193,13 @@ class Trainer:
         self.waiting = {(j, choice.forced) for j, choice in enumerate(self.choices)}
         status = Status.OPTIMAL
         try:
-            while self.waiting:
-                self._prune_before(level)
-                families = sorted(self.waiting)
-                self._train(families)
-                level += 1
-                self.waiting = set(self._next_level(families))
+            with Parallel(n_jobs=self.n_jobs, return_as="generator_unordered") as parallel:
+                while self.waiting:
+                    self._prune_before(level)
+                    families = sorted(self.waiting)
+                    self._train(families, parallel)
+                    level += 1
+                    self.waiting = set(self._next_level(families))
             self._count_unreached(level)
         except OutOfTime:
             status = Status.TIME_LIMIT
@@ -238,14 +242,14 @@ class Trainer:
             models_pruned_by_lemma_2=t.models_pruned_by_lemma_2 + models,
         )
 
-    def _train(self, families: Iterable[Family]) -> None:
+    def _train(self, families: Iterable[Family], parallel: Parallel) -> None:
         tasks = (
             delayed(_task)(
                 self.matrix, self.codes, self.nodes.cards, child, s, self.nodes.d, self.base
             )
             for child, s in families
         )
-        results = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")(tasks)
+        results = parallel(tasks)
         try:
             for family, trained in results:
                 self._record(family, trained)
@@ -332,4 +336,19 @@ def _task(
     d: int,
     base: Any,
 ) -> tuple[Family, TrainedFamily]:
+    if current_process().name != "MainProcess" and current_thread() is main_thread():
+        # Ctrl-C reaches every process of a terminal; the one that asked for work ends it.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     return (child, parents), train_family(matrix, codes, cards, child, parents, d, base)
+
+
+def stop_workers() -> None:
+    """End joblib's idle processes and free their shared memory.
+
+    They would end by themselves, but not before a command that leaves without taking the
+    interpreter apart, and then they complain.
+    """
+    from joblib.externals.loky import get_reusable_executor
+
+    executor = get_reusable_executor(reuse=True)
+    getattr(executor, "terminate", executor.shutdown)()

@@ -77,6 +77,7 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
 
     from milpbn.files import write_whole
     from milpbn.mdc import evaluation
+    from milpbn.mdc.training import stop_workers
 
     table = load_multi(options)
     if options["fold_file"]:
@@ -116,6 +117,9 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
         if not scores:
             raise
         interrupted = True
+    finally:
+        if options["jobs"] != 1:
+            stop_workers()
     if options["as_json"]:
         click.echo(evaluation.to_json(settings, scores), nl=False)
     else:

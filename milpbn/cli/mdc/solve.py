@@ -98,6 +98,7 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     )
     from milpbn.cli.solve import start_structure
     from milpbn.clock import Clock
+    from milpbn.mdc.training import stop_workers
 
     clock = Clock(options["time_limit"], started=PROCESS_START)
     model = make_classifier(options)
@@ -108,17 +109,26 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     if not options["quiet"]:
         for note in table.notes:
             click.echo(f"note: {note}", err=True)
-    _learn(ctx, model, table, clock, quiet=options["quiet"])
+    try:
+        _learn(ctx, model, table, clock, options)
+    finally:
+        if options["jobs"] != 1:
+            stop_workers()
     _deliver(model, table, options)
     ctx.exit(0 if model.optimal_ else EXIT_STOPPED)
 
 
 def _learn(
-    ctx: click.Context, model: GBNCClassifier, table: MultiTable, clock: Clock, *, quiet: bool
+    ctx: click.Context,
+    model: GBNCClassifier,
+    table: MultiTable,
+    clock: Clock,
+    options: dict[str, Any],
 ) -> None:
     from milpbn.cli.live import GapTable
     from milpbn.mdc.progress import TrainingBar
 
+    quiet = options["quiet"]
     interrupts = ctx.find_object(Interrupts) or Interrupts()
     gaps = GapTable(clock, interrupts, quiet=quiet)
     features, codes = model.prepare(table.features, table.targets)
@@ -132,7 +142,14 @@ def _learn(
                 interrupts.close()  # there is a result: let nothing stop it from being saved
             gaps(point)
 
-        model.learn_codes(features, codes, clock, training_listener=bar, listener=listener)
+        model.learn_codes(
+            features,
+            codes,
+            clock,
+            start_source=options["warm_start"],
+            training_listener=bar,
+            listener=listener,
+        )
     if model.training_.unconverged and not quiet:
         click.echo(
             f"note: {model.training_.unconverged} of {model.training_.base_models} base models "
