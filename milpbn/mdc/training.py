@@ -83,7 +83,7 @@ class Training:
                 f"{self.candidate_sets:,} parent sets, {self.candidate_models:,} models",
             ),
             ("scored", f"{self.scored_sets:,} parent sets, {self.scored_models:,} models"),
-            ("trained", f"{self.base_models:,} base models (the others have no rows or one class)"),
+            ("trained", f"{self.base_models:,} base models; other configurations need none"),
             ("lemma 1", f"{self.pruned_by_lemma_1:,} parent sets dropped after scoring"),
             (
                 "lemma 2",

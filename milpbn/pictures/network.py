@@ -176,7 +176,7 @@ def _text_width(text: str, *, size: float = _FONT_SIZE, bold: bool = False) -> f
     return float(width) / 72
 
 
-def _figure(structure: Structure, title: str | None, n_class_variables: int) -> Figure:
+def _figure(structure: Structure, title: str | None, n_class_variables: int = 1) -> Figure:
     from matplotlib.figure import Figure
 
     page = network_page(structure, n_class_variables)
