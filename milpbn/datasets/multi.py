@@ -123,7 +123,7 @@ def read_multi_table(
         raise DataError(f"{raw.name}: no row has a value in every target")
     notes = list(raw.notes)
     if not labelled.all():
-        notes.append(f"{raw.name}: {(~labelled).sum()} rows without all targets are left out.")
+        notes.append(f"{raw.name}: rows left out because a target is missing: {(~labelled).sum()}.")
     frame = raw.frame.loc[labelled].reset_index(drop=True)
     features: dict[str, pd.Series[Any]] = {}
     numbers = []
@@ -155,7 +155,7 @@ def read_multi_table(
                 "state, or leave out columns with --drop"
             )
         if not complete.all():
-            notes.append(f"{(~complete).sum()} rows with a missing feature were left out.")
+            notes.append(f"Rows left out because a feature is missing: {(~complete).sum()}.")
     labels = {}
     for target in targets:
         _, values, more = decide_target(

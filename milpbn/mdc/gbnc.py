@@ -30,6 +30,8 @@ from milpbn.structure import Structure
 
 LOSSES = ("subset", "hamming")
 
+# The engines' simple start with variable 0 as the parent of all has another name elsewhere.
+_SOURCES = {"naive-bayes": "star"}
 # Up to so many class variables the optimum is computed a second time, in milliseconds.
 _CROSS_CHECK = 10
 # What is kept of a time limit for the class network, as a share and in seconds at most.
@@ -66,8 +68,9 @@ class GBNCClassifier(MultiDimensionalClassifier):
         Which columns are categories: those whose dtype is not a number, or the given ones.
     engine : {"branch-and-cut", "monolithic"}, default="branch-and-cut"
         How the class network is found.
-    start : Structure, str or None, default="local-search"
-        A class network to begin with, or the heuristic that looks for one.
+    start : Structure, str or None, default=None
+        A class network to begin with, or the name of the heuristic that looks for one. The
+        engine rarely needs either.
     time_limit : float, default=None
         Seconds for `fit`. When they end early, families that were not scored are left out,
         and the bound says what they might have gained.
@@ -129,7 +132,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         constraints: Constraints | None = None,
         categorical_features: str | Sequence[int] | Sequence[str] = "from_dtype",
         engine: str = "branch-and-cut",
-        start: Structure | str | None = "local-search",
+        start: Structure | str | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: int | None = 0,
@@ -231,6 +234,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         start, bound = self.start, trained.open_bound
 
         def covering(point: TracePoint) -> TracePoint:
+            point = replace(point, source=_SOURCES.get(point.source, point.source))
             # Families that were never scored: every bound must cover them too.
             if bound is None or point.bound is None:
                 return point
@@ -249,10 +253,12 @@ class GBNCClassifier(MultiDimensionalClassifier):
         if result.status is Status.OPTIMAL and len(self.target_classes_) <= _CROSS_CHECK:
             second = best_score(trained.objective, len(self.target_classes_))
             _same("dynamic programming", second, "the engine", result.objective)
-        if bound is None:
-            return result
-        trace = tuple(map(covering, result.trace))
-        return replace(result, status=trained.status, bound=bound, trace=trace)
+        result = replace(
+            result,
+            source=_SOURCES.get(result.source, result.source),
+            trace=tuple(map(covering, result.trace)),
+        )
+        return result if bound is None else replace(result, status=trained.status, bound=bound)
 
     def _check(self, result: Result, trainer: Trainer, features: Features, codes: Codes) -> None:
         """The objective again, from the predictions for the training rows."""

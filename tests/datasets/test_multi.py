@@ -43,8 +43,8 @@ def test_a_file_is_read_with_several_targets(file):
     assert table.numeric == ("size",)
     assert table.features["size"].tolist() == [1.5, 2.5, 0.5, 4.5]
     notes = " ".join(table.notes)
-    assert "1 rows without all targets are left out" in notes
-    assert "1 rows with a missing feature were left out" in notes
+    assert "rows left out because a target is missing: 1" in notes
+    assert "Rows left out because a feature is missing: 1" in notes
     assert len(read_multi_table(file, ["kind", "wheels"], drop=["note"], missing="state")) == 5
 
 

@@ -63,7 +63,7 @@ _SETTINGS = (
 @click.option(
     "--warm-start",
     metavar="FILE|NAME|none",
-    default="local-search",
+    default="none",
     show_default=True,
     help="Start from a model or structure file, from what a heuristic finds, or from nothing.",
 )
