@@ -247,6 +247,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
             clock,
             trained.nearest(start) if isinstance(start, Structure) else start,
             start_source,
+            None,
             SolveOptions(seed=self.random_state or 0),
             None if listener is None else lambda point: listener(covering(point)),
         )
