@@ -20,11 +20,11 @@ from milpbn.mdc import inference
 from milpbn.mdc.base import Codes, FloatArray, MultiDimensionalClassifier
 from milpbn.mdc.candidates import Nodes, parent_choices
 from milpbn.mdc.dynamic import best_score
+from milpbn.mdc.factors import Factor
 from milpbn.mdc.features import Features
 from milpbn.mdc.metrics import exact_match_score, hamming_score
 from milpbn.mdc.score import PenalisedCLL
 from milpbn.mdc.training import TrainedFamilies, Trainer, TrainingListener
-from milpbn.network.factors import Factor
 from milpbn.result import Listener, Result, Status, TracePoint
 from milpbn.structure import Structure
 
@@ -206,8 +206,8 @@ class GBNCClassifier(MultiDimensionalClassifier):
         clock.close_phase("training")
         score = PenalisedCLL(type(base).__name__, self.mixed)
         result = self._solve(trained, score, clock, start_source, listener)
-        space = trained.objective.space
-        chosen = space.families(result.structure)[: nodes.d]
+        assert isinstance(result.structure, Structure)
+        chosen = trained.objective.space.families(result.structure)[: nodes.d]
         self.local_models_ = [trained.models[f] for f in chosen]
         self.training_ = trained.training
         self._check(result, trainer, features, codes)
@@ -271,6 +271,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
 
     def publish(self, result: Result) -> None:
         """Take a result; it names class variables and the features in use, and no others."""
+        assert isinstance(result.structure, Structure)
         d, names = len(self.target_classes_), self.nodes().names
         used = sorted({p for m in self.local_models_ for p in m.parents if p >= d})
         shown = (*names[:d], *(names[p] for p in used))

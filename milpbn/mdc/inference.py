@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from milpbn.errors import BudgetError
-from milpbn.network.factors import Factor, FloatArray, cheapest, max_out, multiply, sum_out
+from milpbn.mdc.factors import Factor, FloatArray, cheapest, max_out, multiply, sum_out
 
 Codes = npt.NDArray[np.integer]
 

@@ -1,6 +1,7 @@
-"""Factors of a network, one table per row: what variable elimination multiplies and reduces.
+"""Factors of the class network: what variable elimination multiplies, sums and maximises.
 
-All values are logarithms: long products underflow.
+Each row has tables of its own, since base models fill them; so nothing is shared between rows
+as it is in :mod:`milpbn.network.inference`. All values are logarithms: long products underflow.
 """
 
 from __future__ import annotations
