@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from milpbn.estimators import BNClassifier
     from milpbn.families import Constraints
     from milpbn.learning import learn_parameters, learn_structure
+    from milpbn.mdc import GBNCClassifier
     from milpbn.network.model_file import Model
     from milpbn.result import Result, Status
     from milpbn.structure import Structure
@@ -26,6 +27,7 @@ _HOMES = {
     "Constraints": "milpbn.families",
     "EncodedData": "milpbn.encoding",
     "Encoder": "milpbn.encoding",
+    "GBNCClassifier": "milpbn.mdc",
     "Model": "milpbn.network.model_file",
     "Result": "milpbn.result",
     "Status": "milpbn.result",
@@ -41,6 +43,7 @@ __all__ = [
     "Constraints",
     "EncodedData",
     "Encoder",
+    "GBNCClassifier",
     "Model",
     "Result",
     "Status",

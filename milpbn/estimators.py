@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from milpbn.clock import Clock
+from milpbn.datasets.frames import categorical_columns, frame_of, texts
 from milpbn.datasets.table import Table
 from milpbn.datasets.values import show_value
 from milpbn.encoding import Encoder
@@ -259,13 +260,7 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _frame(self, X: Any, y: Any = "no_validation", *, reset: bool) -> pd.DataFrame:
         checked = validate_data(self, X, y, reset=reset, dtype=None, ensure_all_finite="allow-nan")
-        if isinstance(X, pd.DataFrame):
-            frame = X.reset_index(drop=True)
-            frame.columns = pd.Index([str(c) for c in frame.columns])
-            return frame
-        array = checked[0] if isinstance(checked, tuple) else checked
-        frame = pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])])
-        return frame.infer_objects()
+        return frame_of(X, checked[0] if isinstance(checked, tuple) else checked)
 
     def _table(self, frame: pd.DataFrame, y: Any) -> Table:
         check_classification_targets(y)
@@ -279,9 +274,9 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         name = "class"
         while name in frame.columns:
             name += "_"
-        categorical = self._categorical(frame)
+        categorical = categorical_columns(frame, self.categorical_features)
         columns = {
-            c: _texts(frame[c]) if c in categorical else pd.to_numeric(frame[c]).astype(float)
+            c: texts(frame[c]) if c in categorical else pd.to_numeric(frame[c]).astype(float)
             for c in map(str, frame.columns)
         }
         return Table(
@@ -292,27 +287,3 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             states={name: states},
             missing=self.missing,
         )
-
-    def _categorical(self, frame: pd.DataFrame) -> set[str]:
-        names = list(map(str, frame.columns))
-        if isinstance(self.categorical_features, str):
-            if self.categorical_features != "from_dtype":
-                raise OptionError(
-                    "categorical_features must be 'from_dtype' or a list of columns, not "
-                    f"{self.categorical_features!r}"
-                )
-            numbers = [pd.api.types.is_numeric_dtype(t) for t in frame.dtypes]
-            truth = [pd.api.types.is_bool_dtype(t) for t in frame.dtypes]
-            return {c for c, n, b in zip(names, numbers, truth, strict=True) if b or not n}
-        chosen = set()
-        for c in self.categorical_features:
-            known = c in names if isinstance(c, str) else -len(names) <= c < len(names)
-            if not known:
-                raise OptionError(f"categorical_features: there is no column {c!r}")
-            chosen.add(c if isinstance(c, str) else names[c])
-        return chosen
-
-
-def _texts(values: pd.Series[Any]) -> pd.Series[Any]:
-    shown = [None if pd.isna(v) else show_value(v) for v in values]
-    return pd.Series(shown, dtype=object, name=values.name)

@@ -19,7 +19,14 @@ from milpbn.network.multinet import Classifier
 from milpbn.network.rescore import has_definition, rescore
 from milpbn.parameters import Parameters, make_parameters
 from milpbn.result import Listener, ParameterReport, Result, Status, TracePoint
-from milpbn.scores import LinearObjective, MarginObjective, Objective, Score, make_score
+from milpbn.scores import (
+    LinearObjective,
+    MarginObjective,
+    Objective,
+    Score,
+    ScoreReport,
+    make_score,
+)
 from milpbn.scores.pruning import prune_dominated
 from milpbn.search import LEARNERS, Learner, Search, make_learner, run_learner
 from milpbn.search.local_search import LocalSearch
@@ -209,7 +216,7 @@ def run_method(
                 f"the heuristics {', '.join(LEARNERS)}"
             )
         engine = ENGINES[method] if pool is None else partial(ENGINES[method], pool=pool)
-        result = _run_engine(
+        result = run_engine(
             engine, objective, score, clock, start, start_source, begin, options, listener
         )
     else:
@@ -326,10 +333,10 @@ def structure_clock(clock: Clock, parameters: Parameters) -> Clock:
     return clock.until((1 - _PARAMETERS_SHARE) * clock.limit)
 
 
-def _run_engine(
+def run_engine(
     engine: Callable[..., Result],
     objective: Objective,
-    score: Score,
+    score: ScoreReport,
     clock: Clock,
     start: Structure | str | None,
     start_source: str,
@@ -337,6 +344,7 @@ def _run_engine(
     options: SolveOptions,
     listener: Listener | None,
 ) -> Result:
+    """An exact engine, after the heuristic that looks for its start where one is named."""
     before: tuple[TracePoint, ...] = ()
     interrupted = False
     if isinstance(start, str):

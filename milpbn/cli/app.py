@@ -14,6 +14,7 @@ from milpbn.cli.datasets import datasets
 from milpbn.cli.inspect import inspect
 from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.learn import learn
+from milpbn.cli.mdc.group import mdc
 from milpbn.cli.missing_curve import missing_curve
 from milpbn.cli.predict import predict
 from milpbn.cli.solve import solve
@@ -58,7 +59,7 @@ def cli() -> None:
     """
 
 
-for command in (solve, learn, inspect, verify, predict, missing_curve, datasets):
+for command in (solve, learn, inspect, verify, predict, missing_curve, mdc, datasets):
     cli.add_command(command)
 
 

@@ -22,7 +22,9 @@ from milpbn.cli.params import (
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def _group(options: Sequence[Decorator]) -> Decorator:
+def option_group(options: Sequence[Decorator]) -> Decorator:
+    """A decorator that adds these options to a command."""
+
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
             command = option(command)
@@ -55,13 +57,22 @@ _MARGIN = (
     click.option("--ess", type=Number(0), help="Equivalent sample size of bdeu.  [default: 1]"),
 )
 
-score_options = _group((_SCORE, _P, *_MARGIN))
+score_options = option_group((_SCORE, _P, *_MARGIN))
 """What is maximised."""
 
-grid_score_options = _group((_SCORE, _P_GRID, *_MARGIN))
+grid_score_options = option_group((_SCORE, _P_GRID, *_MARGIN))
 """What is maximised, for one p or several."""
 
-space_options = _group(
+_CONSTRAINTS = (
+    click.option("--require", type=ArcParam(), multiple=True, help="An arc that must be there."),
+    click.option("--forbid", type=ArcParam(), multiple=True, help="An arc that must not be there."),
+    click.option("--constraints", "constraints_file", metavar="FILE", help="TOML or JSON file."),
+)
+
+constraint_options = option_group(_CONSTRAINTS)
+"""Arcs and limits that a user knows."""
+
+space_options = option_group(
     (
         click.option(
             "--max-parents",
@@ -90,20 +101,12 @@ space_options = _group(
             show_default=True,
             help="Of the final classifier: ml, cl or mm; settings as in cl:penalty=0.1.",
         ),
-        click.option(
-            "--require", type=ArcParam(), multiple=True, help="An arc that must be there."
-        ),
-        click.option(
-            "--forbid", type=ArcParam(), multiple=True, help="An arc that must not be there."
-        ),
-        click.option(
-            "--constraints", "constraints_file", metavar="FILE", help="TOML or JSON file."
-        ),
+        *_CONSTRAINTS,
     )
 )
 """Which structures are considered."""
 
-run_options = _group(
+run_options = option_group(
     (
         click.option("--time-limit", type=Duration(), help="For everything: 90, 90s, 5m, 2h."),
         click.option(

@@ -43,7 +43,7 @@ def predict(model_file: str, data_file: str, out: str | None) -> None:
     features = model.encoder.transform(frame)
     for note in frame.attrs.get("notes", ()):
         click.echo(f"note: {note}", err=True)
-    _report_values(data_file, features)
+    report_values(data_file, features.unseen, features.missing_counts)
     predictions = _predictions(model, features)
     text = predictions.to_csv(index=False, lineterminator="\n")
     if out:
@@ -66,13 +66,16 @@ def _predictions(model: Model, features: EncodedFeatures) -> pd.DataFrame:
     return frame
 
 
-def _report_values(file: str, features: EncodedFeatures) -> None:
-    for column, values in features.unseen.items():
-        _note_unseen(file, column, "value", values, "treated as missing")
-    if features.missing_counts:
-        total = sum(features.missing_counts.values())
-        columns = ", ".join(map(repr, features.missing_counts))
-        click.echo(f"note: {file}: {_count(total, 'missing value')} in {columns}", err=True)
+def report_values(
+    file: str, unseen: Mapping[str, Mapping[str, int]], missing_counts: Mapping[str, int]
+) -> None:
+    """Notes on values that the model does not know, and on missing ones."""
+    for column, values in unseen.items():
+        note_unseen(file, column, "value", values, "treated as missing")
+    if missing_counts:
+        total = sum(missing_counts.values())
+        columns = ", ".join(map(repr, missing_counts))
+        click.echo(f"note: {file}: {count(total, 'missing value')} in {columns}", err=True)
 
 
 def _report_accuracy(
@@ -83,26 +86,28 @@ def _report_accuracy(
         return
     truth = target.encode(frame[target.name])
     if truth.unseen:
-        _note_unseen(file, target.name, "label", truth.unseen, "counted as errors")
+        note_unseen(file, target.name, "label", truth.unseen, "counted as errors")
     states = {s: k for k, s in enumerate(target.variable.states)}
     predicted = predictions["prediction"].map(states).to_numpy()
     labelled = ~frame[target.name].isna().to_numpy()
     if labelled.any():
         share = (predicted == truth.codes)[labelled].mean()
-        rows = _count(int(labelled.sum()), "labelled row")
+        rows = count(int(labelled.sum()), "labelled row")
         click.echo(f"accuracy {100 * share:.2f} % on {rows}", err=True)
 
 
-def _note_unseen(
+def note_unseen(
     file: str, column: str, what: str, values: Mapping[str, int], consequence: str
 ) -> None:
+    """A note on values of a column that were never seen in training."""
     shown = ", ".join(repr(v) for v in list(values)[:3]) + (", ..." if len(values) > 3 else "")
     click.echo(
-        f"note: {file}: column {column!r} has {_count(sum(values.values()), what)} never seen in "
+        f"note: {file}: column {column!r} has {count(sum(values.values()), what)} never seen in "
         f"training ({shown}), {consequence}",
         err=True,
     )
 
 
-def _count(number: int, what: str) -> str:
+def count(number: int, what: str) -> str:
+    """A number with its noun."""
     return f"{number} {what}" + ("s" if number != 1 else "")

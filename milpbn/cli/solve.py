@@ -82,7 +82,7 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
       milpbn solve --dataset heart --class-root --p 0.6,0.8,0.9,0.99
     """
     _check(ctx, options)
-    start = _start(options["warm_start"])
+    start = start_structure(options["warm_start"])
     search = ("warm start",) if isinstance(start, str) else ()
     session = Session(ctx, options, (*search, "building", "solving"))
     further = ("engine", "host", "emit", "warm_start", "gap", "threads")
@@ -138,7 +138,7 @@ def _check_host(options: dict[str, Any]) -> None:
     scip_version()
 
 
-def _start(given: str) -> Structure | str | None:
+def start_structure(given: str) -> Structure | str | None:
     """A structure from a file, the name of a heuristic, or None."""
     from milpbn.network.structure_file import read_structure
     from milpbn.search import LEARNERS

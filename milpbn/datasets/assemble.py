@@ -100,7 +100,7 @@ def build_table(
 ) -> Table:
     """Decide the target and every column of a raw frame."""
     dropped = set(drop)
-    wanted = _check_options(raw, target, set(categorical), set(numeric), dropped)
+    wanted = check_options(raw, target, set(categorical), set(numeric), dropped)
     has_label, labels, notes = decide_target(raw.frame[target], raw.name, raw.untyped)
     frame = raw.frame.loc[has_label].reset_index(drop=True)
     features: dict[str, pd.Series[Any]] = {}
@@ -172,7 +172,7 @@ def _check_classes(counts: pd.Series[int], label: str, numbers: bool) -> None:
         )
 
 
-def _check_options(
+def check_options(
     raw: RawFrame,
     target: str,
     categorical: set[str],

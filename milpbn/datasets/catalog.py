@@ -99,7 +99,7 @@ class CatalogEntry:
             raise DataError(
                 f"{self.name}: the data set has {len(self.targets)} class variables "
                 f"({', '.join(self.targets)}) and cannot be loaded as a table with one class; "
-                f"it is meant for multi-dimensional classification"
+                f"it is meant for multi-dimensional classification, see `milpbn mdc`"
             )
         return self.targets[0]
 

@@ -49,7 +49,13 @@ class Decision:
 
 
 def decide_column(
-    values: pd.Series[Any], where: str, *, wanted: str | None, untyped: bool, missing: str
+    values: pd.Series[Any],
+    where: str,
+    *,
+    wanted: str | None,
+    untyped: bool,
+    missing: str,
+    few_values: int = FEW_VALUES,
 ) -> Decision:
     """Decide one column.
 
@@ -66,6 +72,8 @@ def decide_column(
     missing
         The policy for missing values: under ``"drop"``, a column with a single value
         is constant even if that value is sometimes missing.
+    few_values
+        A numeric column with no more values than this has one state a value.
     """
     _check_type(values, where)
     label = f"{where}: column {values.name!r}"
@@ -77,9 +85,9 @@ def decide_column(
     elif wanted == "categorical":
         decision = Decision(_states(values))
     elif holds_numbers(values):
-        decision = _as_numbers(values, to_numbers(values), label)
+        decision = _as_numbers(values, to_numbers(values), label, few_values)
     elif untyped:
-        decision = _as_texts_or_numbers(values, label, known)
+        decision = _as_texts_or_numbers(values, label, known, few_values)
     else:
         decision = _as_categories(values, label, known)
     if decision.values is not None and _is_constant(decision.values, missing):
@@ -103,12 +111,14 @@ def _is_constant(values: pd.Series[Any], missing: str) -> bool:
     return values.nunique() == 1 and (missing == "drop" or bool(values.notna().all()))
 
 
-def _as_texts_or_numbers(values: pd.Series[Any], label: str, known: int) -> Decision:
+def _as_texts_or_numbers(
+    values: pd.Series[Any], label: str, known: int, few_values: int
+) -> Decision:
     """Texts are numbers if all of them are."""
     numbers = to_numbers(values)
     parsed = int(np.isfinite(numbers).sum())
     if parsed == known:
-        return _as_numbers(values, numbers, label)
+        return _as_numbers(values, numbers, label, few_values)
     decision = _as_categories(values, label, known)
     if parsed < MOSTLY_NUMBERS * known:
         return decision
@@ -136,7 +146,7 @@ def _as_asked_numbers(values: pd.Series[Any], label: str, known: int) -> Decisio
     return Decision(_series(numbers, values), True, notes)
 
 
-def _as_numbers(values: pd.Series[Any], numbers: Numbers, label: str) -> Decision:
+def _as_numbers(values: pd.Series[Any], numbers: Numbers, label: str, few_values: int) -> Decision:
     known = numbers[~np.isnan(numbers)]
     if _is_row_number(known):
         note = (
@@ -145,7 +155,7 @@ def _as_numbers(values: pd.Series[Any], numbers: Numbers, label: str) -> Decisio
         )
         return Decision(None, notes=(note,))
     distinct = len(np.unique(known))
-    if distinct > FEW_VALUES:
+    if distinct > few_values:
         return Decision(_series(numbers, values), True)
     note = (
         f"{label} has only {distinct} different numbers, which become one category each; "

@@ -53,7 +53,7 @@ def read_table(
         Its notes name every decision that an option would change.
     """
     return build_table(
-        _read_raw(path),
+        read_raw(path),
         target,
         categorical=categorical,
         numeric=numeric,
@@ -71,7 +71,7 @@ def read_features(
     Further columns are ignored, except `target`, which comes last if it is there.
     What a user should know of the reading is in ``attrs["notes"]``.
     """
-    raw = _read_raw(path)
+    raw = read_raw(path)
     names = [str(name) for name in raw.frame.columns]
     absent = [name for name in expected_columns if name not in names]
     if absent:
@@ -82,7 +82,7 @@ def read_features(
     return frame
 
 
-def _read_raw(path: str | Path) -> RawFrame:
+def read_raw(path: str | Path) -> RawFrame:
     """The columns of a file, in the format that its content and its name tell."""
     path = Path(path)
     stored = _read_bytes(path)

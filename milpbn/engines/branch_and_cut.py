@@ -23,7 +23,7 @@ from milpbn.engines.scip_host import ScipHost, scip_version
 from milpbn.engines.tree import Node, Tree
 from milpbn.engines.worker import Worker
 from milpbn.result import Listener, Result, Status, WarmStart
-from milpbn.scores import Objective, Score
+from milpbn.scores import Objective, ScoreReport
 from milpbn.search.progress import Families, Progress
 from milpbn.search.start import complete_quietly, offer_simple_starts
 from milpbn.structure import Structure
@@ -35,7 +35,7 @@ _SEARCH_PATIENCE = 300
 
 def solve_branch_and_cut(
     objective: Objective,
-    score: Score,
+    score: ScoreReport,
     *,
     clock: Clock | None = None,
     options: SolveOptions | None = None,

@@ -14,7 +14,7 @@ from milpbn.formulation.emit_highs import check_highs, pass_model
 from milpbn.formulation.emit_pulp import to_pulp
 from milpbn.formulation.model import SparseModel
 from milpbn.result import Listener, Result, Status, WarmStart
-from milpbn.scores import Objective, Score
+from milpbn.scores import Objective, ScoreReport
 from milpbn.search.progress import Progress
 from milpbn.search.start import complete_quietly, offer_simple_starts
 from milpbn.structure import Structure
@@ -62,7 +62,7 @@ class SolveOptions:
 
 def solve_monolithic(
     objective: Objective,
-    score: Score,
+    score: ScoreReport,
     *,
     clock: Clock | None = None,
     options: SolveOptions | None = None,

@@ -7,14 +7,14 @@ from dataclasses import replace
 import highspy
 
 from milpbn.result import Result, Status, WarmStart
-from milpbn.scores import Score
+from milpbn.scores import ScoreReport
 from milpbn.search.progress import TOLERANCE, Progress, allowed_gap
 
 
 def engine_result(
     engine: str,
     progress: Progress,
-    score: Score,
+    score: ScoreReport,
     status: Status,
     warm: WarmStart | None,
     solver: str | None = None,

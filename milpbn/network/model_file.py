@@ -137,7 +137,9 @@ def _read(path: Path) -> dict[str, Any]:
             f"{path} is not a milpbn model, or is truncated: not valid JSON ({error})"
         ) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ModelFileError(f"{path} is not a milpbn model (no {FORMAT!r} mark)")
+        gbnc = isinstance(content, dict) and content.get("format") == "milpbn-gbnc"
+        hint = "; it is a GBNC model, use `milpbn mdc inspect` and `mdc predict`" if gbnc else ""
+        raise ModelFileError(f"{path} is not a milpbn model (no {FORMAT!r} mark){hint}")
     if content.get("version") != VERSION:
         raise ModelFileError(
             f"{path} has model format {content.get('version')!r}; this milpbn "

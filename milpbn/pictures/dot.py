@@ -9,7 +9,7 @@ CLASS_ARC = "#8DB9D9"
 FEATURE_ARC = "#333333"
 
 
-def dot_text(structure: Structure, title: str | None = None) -> str:
+def dot_text(structure: Structure, title: str | None = None, n_class_variables: int = 1) -> str:
     r"""Graphviz source of the network.
 
     Examples
@@ -29,7 +29,7 @@ def dot_text(structure: Structure, title: str | None = None) -> str:
     lines.append('  node [shape=box, style="rounded,filled", fontname="Helvetica", fontsize=10];')
     lines.append(f'  edge [color="{FEATURE_ARC}", arrowsize=0.7];')
     names = [quoted(name) for name in structure.variables]
-    for name, role in zip(names, roles(structure), strict=True):
+    for name, role in zip(names, roles(structure, n_class_variables), strict=True):
         look = role.value
         style = ', style="rounded,filled,dashed"' if look.dashed else ""
         lines.append(
@@ -38,7 +38,7 @@ def dot_text(structure: Structure, title: str | None = None) -> str:
         )
     for child, parents in enumerate(structure.parents):
         for parent in parents:
-            style = f' [color="{CLASS_ARC}"]' if parent == 0 else ""
+            style = f' [color="{CLASS_ARC}"]' if parent == 0 and n_class_variables == 1 else ""
             lines.append(f"  {names[parent]} -> {names[child]}{style};")
     return "\n".join([*lines, "}"])
 

@@ -42,7 +42,13 @@ _LEGEND_ROW = 0.26
 _LEGEND_GAP = 0.25
 
 
-def draw_network(structure: Structure, path: str | Path, *, title: str | None = None) -> None:
+def draw_network(
+    structure: Structure,
+    path: str | Path,
+    *,
+    title: str | None = None,
+    n_class_variables: int = 1,
+) -> None:
     """Draw a network into a file.
 
     Parameters
@@ -54,6 +60,9 @@ def draw_network(structure: Structure, path: str | Path, *, title: str | None = 
         ``.dot`` for Graphviz text.
     title
         A heading for the picture.
+    n_class_variables
+        How many variables, from the first on, are class variables. More than one make a
+        class network; the others are then features that partition rows.
 
     Raises
     ------
@@ -64,9 +73,9 @@ def draw_network(structure: Structure, path: str | Path, *, title: str | None = 
     if not structure.variables:
         raise OptionError("the structure has no variables: there is nothing to draw")
     if path.suffix.lower() == ".dot":
-        write_whole(path, (dot_text(structure, title) + "\n").encode())
+        write_whole(path, (dot_text(structure, title, n_class_variables) + "\n").encode())
         return
-    save_figure(lambda: _figure(structure, title), path)
+    save_figure(lambda: _figure(structure, title, n_class_variables), path)
 
 
 def draw_multinet(
@@ -102,10 +111,12 @@ def draw_multinet(
     return written
 
 
-def network_page(structure: Structure) -> Page:
+def network_page(structure: Structure, n_class_variables: int = 1) -> Page:
     """The geometry of the picture: where nodes and arcs are."""
     texts = labels(structure.variables)
-    sizes = {v: _box_size(text, bold=v == 0) for v, text in enumerate(texts)}
+    sizes = {v: _box_size(text, bold=v < n_class_variables) for v, text in enumerate(texts)}
+    if n_class_variables > 1:
+        return _class_network_page(structure, sizes)
     arcs = drawn_arcs(structure)
     touched = {v for arc in arcs for v in arc}
     loose = [v for v in sizes if v not in touched and v != 0]
@@ -127,6 +138,15 @@ def network_page(structure: Structure) -> Page:
         note = f"parent of {hidden} blue feature{'s' if hidden > 1 else ''}"
         page.captions.append((note, box.right + 0.12, box.y))
     return page
+
+
+def _class_network_page(structure: Structure, sizes: dict[int, tuple[float, float]]) -> Page:
+    """All arcs are drawn; class variables without any stand apart."""
+    arcs = [(p, child) for child, parents in enumerate(structure.parents) for p in parents]
+    touched = {v for arc in arcs for v in arc}
+    loose = tuple(v for v in sizes if v not in touched)
+    caption = "Independent of the other class variables, given the features"
+    return arrange(sizes, arcs, header=[], groups=[Group(caption, loose)] if loose else [])
 
 
 def drawn_arcs(structure: Structure) -> list[Arc]:
@@ -156,11 +176,11 @@ def _text_width(text: str, *, size: float = _FONT_SIZE, bold: bool = False) -> f
     return float(width) / 72
 
 
-def _figure(structure: Structure, title: str | None) -> Figure:
+def _figure(structure: Structure, title: str | None, n_class_variables: int = 1) -> Figure:
     from matplotlib.figure import Figure
 
-    page = network_page(structure)
-    found = roles(structure)
+    page = network_page(structure, n_class_variables)
+    found = roles(structure, n_class_variables)
     heading = wrap(title, width=max(20, int(page.width / 0.1))) if title else []
     top = _MARGIN + 0.27 * len(heading) + (0.12 if heading else 0.0)
     legend = _legend_rows(_legend(found, structure), page.width)
@@ -178,20 +198,21 @@ def _figure(structure: Structure, title: str | None) -> Figure:
         axes.text(page.width / 2, y, line, size=12, ha="center", va="center", color="#1A1A1A")
     for text, x, y in page.captions:
         axes.text(x, y, text, size=_FONT_SIZE, ha="left", va="center", color="#555555")
-    _draw_arcs(axes, page)
+    _draw_arcs(axes, page, highlight_class=n_class_variables == 1)
     for v, text in enumerate(labels(structure.variables)):
-        _draw_box(axes, page.boxes[v], found[v].value, text, bold=v == 0)
+        _draw_box(axes, page.boxes[v], found[v].value, text, bold=v < n_class_variables)
     _draw_legend(axes, legend, page.height + _LEGEND_GAP + _LEGEND_ROW / 2)
     return figure
 
 
-def _draw_arcs(axes: Axes, page: Page) -> None:
+def _draw_arcs(axes: Axes, page: Page, *, highlight_class: bool) -> None:
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path as Curve
 
     for (parent, _), route in page.routes.items():
         points, codes = _bends(route, page.sideways)
-        color = CLASS_ARC if parent == 0 else FEATURE_ARC
+        of_class = highlight_class and parent == 0
+        color = CLASS_ARC if of_class else FEATURE_ARC
         arrow = FancyArrowPatch(
             path=Curve(points, codes),
             arrowstyle="-|>,head_length=0.45,head_width=0.18",
@@ -201,7 +222,7 @@ def _draw_arcs(axes: Axes, page: Page) -> None:
             facecolor=color,
             capstyle="butt",
             joinstyle="miter",
-            zorder=1 if parent == 0 else 2,
+            zorder=1 if of_class else 2,
         )
         axes.add_patch(arrow)
 

@@ -30,11 +30,17 @@ class Role(Enum):
     CHILD = Look("has the class as parent", "#D5E8F4", "#0072B2", "#1A1A1A")
     PARENT = Look("parent of the class", "#FCE5C0", "#D55E00", "#1A1A1A")
     SPOUSE = Look("shares a child with the class", "#FFFFFF", "#0072B2", "#1A1A1A", dashed=True)
+    PARTITION = Look(
+        "feature that partitions the rows", "#FCE5C0", "#D55E00", "#1A1A1A", dashed=True
+    )
     OUTSIDE = Look("no influence on the class given the others", "#F3F3F3", "#B0B0B0", "#6A6A6A")
 
 
-def roles(structure: Structure) -> list[Role]:
+def roles(structure: Structure, n_class_variables: int = 1) -> list[Role]:
     """The role of each variable; the class is variable 0.
+
+    With several class variables, which come first, the others are features that partition
+    the rows of a class variable.
 
     Given all its Markov blanket (parents, children, parents of children) the class
     does not depend on anything else, so the other variables cannot change a prediction.
@@ -45,6 +51,9 @@ def roles(structure: Structure) -> list[Role]:
     >>> [r.name for r in roles(Structure.from_arcs(["class", "a", "b", "c"], arcs))]
     ['CLASS', 'CHILD', 'SPOUSE', 'OUTSIDE']
     """
+    if n_class_variables > 1:
+        n_features = len(structure.variables) - n_class_variables
+        return [Role.CLASS] * n_class_variables + [Role.PARTITION] * n_features
     found = [Role.OUTSIDE] * len(structure.variables)
     children = [v for v, parents in enumerate(structure.parents) if 0 in parents]
     for child in children:

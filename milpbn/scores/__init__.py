@@ -4,7 +4,7 @@
 with a class, a line here, and its plain definition in :mod:`milpbn.network.rescore`.
 """
 
-from milpbn.scores.base import LinearObjective, Objective, Score, SearchState
+from milpbn.scores.base import LinearObjective, Objective, Score, ScoreReport, SearchState
 from milpbn.scores.bdeu import BDeu
 from milpbn.scores.cll import ConditionalLogLikelihood
 from milpbn.scores.cr import ClassificationRate
@@ -28,6 +28,7 @@ __all__ = [
     "RowObjective",
     "RowScore",
     "Score",
+    "ScoreReport",
     "SearchState",
     "SoftBinaryMargin",
     "SoftMargin",

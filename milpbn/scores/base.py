@@ -119,6 +119,17 @@ class LinearObjective(Objective):
         return float(np.maximum.reduceat(self.weights, self.space.offsets[:-1]).sum())
 
 
+class ScoreReport(Protocol):
+    """What a result says of the score it maximised."""
+
+    @property
+    def name(self) -> str:
+        """As results show it."""
+
+    def settings(self) -> dict[str, Any]:
+        """The settings, as reports and model files show them."""
+
+
 class Score(ABC):
     """A score with its settings, before it has seen data."""
 

@@ -11,7 +11,7 @@ import numpy as np
 from milpbn.clock import Checkpoint, Clock, OutOfTime
 from milpbn.families.candidates import FamilySpace
 from milpbn.result import Listener, Result, Status
-from milpbn.scores import Objective, Score, SearchState
+from milpbn.scores import Objective, ScoreReport, SearchState
 from milpbn.search.graph import Acyclicity
 from milpbn.search.progress import Families, Progress
 from milpbn.search.start import simple_starts
@@ -97,7 +97,7 @@ class Learner(ABC):
 def run_learner(
     learner: Learner,
     objective: Objective,
-    score: Score,
+    score: ScoreReport,
     *,
     clock: Clock | None = None,
     seed: int = 0,

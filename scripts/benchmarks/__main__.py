@@ -11,6 +11,7 @@ BENCHMARKS = {
     "parameters": "discriminative parameters: against logistic regression, and on held-out rows",
     "classifiers": "the papers' classifiers with ML and CL parameters, beside the printed numbers",
     "inference": "class posteriors of letter's test rows: against pgmpy and pyAgrum",
+    "gbnc": "several class variables: seconds in base models against everything else",
     "build": "building spambase's model (all rows, class root): seconds and memory",
 }
 

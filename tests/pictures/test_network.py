@@ -210,3 +210,13 @@ def test_routes_alternate_between_gaps_and_layers(make: Make) -> None:
         for k, ((x0, y0), (x1, y1)) in enumerate(pairwise(route)):
             if k % 2:
                 assert (y0 == y1) if page.sideways else (x0 == x1)
+
+
+def test_a_class_network_shows_every_arc_and_sets_loose_class_variables_apart() -> None:
+    names = [f"y{j}" for j in range(SMALL + 3)] + ["color"]
+    arcs = [("y0", f"y{j}") for j in range(1, SMALL + 2)] + [("color", "y0")]
+    page = network_page(Structure.from_arcs(names, arcs), n_class_variables=SMALL + 3)
+    assert len(page.routes) == len(arcs)
+    assert [caption for caption, _, _ in page.captions] == [
+        "Independent of the other class variables, given the features"
+    ]

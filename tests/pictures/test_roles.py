@@ -28,3 +28,9 @@ def test_a_child_that_is_also_a_coparent_counts_as_child() -> None:
 def test_a_parent_of_the_class_that_is_also_a_coparent_counts_as_parent() -> None:
     arcs = [("p", "c"), ("c", "b"), ("p", "b")]
     assert roles(Structure.from_arcs(["c", "p", "b"], arcs))[1] is Role.PARENT
+
+
+def test_a_class_network_has_class_variables_and_partitioning_features() -> None:
+    arcs = [("kind", "wheels"), ("fuel", "kind")]
+    structure = Structure.from_arcs(["kind", "wheels", "fuel"], arcs)
+    assert roles(structure, n_class_variables=2) == [Role.CLASS, Role.CLASS, Role.PARTITION]

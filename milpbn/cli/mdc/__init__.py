@@ -1,0 +1,1 @@
+"""The commands for several class variables."""

@@ -1,0 +1,126 @@
+"""Options that the commands for several class variables share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milpbn.cli.options import option_group
+from milpbn.cli.params import Names
+
+if TYPE_CHECKING:
+    from milpbn.datasets.multi import MultiTable
+    from milpbn.mdc import GBNCClassifier
+
+data_options = option_group(
+    (
+        click.option("--dataset", help="A bundled data set: Adult, Jura, flare2_mdc3."),
+        click.option("--data", "file", metavar="FILE", help="Your own CSV, Parquet or ARFF file."),
+        click.option("--targets", type=Names(), default=(), help="The class columns: a,b,c."),
+        click.option("--categorical", type=Names(), default=(), help="Columns of FILE: a,b,c."),
+        click.option("--numeric", type=Names(), default=(), help="Columns of FILE: a,b,c."),
+        click.option("--drop", type=Names(), default=(), help="Columns of FILE to leave out."),
+        click.option(
+            "--missing",
+            type=click.Choice(["drop", "state"]),
+            help="Leave incomplete rows out, or keep them: a missing category is a state of its "
+            "own, a missing number becomes the mean.  [default: drop]",
+        ),
+    )
+)
+"""Which rows to learn from."""
+
+model_options = option_group(
+    (
+        click.option(
+            "--base",
+            type=click.Choice(["logistic", "gaussian-nb", "forest"]),
+            default="logistic",
+            show_default=True,
+            help="The base models.",
+        ),
+        click.option(
+            "--max-parents",
+            type=click.IntRange(min=0),
+            help="Class parents of a class variable.  [default: no limit]",
+        ),
+        click.option(
+            "--mixed",
+            type=click.Choice(["partition", "one-hot"]),
+            default="partition",
+            show_default=True,
+            help="Categorical features partition the rows further, or become indicators.",
+        ),
+        click.option(
+            "--max-discrete-parents",
+            type=click.IntRange(min=0),
+            default=1,
+            show_default=True,
+            help="Categorical features that may partition the rows of one class variable.",
+        ),
+        click.option(
+            "--jobs",
+            type=int,
+            default=1,
+            show_default=True,
+            help="Processes that train base models; -1 for all cores.",
+        ),
+        click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True),
+    )
+)
+"""What is learned."""
+
+
+def check_data_options(options: Mapping[str, Any]) -> None:
+    """Refuse options that contradict each other, before anything is read."""
+    if options["dataset"] and options["file"]:
+        raise click.UsageError("say either --dataset NAME or --data FILE, not both")
+    if not options["dataset"] and not options["file"]:
+        raise click.UsageError(
+            "say what to learn from: --dataset NAME (see `milpbn datasets list`), or "
+            "--data FILE --targets a,b,c"
+        )
+    if options["file"] and not options["targets"]:
+        raise click.UsageError("--data needs --targets a,b,c, the columns to predict")
+    for name in ("targets", "categorical", "numeric", "drop", "missing"):
+        if options["dataset"] and options[name]:
+            raise click.UsageError(f"--{name} goes with --data FILE, not with --dataset")
+    if options["jobs"] == 0:
+        raise click.UsageError("--jobs must be positive, or negative to count back from all cores")
+
+
+def load_multi(options: Mapping[str, Any]) -> MultiTable:
+    """The table that the data options describe."""
+    from milpbn.datasets.multi import load_multi_dataset, read_multi_table
+
+    if options["dataset"]:
+        return load_multi_dataset(options["dataset"])
+    return read_multi_table(
+        options["file"],
+        options["targets"],
+        categorical=options["categorical"],
+        numeric=options["numeric"],
+        drop=options["drop"],
+        missing=options["missing"] or "drop",
+    )
+
+
+def make_classifier(options: Mapping[str, Any]) -> GBNCClassifier:
+    """The classifier that the model options describe, unfitted."""
+    from milpbn.families import Constraints
+    from milpbn.mdc import GBNCClassifier
+    from milpbn.mdc.base import BASES
+
+    file = options["constraints_file"]
+    given = Constraints.from_file(file) if file else Constraints()
+    return GBNCClassifier(
+        BASES[options["base"]](),
+        max_parents=options["max_parents"],
+        mixed=options["mixed"],
+        max_discrete_parents=options["max_discrete_parents"],
+        constraints=given.merged(options["require"], options["forbid"]),
+        n_jobs=options["jobs"],
+        random_state=options["seed"],
+    )

@@ -1,0 +1,232 @@
+"""``milpbn mdc solve``: learn a class network exactly."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milpbn import PROCESS_START
+from milpbn.cli.interrupts import Interrupts
+from milpbn.cli.mdc.options import (
+    check_data_options,
+    data_options,
+    load_multi,
+    make_classifier,
+    model_options,
+)
+from milpbn.cli.options import constraint_options
+from milpbn.cli.params import Duration, OutputFile, refuse_overwriting
+
+if TYPE_CHECKING:
+    from milpbn.clock import Clock
+    from milpbn.datasets.multi import MultiTable
+    from milpbn.mdc import GBNCClassifier
+    from milpbn.mdc.model_file import GBNCModel
+    from milpbn.result import TracePoint
+
+EXIT_STOPPED = 3
+_SETTINGS = (
+    "base",
+    "max_parents",
+    "mixed",
+    "max_discrete_parents",
+    "loss",
+    "engine",
+    "warm_start",
+    "time_limit",
+    "jobs",
+    "seed",
+)
+
+
+@click.command(short_help="Learn a class network exactly.")
+@data_options
+@model_options
+@constraint_options
+@click.option(
+    "--loss",
+    type=click.Choice(["subset", "hamming"]),
+    default="subset",
+    show_default=True,
+    help="What predictions minimise; may be changed in `mdc predict`.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["branch-and-cut", "monolithic"]),
+    default="branch-and-cut",
+    show_default=True,
+    help="How the class network is found.",
+)
+@click.option(
+    "--warm-start",
+    metavar="FILE|NAME|none",
+    default="none",
+    show_default=True,
+    help="Start from a model or structure file, from what a heuristic finds, or from nothing.",
+)
+@click.option("--time-limit", type=Duration(), help="For everything: 90, 90s, 5m, 2h.")
+@click.option("--out", type=OutputFile(), metavar="MODEL.json", help="Save the classifier.")
+@click.option(
+    "--trace",
+    "trace_file",
+    type=OutputFile(),
+    metavar="TRACE.csv",
+    help="Save objective and bound over time.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
+@click.pass_context
+def solve(ctx: click.Context, /, **options: Any) -> None:
+    """Train base models, then find the class network of highest penalised likelihood.
+
+    Ctrl-C, or the end of the time limit, ends the training of base models: the class network
+    is then the best of those families that were scored, and the bound covers the others.
+
+    \b
+    Examples:
+      milpbn mdc solve --dataset Jura
+      milpbn mdc solve --dataset Adult --base logistic --jobs 2 --out adult.json
+      milpbn mdc solve --data my.csv --targets color,brand,type
+    """
+    check_data_options(options)
+    refuse_overwriting(
+        {"--out": options["out"], "--trace": options["trace_file"]},
+        {"the data": options["file"], "the constraints": options["constraints_file"]},
+    )
+    from milpbn.cli.solve import start_structure
+    from milpbn.clock import Clock
+    from milpbn.mdc.training import stop_workers
+
+    clock = Clock(options["time_limit"], started=PROCESS_START)
+    model = make_classifier(options)
+    model.loss, model.engine = options["loss"], options["engine"]
+    model.start = start_structure(options["warm_start"])
+    table = load_multi(options)
+    clock.close_phase("loading")
+    if not options["quiet"]:
+        for note in table.notes:
+            click.echo(f"note: {note}", err=True)
+    try:
+        _learn(ctx, model, table, clock, options)
+    finally:
+        if options["jobs"] != 1:
+            stop_workers()
+    _deliver(model, table, options)
+    ctx.exit(0 if model.optimal_ else EXIT_STOPPED)
+
+
+def _learn(
+    ctx: click.Context,
+    model: GBNCClassifier,
+    table: MultiTable,
+    clock: Clock,
+    options: dict[str, Any],
+) -> None:
+    from milpbn.cli.live import GapTable
+    from milpbn.mdc.progress import TrainingBar
+
+    quiet = options["quiet"]
+    interrupts = ctx.find_object(Interrupts) or Interrupts()
+    gaps = GapTable(clock, interrupts, quiet=quiet)
+    features, codes = model.prepare(table.features, table.targets)
+    clock.close_phase("encoding")
+    with ExitStack() as stack:
+        bar = stack.enter_context(TrainingBar(sys.stderr, quiet=quiet))
+
+        def listener(point: TracePoint) -> None:
+            stack.close()  # training is over: the bar makes room for the gap table
+            if point.source == "end":
+                interrupts.close()  # there is a result: let nothing stop it from being saved
+            gaps(point)
+
+        model.learn_codes(
+            features,
+            codes,
+            clock,
+            start_source=options["warm_start"],
+            training_listener=bar,
+            listener=listener,
+        )
+    if model.training_.unconverged and not quiet:
+        click.echo(
+            f"note: {model.training_.unconverged} of {model.training_.base_models} base models "
+            "did not converge",
+            err=True,
+        )
+
+
+def _deliver(model: GBNCClassifier, table: MultiTable, options: dict[str, Any]) -> None:
+    from milpbn.cli.report import trace_csv
+    from milpbn.files import write_whole
+    from milpbn.mdc.model_file import GBNCModel
+
+    saved = GBNCModel(
+        model,
+        settings={
+            **{name: options[name] for name in _SETTINGS},
+            "constraints": model.constraints.to_dict() if model.constraints else {},
+        },
+        data={**table.source, "name": table.name, "n_rows": len(table)},
+    )
+    if options["trace_file"]:
+        write_whole(options["trace_file"], trace_csv(model.result_))
+    if options["out"]:
+        saved.save(options["out"])
+    scores = _training_scores(model, table)
+    click.echo(_json(saved, scores) if options["as_json"] else _text(saved, scores))
+    for name in ("out", "trace_file"):
+        if options[name] and not options["quiet"]:
+            click.echo(f"wrote {options[name]}", err=True)
+
+
+def _training_scores(model: GBNCClassifier, table: MultiTable) -> dict[str, float]:
+    from milpbn.mdc import exact_match_score, hamming_score
+
+    predicted = model.predict(table.features)
+    truth = table.targets.to_numpy(dtype=object)
+    return {
+        "exact_match": exact_match_score(truth, predicted),
+        "hamming": hamming_score(truth, predicted),
+    }
+
+
+def describe(model: GBNCModel) -> str:
+    """What people read of a model: data, class variables, training, result."""
+    classifier = model.classifier
+    pairs = zip(classifier.target_names_, classifier.target_classes_, strict=True)
+    encoder = classifier.encoder_
+    return "\n".join(
+        [
+            f"{'data':<12}{model.data.get('name', '?')}, {model.data.get('n_rows', '?')} rows",
+            f"{'classes':<12}{', '.join(f'{name}: {len(c)}' for name, c in pairs)}",
+            f"{'features':<12}{len(encoder.numeric)} numeric, {len(encoder.categories)} "
+            f"categorical ({encoder.mixed})",
+            str(classifier.training_),
+            str(classifier.result_),
+        ]
+    )
+
+
+def _text(model: GBNCModel, scores: dict[str, float]) -> str:
+    shares = (
+        f"exact match {100 * scores['exact_match']:.2f} %, "
+        f"Hamming score {100 * scores['hamming']:.2f} % (loss {model.classifier.loss})"
+    )
+    return f"{describe(model)}\n{'training':<12}{shares}\n\n{model.classifier.structure_}"
+
+
+def _json(model: GBNCModel, scores: dict[str, float]) -> str:
+    import json
+    from dataclasses import asdict
+
+    content = {
+        "data": model.data,
+        "settings": model.settings,
+        "training": asdict(model.classifier.training_),
+        "result": model.classifier.result_.to_dict(),
+        "training_scores": scores,
+    }
+    return json.dumps(content, indent=1, allow_nan=False)

@@ -1,0 +1,191 @@
+"""What base models see of the features: standardised numbers, and categories by code."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from milpbn.datasets.frames import texts
+from milpbn.encoding.columns import CATEGORICAL, Codes, ColumnCode, Variable, sorted_states
+from milpbn.errors import DataError
+
+FloatArray = npt.NDArray[np.float64]
+
+PARTITION, ONE_HOT = "partition", "one-hot"
+MIXED = (PARTITION, ONE_HOT)
+"""What may become of categories beside numbers."""
+
+
+@dataclass(frozen=True)
+class Features:
+    """Encoded rows.
+
+    Attributes
+    ----------
+    matrix
+        What base models are trained on.
+    codes
+        The states of the discrete features that may partition the rows; -1 for a value
+        never seen in training.
+    unseen
+        For each column with values never seen in training, how often each occurs.
+    missing_counts
+        For each column with missing values, how many.
+    """
+
+    matrix: FloatArray
+    codes: Codes
+    unseen: Mapping[str, Mapping[str, int]]
+    missing_counts: Mapping[str, int]
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    def rows(self, chosen: slice | npt.NDArray[np.integer]) -> Features:
+        """Some of the rows."""
+        return Features(self.matrix[chosen], self.codes[chosen], {}, {})
+
+
+@dataclass(frozen=True)
+class FeatureEncoder:
+    """Learned from training rows, applied to every row alike.
+
+    Numbers are standardised and a missing number becomes the training mean; a missing
+    category is a state of its own where training rows miss it, else unknown.
+
+    Attributes
+    ----------
+    names
+        All columns, in order.
+    numeric, means, scales
+        The numeric columns, their training means and standard deviations.
+    categories
+        The codes of the other columns.
+    mixed
+        ``"partition"``: categories partition the rows; ``"one-hot"``: they become
+        indicator columns of the matrix.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"x": [1.0, 3.0], "color": ["red", "blue"]})
+    >>> encoder = FeatureEncoder.fit(frame, {"color"}, "one-hot")
+    >>> encoder.transform(frame).matrix
+    array([[-1.,  0.,  1.], [ 1.,  1.,  0.]])
+    """
+
+    names: tuple[str, ...]
+    numeric: tuple[str, ...]
+    means: tuple[float, ...]
+    scales: tuple[float, ...]
+    categories: tuple[ColumnCode, ...]
+    mixed: str
+
+    @classmethod
+    def fit(cls, frame: pd.DataFrame, categorical: set[str], mixed: str) -> FeatureEncoder:
+        """Learn means, deviations and states."""
+        names = tuple(map(str, frame.columns))
+        numeric = tuple(c for c in names if c not in categorical)
+        means, scales = [], []
+        for c in numeric:
+            values, _ = _numbers(frame, c)
+            known = values[~np.isnan(values)]
+            mean = float(known.mean()) if len(known) else 0.0
+            deviation = float(known.std()) if len(known) else 0.0
+            # A constant column has no scale; rounding may leave it a deviation of no meaning.
+            negligible = deviation <= 1e-12 * max(1.0, abs(mean))
+            means.append(mean)
+            scales.append(1.0 if negligible else deviation)
+        categories = tuple(_category(frame[c]) for c in names if c in categorical)
+        return cls(names, numeric, tuple(means), tuple(scales), categories, mixed)
+
+    @property
+    def partition(self) -> tuple[Variable, ...]:
+        """The discrete features that may partition the rows."""
+        if self.mixed != PARTITION:
+            return ()
+        return tuple(c.variable for c in self.categories)
+
+    def transform(self, frame: pd.DataFrame) -> Features:
+        """Encode rows; columns are found by name."""
+        absent = [c for c in self.names if c not in frame.columns]
+        if absent:
+            raise DataError(f"there is no column {absent[0]!r}, but the model needs it")
+        matrix = np.empty((len(frame), len(self.numeric)))
+        missing_counts: dict[str, int] = {}
+        unseen: dict[str, dict[str, int]] = {}
+        for j, name in enumerate(self.numeric):
+            values, odd = _numbers(frame, name)
+            if odd:
+                unseen[name] = odd
+            holes = np.isnan(values)
+            if n_missing := int(holes.sum()) - sum(odd.values()):
+                missing_counts[name] = n_missing
+            # The mean has the standardised value 0.
+            matrix[:, j] = np.where(holes, 0.0, (values - self.means[j]) / self.scales[j])
+        coded = [c.encode(texts(frame[c.name])) for c in self.categories]
+        for c, column in zip(self.categories, coded, strict=True):
+            if column.n_missing and not c.missing_state:
+                missing_counts[c.name] = column.n_missing
+            if column.unseen:
+                unseen[c.name] = column.unseen
+        codes = np.empty((len(frame), 0), dtype=np.int32)
+        if self.mixed == PARTITION:
+            codes = np.column_stack([codes, *(column.codes for column in coded)])
+        else:
+            indicators = (
+                column.codes[:, None] == np.arange(c.variable.card)
+                for c, column in zip(self.categories, coded, strict=True)
+            )
+            matrix = np.column_stack([matrix, *indicators])
+        return Features(np.ascontiguousarray(matrix), codes, unseen, missing_counts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for a JSON file."""
+        return {
+            "names": list(self.names),
+            "numeric": list(self.numeric),
+            "means": list(self.means),
+            "scales": list(self.scales),
+            "categories": [c.to_dict() for c in self.categories],
+            "mixed": self.mixed,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> FeatureEncoder:
+        """The encoder that :meth:`to_dict` described."""
+        return cls(
+            names=tuple(map(str, data["names"])),
+            numeric=tuple(map(str, data["numeric"])),
+            means=tuple(map(float, data["means"])),
+            scales=tuple(map(float, data["scales"])),
+            categories=tuple(map(ColumnCode.from_dict, data["categories"])),
+            mixed=str(data["mixed"]),
+        )
+
+
+def _numbers(frame: pd.DataFrame, name: str) -> tuple[FloatArray, dict[str, int]]:
+    """A column as numbers, NaN where missing; and the texts in it that are none."""
+    values = frame[name]
+    numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    if np.isinf(numbers).any():
+        raise DataError(f"column {name!r} holds an infinite number")
+    known = values.notna().to_numpy(dtype=bool)
+    odd = [text for v in values[known & np.isnan(numbers)] if (text := str(v).strip())]
+    return numbers, dict(Counter(odd))
+
+
+def _category(values: pd.Series[Any]) -> ColumnCode:
+    shown = texts(values)
+    known = shown.dropna()
+    return ColumnCode(
+        str(values.name),
+        CATEGORICAL,
+        states=sorted_states(map(str, known.unique())),
+        missing_state=len(known) < len(shown),
+    )

@@ -1,0 +1,386 @@
+"""Generalised Bayesian network classifiers: the class network learned exactly."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from milpbn.clock import Clock, OutOfTime
+from milpbn.engines.monolithic import SolveOptions
+from milpbn.errors import DataError, MilpbnError, OptionError, SolverError
+from milpbn.families import Constraints
+from milpbn.learning import ENGINES, run_engine
+from milpbn.mdc import inference
+from milpbn.mdc.base import Codes, FloatArray, MultiDimensionalClassifier
+from milpbn.mdc.candidates import Nodes, parent_choices
+from milpbn.mdc.dynamic import best_score
+from milpbn.mdc.factors import Factor
+from milpbn.mdc.features import Features
+from milpbn.mdc.metrics import exact_match_score, hamming_score
+from milpbn.mdc.score import PenalisedCLL
+from milpbn.mdc.training import TrainedFamilies, Trainer, TrainingListener
+from milpbn.result import Listener, Result, Status, TracePoint
+from milpbn.structure import Structure
+
+LOSSES = ("subset", "hamming")
+
+# The engines' simple start with variable 0 as the parent of all has another name elsewhere.
+_SOURCES = {"naive-bayes": "star"}
+# Up to so many class variables the optimum is computed a second time, in milliseconds.
+_CROSS_CHECK = 10
+# What is kept of a time limit for the class network, as a share and in seconds at most.
+_SOLVE_SHARE, _SOLVE_SECONDS = 0.1, 5.0
+
+
+class GBNCClassifier(MultiDimensionalClassifier):
+    """Predicts several class variables by an exactly learned network between them.
+
+    Every class variable depends on all features and on its parents among the class
+    variables: one base model for each configuration of the parents. The class network
+    maximises the conditional log-likelihood with a BIC penalty, exactly.
+
+    Parameters
+    ----------
+    base_estimator : classifier, default=None
+        Any scikit-learn classifier with ``predict_proba``; None is logistic regression.
+    max_parents : int, default=None
+        Class parents of a class variable; None for no limit.
+    mixed : {"partition", "one-hot"}, default="partition"
+        What becomes of categorical features: parents that partition the rows further,
+        chosen by the same score; or indicator columns for the base models.
+    max_discrete_parents : int, default=1
+        How many categorical features may partition the rows of one class variable; None
+        for no limit.
+    loss : {"subset", "hamming"}, default="subset"
+        Predictions minimise the expected subset 0/1 loss (the most probable joint state)
+        or the expected Hamming loss (the mode of every marginal). It may be changed after
+        fitting.
+    constraints : Constraints, default=None
+        Required and forbidden arcs, tiers, parent limits between class variables and from
+        categorical features to them.
+    categorical_features : "from_dtype" or array-like of int or str, default="from_dtype"
+        Which columns are categories: those whose dtype is not a number, or the given ones.
+    engine : {"branch-and-cut", "monolithic"}, default="branch-and-cut"
+        How the class network is found.
+    start : Structure, str or None, default=None
+        A class network to begin with, or the name of the heuristic that looks for one. The
+        engine rarely needs either.
+    time_limit : float, default=None
+        Seconds for `fit`. When they end early, families that were not scored are left out,
+        and the bound says what they might have gained.
+    n_jobs : int, default=None
+        Processes that train base models; joblib's backends apply (`joblib.parallel_config`).
+    random_state : int, default=0
+        Seed of the search, and of base estimators that have none of their own.
+    verbose : bool, default=False
+        Show a progress bar on stderr.
+
+    Attributes
+    ----------
+    classes_ : list of ndarray
+        The labels of each class variable; one array if `y` was flat.
+    target_names_ : tuple of str
+        The class variables: columns of `y`, or y0, y1, ...
+    structure_ : Structure
+        The class network: class variables, and the features that partition rows.
+    result_ : Result
+        Everything about the run: status, bound, gap, trace, times.
+    training_ : Training
+        How many base models were trained, and how many parent sets each lemma pruned.
+    optimal_ : bool
+        Whether the class network is proven optimal.
+    objective_, bound_, gap_ : float
+        Score of the class network, upper bound on any score, relative gap.
+    local_models_ : list of LocalModel
+        The base models of each class variable.
+    encoder_ : FeatureEncoder
+        How features become the matrix that base models see.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    References
+    ----------
+    Yang (2022), Generalized Bayesian network classifiers.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2))
+    >>> first = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
+    >>> second = np.where(rng.random(300) < 0.9, first, 1 - first)
+    >>> model = GBNCClassifier().fit(X, np.column_stack([first, second]))
+    >>> model.optimal_, len(model.structure_.arcs)
+    (True, 1)
+    >>> model.predict([[2.0, 0.0], [-2.0, 0.0]])
+    array([[1, 1], [0, 0]])
+    """
+
+    def __init__(
+        self,
+        base_estimator: Any = None,
+        *,
+        max_parents: int | None = None,
+        mixed: str = "partition",
+        max_discrete_parents: int | None = 1,
+        loss: str = "subset",
+        constraints: Constraints | None = None,
+        categorical_features: str | Sequence[int] | Sequence[str] = "from_dtype",
+        engine: str = "branch-and-cut",
+        start: Structure | str | None = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: int | None = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.base_estimator = base_estimator
+        self.max_parents = max_parents
+        self.mixed = mixed
+        self.max_discrete_parents = max_discrete_parents
+        self.loss = loss
+        self.constraints = constraints
+        self.categorical_features = categorical_features
+        self.engine = engine
+        self.start = start
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _learn(self, features: Features, codes: Codes) -> None:
+        clock = Clock(self.time_limit)
+        if self.verbose:
+            from milpbn.mdc.progress import TrainingBar
+
+            with TrainingBar(sys.stderr) as bar:
+                self.learn_codes(features, codes, clock, training_listener=bar)
+        else:
+            self.learn_codes(features, codes, clock)
+        self._warn()
+
+    def learn_codes(
+        self,
+        features: Features,
+        codes: Codes,
+        clock: Clock,
+        *,
+        start_source: str = "warm-start",
+        training_listener: TrainingListener | None = None,
+        listener: Listener | None = None,
+    ) -> None:
+        """Learn from encoded rows with a running clock; what `fit` and the command line share."""
+        self._check_loss()
+        if self.engine not in ENGINES:
+            raise OptionError(f"engine must be one of {', '.join(ENGINES)}, not {self.engine!r}")
+        nodes = self.nodes()
+        choices = parent_choices(
+            nodes,
+            max_parents=self.max_parents,
+            max_discrete_parents=self.max_discrete_parents,
+            constraints=self.constraints,
+        )
+        base = self._base(features, max(nodes.cards[: nodes.d]))
+        reserve = min(_SOLVE_SECONDS, _SOLVE_SHARE * clock.limit)
+        trainer = Trainer(
+            features.matrix,
+            np.column_stack([codes, features.codes]),
+            nodes,
+            choices,
+            base,
+            n_jobs=self.n_jobs,
+            clock=clock if np.isinf(clock.limit) else clock.until(clock.limit - reserve),
+            listener=training_listener,
+        )
+        try:
+            trained = trainer.run()
+        except OutOfTime:
+            raise MilpbnError(
+                f"the time limit of {clock.limit:g} s ended before every class variable had a "
+                "base model; allow more time"
+            ) from None
+        clock.close_phase("training")
+        score = PenalisedCLL(type(base).__name__, self.mixed)
+        result = self._solve(trained, score, clock, start_source, listener)
+        assert isinstance(result.structure, Structure)
+        chosen = trained.objective.space.families(result.structure)[: nodes.d]
+        self.local_models_ = [trained.models[f] for f in chosen]
+        self.training_ = trained.training
+        self._check(result, trainer, features, codes)
+        clock.close_phase("checking")
+        self.publish(replace(result, seconds=dict(clock.phases)))
+
+    def nodes(self) -> Nodes:
+        """The class variables, then the features that may partition their rows."""
+        partition = self.encoder_.partition
+        return Nodes(
+            (*self.target_names_, *(v.name for v in partition)),
+            (*map(len, self.target_classes_), *(v.card for v in partition)),
+            len(self.target_classes_),
+        )
+
+    def _solve(
+        self,
+        trained: TrainedFamilies,
+        score: PenalisedCLL,
+        clock: Clock,
+        start_source: str,
+        listener: Listener | None,
+    ) -> Result:
+        start, bound = self.start, trained.open_bound
+
+        def covering(point: TracePoint) -> TracePoint:
+            point = replace(point, source=_SOURCES.get(point.source, point.source))
+            # Families that were never scored: every bound must cover them too.
+            if bound is None or point.bound is None:
+                return point
+            return replace(point, bound=max(point.bound, bound))
+
+        result = run_engine(
+            ENGINES[self.engine],
+            trained.objective,
+            score,
+            clock,
+            trained.nearest(start) if isinstance(start, Structure) else start,
+            start_source,
+            None,
+            SolveOptions(seed=self.random_state or 0),
+            None if listener is None else lambda point: listener(covering(point)),
+        )
+        if result.status is Status.OPTIMAL and len(self.target_classes_) <= _CROSS_CHECK:
+            second = best_score(trained.objective, len(self.target_classes_))
+            _same("dynamic programming", second, "the engine", result.objective)
+        result = replace(
+            result,
+            source=_SOURCES.get(result.source, result.source),
+            trace=tuple(map(covering, result.trace)),
+        )
+        return result if bound is None else replace(result, status=trained.status, bound=bound)
+
+    def _check(self, result: Result, trainer: Trainer, features: Features, codes: Codes) -> None:
+        """The objective again, from the predictions for the training rows."""
+        likelihood = 0.0
+        for rows, factors in self._batches(features):
+            likelihood += float(inference.log_joint(factors, codes[rows]).sum())
+        penalty = sum(trainer.penalty(m.child, m.parents) for m in self.local_models_)
+        _same("prediction", likelihood + penalty, "training", result.objective)
+
+    def publish(self, result: Result) -> None:
+        """Take a result; it names class variables and the features in use, and no others."""
+        assert isinstance(result.structure, Structure)
+        d, names = len(self.target_classes_), self.nodes().names
+        used = sorted({p for m in self.local_models_ for p in m.parents if p >= d})
+        shown = (*names[:d], *(names[p] for p in used))
+        self.structure_ = Structure.from_arcs(shown, result.structure.arcs)
+        self.result_ = replace(result, structure=self.structure_)
+        self.objective_, self.bound_, self.gap_ = result.objective, result.bound, result.gap_rel
+        self.optimal_ = result.status is Status.OPTIMAL
+
+    def _warn(self) -> None:
+        if not self.optimal_:
+            warnings.warn(
+                f"the run ended ({self.result_.status}) before every parent set was scored; the "
+                "class network is the best of those that were. Raise time_limit or lower "
+                "max_parents",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        if self.training_.unconverged:
+            warnings.warn(
+                f"{self.training_.unconverged} of {self.training_.base_models} base models did "
+                "not converge; scores depend on where they stopped. Give base_estimator more "
+                "iterations",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _check_loss(self) -> None:
+        if self.loss not in LOSSES:
+            raise OptionError(f"loss must be one of {', '.join(LOSSES)}, not {self.loss!r}")
+
+    @property
+    def _cards(self) -> list[int]:
+        return [len(c) for c in self.target_classes_]
+
+    def _batches(self, features: Features) -> Any:
+        """Slices of rows with the factors of the class network."""
+        d = len(self.target_classes_)
+        scopes = [(*m.parents[: m.n_class_parents], m.child) for m in self.local_models_]
+        for rows in inference.batches(len(features), scopes, self._cards):
+            part = features.rows(rows)
+            tables = zip(scopes, self.local_models_, strict=True)
+            yield rows, [Factor(s, m.log_table(part, d)) for s, m in tables]
+
+    def _predict_codes(self, features: Features) -> Codes:
+        self._check_loss()
+        if self.loss == "hamming":
+            return np.column_stack([p.argmax(axis=1) for p in self.marginals(features)])
+        parts = [inference.most_probable(f, self._cards) for _, f in self._batches(features)]
+        return np.concatenate(parts)
+
+    def marginals(self, features: Features) -> list[FloatArray]:
+        """See :class:`MultiDimensionalClassifier`."""
+        parts = [inference.marginals(f, self._cards) for _, f in self._batches(features)]
+        return [np.exp(np.concatenate(column)) for column in zip(*parts, strict=True)]
+
+    def predict_joint_log_proba(self, X: Any, y: Any = None) -> FloatArray:
+        """Log-probabilities of joint states.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_samples, n_features)
+            Rows.
+        y : DataFrame or array of shape (n_samples, d), default=None
+            A joint state for each row.
+
+        Returns
+        -------
+        ndarray
+            With `y`, ``(n_samples,)``: log P(y | x). Without, ``(n_samples, r_1, ..., r_d)``
+            for all joint states, as far as they fit into memory.
+        """
+        features = self._features(X)
+        if y is None:
+            parts = [inference.joint_table(f, self._cards) for _, f in self._batches(features)]
+            return np.concatenate(parts)
+        codes = self._known_codes(y, len(features))
+        out = np.empty(len(features))
+        for rows, factors in self._batches(features):
+            out[rows] = inference.log_joint(factors, codes[rows])
+        return out
+
+    def _known_codes(self, y: Any, n_rows: int) -> Codes:
+        table = np.asarray(y, dtype=object)
+        table = table.reshape(-1, 1) if self._flat else table
+        if table.shape != (n_rows, len(self.target_classes_)):
+            raise DataError(
+                f"y must have the shape {(n_rows, len(self.target_classes_))}, not {table.shape}"
+            )
+        codes = np.empty(table.shape, dtype=np.int64)
+        for j, classes in enumerate(self.target_classes_):
+            index = {label: k for k, label in enumerate(classes.tolist())}
+            unknown = [v for v in table[:, j] if v not in index]
+            if unknown:
+                raise DataError(
+                    f"the class variable {self.target_names_[j]!r} has the value {unknown[0]!r}, "
+                    "which was never seen in training"
+                )
+            codes[:, j] = [index[v] for v in table[:, j]]
+        return codes
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """What the loss is about: exact match score, or Hamming score for ``loss="hamming"``."""
+        measure = hamming_score if self.loss == "hamming" else exact_match_score
+        return self._score(measure, X, y, sample_weight)
+
+
+def _same(one: str, first: float, other: str, second: float) -> None:
+    if abs(first - second) > 1e-6 * max(1.0, abs(first)):
+        raise SolverError(
+            f"the class network scores {first!r} by {one}, but {second!r} by {other}; please "
+            "report this with the data and the options"
+        )

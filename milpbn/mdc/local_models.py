@@ -1,0 +1,241 @@
+"""The base models of one family: P(Y_j | features) for every configuration of the parents.
+
+Rows with one configuration train one base model. What base models cannot say is filled in by
+Laplace's rule: with n rows and r states, a state that the rows of a configuration never show
+has probability 1 / (n + r), and the base model shares out the rest. So a configuration with
+no rows is uniform, one with a single state gives it (n + 1) / (n + r), and a configuration
+that shows every state has the probabilities of its base model unchanged.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import LinAlgWarning
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import ThreadpoolController
+
+from milpbn.errors import DataError
+from milpbn.mdc.features import Features
+
+FloatArray = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.integer]
+
+_TINY = np.finfo(np.float64).tiny
+
+
+@lru_cache(maxsize=1)
+def _threads() -> ThreadpoolController:
+    # Looking for the libraries takes longer than many a base model: once a process is enough.
+    return ThreadpoolController()
+
+
+def one_thread() -> Any:
+    """A context in which linear algebra keeps to one core.
+
+    On problems of this size its threads mostly wait for each other; parallel training uses
+    the cores better.
+    """
+    return _threads().limit(limits=1)
+
+
+def safe_log(probabilities: FloatArray) -> FloatArray:
+    """Logarithms that are never -inf, and never above 0."""
+    out: FloatArray = np.log(np.clip(probabilities, _TINY, 1.0))
+    return out
+
+
+@dataclass(frozen=True)
+class ConfigurationModel:
+    """P(Y_j | features) within one configuration.
+
+    Attributes
+    ----------
+    counts
+        How many rows show each state of Y_j.
+    estimator
+        The base model, trained on the codes of the states that occur; None where fewer
+        than two occur or there are no features to train on.
+    """
+
+    counts: npt.NDArray[np.int64]
+    estimator: Any = None
+
+    def proba(self, matrix: FloatArray) -> FloatArray:
+        """``(rows, r)``."""
+        n, r = int(self.counts.sum()), len(self.counts)
+        if self.estimator is None:
+            return np.broadcast_to((self.counts + 1.0) / (n + r), (len(matrix), r))
+        out = np.full((len(matrix), r), 1.0 / (n + r))
+        shown = self.counts > 0
+        rest = 1.0 - (~shown).sum() / (n + r)
+        out[:, shown] = rest * self.estimator.predict_proba(matrix)
+        return out
+
+
+@dataclass(frozen=True)
+class LocalModel:
+    """The base models of a family (Y_j, parents).
+
+    Attributes
+    ----------
+    child, parents
+        Nodes: class variables first, then discrete features. Parents are sorted.
+    n_class_parents
+        How many of the parents are class variables.
+    cards
+        Numbers of states of the parents.
+    models
+        By configuration number; configurations without rows are left out.
+    frequencies
+        For each discrete parent how often each state occurs in training: where a row's
+        state is unknown, its distribution is the average over states with these weights.
+    empty
+        The model of a configuration without rows.
+    """
+
+    child: int
+    parents: tuple[int, ...]
+    n_class_parents: int
+    cards: tuple[int, ...]
+    models: Mapping[int, ConfigurationModel] = field(repr=False)
+    frequencies: tuple[FloatArray, ...] = field(repr=False)
+    empty: ConfigurationModel = field(repr=False)
+
+    def log_table(self, features: Features, d: int) -> FloatArray:
+        """``(rows, states of each class parent..., r)``: log P(y_j | class parents, row).
+
+        `d` is the number of class variables, the first node that is a feature.
+        """
+        k = self.n_class_parents
+        q_class, q_discrete = prod(self.cards[:k]), prod(self.cards[k:])
+        out = np.zeros((len(features), q_class, len(self.empty.counts)))
+        for part in range(q_discrete):
+            weight = self._weight(features.codes, part, d)
+            rows = np.flatnonzero(weight)
+            if len(rows) == 0:
+                continue
+            matrix = features.matrix[rows]
+            for configuration in range(q_class):
+                model = self.models.get(configuration * q_discrete + part, self.empty)
+                out[rows, configuration] += weight[rows, None] * model.proba(matrix)
+        return safe_log(out).reshape(len(features), *self.cards[:k], -1)
+
+    def _weight(self, codes: Codes, part: int, d: int) -> FloatArray:
+        """How much each row belongs to a joint state of the discrete parents."""
+        weight = np.ones(len(codes))
+        k = self.n_class_parents
+        states = np.unravel_index(part, self.cards[k:]) if self.cards[k:] else ()
+        for node, state, share in zip(self.parents[k:], states, self.frequencies, strict=True):
+            column = codes[:, node - d]
+            weight *= np.where(column < 0, share[state], column == state)
+        return weight
+
+
+@dataclass(frozen=True)
+class TrainedFamily:
+    """What training one family gives.
+
+    Attributes
+    ----------
+    model
+        The base models.
+    log_likelihood
+        Of the training rows, a sum over configurations.
+    n_trained
+        Base models that were fitted.
+    n_unconverged
+        Base models that said that they had not converged.
+    """
+
+    model: LocalModel
+    log_likelihood: float
+    n_trained: int
+    n_unconverged: int
+
+
+def train_family(
+    matrix: FloatArray,
+    codes: Codes,
+    cards: Sequence[int],
+    child: int,
+    parents: tuple[int, ...],
+    d: int,
+    base: Any,
+) -> TrainedFamily:
+    """Train one base model per configuration of `parents` and score the training rows.
+
+    Parameters
+    ----------
+    matrix
+        The features that base models see.
+    codes, cards
+        States of all nodes in the training rows, and their numbers of states.
+    child, parents
+        The family.
+    d
+        Number of class variables.
+    base
+        The base estimator, cloned for every configuration.
+    """
+    own_cards = tuple(cards[p] for p in parents)
+    configuration = np.zeros(len(codes), dtype=np.int64)
+    for p, card in zip(parents, own_cards, strict=True):
+        configuration = configuration * card + codes[:, p]
+    order = np.argsort(configuration, kind="stable")
+    starts = np.flatnonzero(np.diff(configuration[order], prepend=-1))
+    models, total, n_trained, n_unconverged = {}, 0.0, 0, 0
+    with one_thread():
+        for rows in np.split(order, starts[1:]):
+            labels = codes[rows, child]
+            counts = np.bincount(labels, minlength=cards[child])
+            model = ConfigurationModel(counts)
+            if matrix.shape[1] and np.count_nonzero(counts) > 1:
+                estimator, converged = _fit(base, matrix[rows], labels)
+                model = ConfigurationModel(counts, estimator)
+                n_trained += 1
+                n_unconverged += not converged
+            models[int(configuration[rows[0]])] = model
+            probabilities = model.proba(matrix[rows])[np.arange(len(rows)), labels]
+            total += float(safe_log(probabilities).sum())
+    discrete = [p for p in parents if p >= d]
+    local = LocalModel(
+        child=child,
+        parents=parents,
+        n_class_parents=len(parents) - len(discrete),
+        cards=own_cards,
+        models=models,
+        frequencies=tuple(
+            np.bincount(codes[:, p], minlength=cards[p]) / len(codes) for p in discrete
+        ),
+        empty=ConfigurationModel(np.zeros(cards[child], dtype=np.int64)),
+    )
+    return TrainedFamily(local, total, n_trained, n_unconverged)
+
+
+def _fit(base: Any, matrix: FloatArray, labels: Codes) -> tuple[Any, bool]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            estimator = clone(base).fit(matrix, labels)
+        except ValueError as error:
+            raise DataError(
+                f"the base estimator {type(base).__name__} failed on a configuration with "
+                f"{len(labels)} rows and {len(np.unique(labels))} classes: {error}"
+            ) from error
+    trouble = False
+    for w in caught:
+        if issubclass(w.category, ConvergenceWarning):
+            trouble = True
+        # newton-cholesky goes on with lbfgs after this one: it is news, not trouble.
+        elif not issubclass(w.category, LinAlgWarning):
+            warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
+    return estimator, not trouble

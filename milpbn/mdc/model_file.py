@@ -1,0 +1,252 @@
+"""GBNC model files: JSON with a format version; numbers and data, never pickled code.
+
+Logistic regressions, the default, are stored as plain coefficients. Other base estimators are
+stored by skops, which describes objects by type and state and builds only types that it is
+told to trust; the bytes stand in the same JSON file, in base64.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+import milpbn
+from milpbn.errors import MilpbnError, ModelFileError
+from milpbn.files import write_whole
+from milpbn.mdc.features import FeatureEncoder
+from milpbn.mdc.gbnc import GBNCClassifier
+from milpbn.mdc.local_models import ConfigurationModel, LocalModel
+from milpbn.mdc.training import Training
+from milpbn.result import Result
+
+FORMAT = "milpbn-gbnc"
+VERSION = 1
+
+# What reading a file with wrong or missing entries may raise.
+_DAMAGE = (
+    LookupError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    AttributeError,
+    binascii.Error,
+    zipfile.BadZipFile,
+    MilpbnError,
+)
+_PARAMETERS = ("max_parents", "mixed", "max_discrete_parents", "loss", "engine", "random_state")
+
+
+@dataclass(frozen=True)
+class GBNCModel:
+    """A learned GBNC with everything needed to use and inspect it.
+
+    Attributes
+    ----------
+    classifier
+        The fitted classifier.
+    settings
+        Every setting of the run.
+    data
+        Which rows were used.
+    """
+
+    classifier: GBNCClassifier
+    settings: dict[str, Any] = field(default_factory=dict)
+    data: dict[str, Any] = field(default_factory=dict)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model; the file appears whole or not at all."""
+        model = self.classifier
+        estimators: list[Any] = []
+        local = [_local_to_dict(m, estimators) for m in model.local_models_]
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "milpbn": milpbn.__version__,
+            "data": self.data,
+            "settings": self.settings,
+            "parameters": {name: getattr(model, name) for name in _PARAMETERS},
+            "targets": [
+                {"name": name, "classes": classes.tolist(), "dtype": classes.dtype.str}
+                for name, classes in zip(model.target_names_, model.target_classes_, strict=True)
+            ],
+            "flat": model.classes_ is not model.target_classes_,
+            "features": model.encoder_.to_dict(),
+            "training": asdict(model.training_),
+            "result": model.result_.to_dict(),
+            "local_models": local,
+            "base_models": _pack(estimators),
+        }
+        write_whole(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path, trusted: Sequence[str] = ()) -> GBNCModel:
+        """Read a model file; anything wrong with it raises :class:`ModelFileError`.
+
+        Parameters
+        ----------
+        path
+            The file.
+        trusted
+            Types of base estimators, by full name, that may be built beyond those of
+            scikit-learn and numpy which skops trusts.
+        """
+        content = _read(Path(path))
+        try:
+            model = _classifier(content, _unpack(content["base_models"], trusted))
+            return cls(model, dict(content["settings"]), dict(content["data"]))
+        except _UntrustedError as error:
+            raise ModelFileError(f"{path}: {error}") from None
+        except _DAMAGE as error:
+            reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else error
+            raise ModelFileError(f"{path} is a damaged GBNC model: {reason}") from None
+
+
+class _UntrustedError(ModelFileError):
+    """The file wants objects built that nobody vouched for."""
+
+
+def _classifier(content: Mapping[str, Any], estimators: Sequence[Any]) -> GBNCClassifier:
+    model = GBNCClassifier(**{name: content["parameters"][name] for name in _PARAMETERS})
+    model.encoder_ = FeatureEncoder.from_dict(content["features"])
+    targets = content["targets"]
+    model.target_names_ = tuple(str(t["name"]) for t in targets)
+    model.target_classes_ = [np.array(t["classes"], dtype=t["dtype"]) for t in targets]
+    model.restore_targets(flat=bool(content["flat"]))
+    model.feature_names_in_ = np.array(model.encoder_.names, dtype=object)
+    model.n_features_in_ = len(model.encoder_.names)
+    model.training_ = Training(**{k: int(v) for k, v in content["training"].items()})
+    model.local_models_ = [_local_from_dict(m, estimators) for m in content["local_models"]]
+    model.publish(Result.from_dict(content["result"]))
+    nodes = {name: i for i, name in enumerate(model.nodes().names)}
+    for name, local in zip(model.target_names_, model.local_models_, strict=True):
+        parents = sorted(nodes[p] for p in model.structure_.to_dict()[name])
+        cards = tuple(model.nodes().cards[p] for p in parents)
+        if (nodes[name], tuple(parents), cards) != (local.child, local.parents, local.cards):
+            raise ModelFileError(f"structure and base models of {name!r} disagree")
+        if len(local.empty.counts) != model.nodes().cards[local.child]:
+            raise ModelFileError(f"the base models of {name!r} have other states")
+    return model
+
+
+def _local_to_dict(model: LocalModel, estimators: list[Any]) -> dict[str, Any]:
+    configurations = []
+    for number, part in sorted(model.models.items()):
+        place = None
+        if part.estimator is not None:
+            place = len(estimators)
+            estimators.append(part.estimator)
+        configurations.append(
+            {"configuration": number, "counts": part.counts.tolist(), "base_model": place}
+        )
+    return {
+        "child": model.child,
+        "parents": list(model.parents),
+        "n_class_parents": model.n_class_parents,
+        "cards": list(model.cards),
+        "n_states": len(model.empty.counts),
+        "frequencies": [f.tolist() for f in model.frequencies],
+        "configurations": configurations,
+    }
+
+
+def _local_from_dict(data: Mapping[str, Any], estimators: Sequence[Any]) -> LocalModel:
+    models = {
+        int(c["configuration"]): ConfigurationModel(
+            np.array(c["counts"], dtype=np.int64),
+            None if c["base_model"] is None else estimators[c["base_model"]],
+        )
+        for c in data["configurations"]
+    }
+    return LocalModel(
+        child=int(data["child"]),
+        parents=tuple(map(int, data["parents"])),
+        n_class_parents=int(data["n_class_parents"]),
+        cards=tuple(map(int, data["cards"])),
+        models=models,
+        frequencies=tuple(np.array(f, dtype=np.float64) for f in data["frequencies"]),
+        empty=ConfigurationModel(np.zeros(int(data["n_states"]), dtype=np.int64)),
+    )
+
+
+def _pack(estimators: Sequence[Any]) -> dict[str, Any]:
+    if all(type(e) is LogisticRegression for e in estimators):
+        return {
+            "format": "logistic-regression",
+            "models": [
+                {
+                    "classes": e.classes_.tolist(),
+                    "coefficients": e.coef_.tolist(),
+                    "intercepts": e.intercept_.tolist(),
+                }
+                for e in estimators
+            ],
+        }
+    import skops.io
+
+    content = skops.io.dumps(list(estimators))
+    return {"format": "skops", "content": base64.b64encode(content).decode("ascii")}
+
+
+def _unpack(packed: Mapping[str, Any], trusted: Sequence[str]) -> list[Any]:
+    if packed["format"] == "logistic-regression":
+        return [_logistic(m) for m in packed["models"]]
+    if packed["format"] != "skops":
+        raise ModelFileError(f"base models in an unknown format {packed['format']!r}")
+    import skops.io
+
+    content = base64.b64decode(packed["content"], validate=True)
+    unknown = sorted(set(skops.io.get_untrusted_types(data=content)) - set(trusted))
+    if unknown:
+        raise _UntrustedError(
+            f"the base models hold objects of types that are not trusted: {', '.join(unknown)}. "
+            "If you know where the file comes from, name these types: "
+            "GBNCModel.load(..., trusted=[...]), or --trust TYPE on the command line"
+        )
+    return list(skops.io.loads(content, trusted=list(trusted)))
+
+
+def _logistic(data: Mapping[str, Any]) -> LogisticRegression:
+    model = LogisticRegression()
+    model.classes_ = np.array(data["classes"], dtype=np.int64)
+    model.coef_ = np.array(data["coefficients"], dtype=np.float64)
+    model.intercept_ = np.array(data["intercepts"], dtype=np.float64)
+    rows = 1 if len(model.classes_) == 2 else len(model.classes_)
+    if model.coef_.shape[0] != rows or model.intercept_.shape != (rows,):
+        raise ModelFileError("coefficients and classes of a base model do not match")
+    model.n_features_in_ = model.coef_.shape[1]
+    return model
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ModelFileError(f"cannot read {path}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ModelFileError(f"{path} is not a GBNC model: it is not a text file") from None
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(
+            f"{path} is not a GBNC model, or is truncated: not valid JSON ({error})"
+        ) from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        kind = content.get("format") if isinstance(content, dict) else None
+        hint = "; use `milpbn inspect` and `milpbn predict`" if kind == "milpbn-model" else ""
+        raise ModelFileError(f"{path} is not a GBNC model (no {FORMAT!r} mark){hint}")
+    if content.get("version") != VERSION:
+        raise ModelFileError(
+            f"{path} has GBNC model format {content.get('version')!r}; this milpbn "
+            f"({milpbn.__version__}) reads version {VERSION}"
+        )
+    return content

@@ -1,0 +1,354 @@
+"""Local scores of the candidate families: base models trained level by level, with pruning.
+
+    S_j(Pi) = sum over configurations k of Pi of the log-likelihood of base model k on its rows
+              + PEN_j(Pi),          PEN_j(Pi) = -(log N / 2) (r_j - 1) q(Pi)
+
+Lemma 1: a parent set with a subset that scores at least as well is not needed, because
+    leaving parents out closes no cycle. It is dropped after it was scored.
+Lemma 2: log-likelihoods are at most 0, so S_j(Pi') <= PEN_j(Pi') <= PEN_j(Pi) for every
+    superset Pi' of Pi. Where a subset of Pi scores at least PEN_j(Pi), neither Pi nor any
+    superset is needed, and none of their base models is ever trained.
+Both compare candidates only, so they hold under constraints as well.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from multiprocessing import current_process
+from threading import current_thread, main_thread
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from milpbn.clock import Clock, OutOfTime
+from milpbn.errors import ConstraintError
+from milpbn.families.candidates import FamilySpace, ParentSet
+from milpbn.mdc.candidates import Nodes, ParentChoice
+from milpbn.mdc.local_models import Codes, FloatArray, LocalModel, TrainedFamily, train_family
+from milpbn.result import Status
+from milpbn.scores import LinearObjective
+from milpbn.structure import Structure
+
+Family = tuple[int, ParentSet]
+
+
+@dataclass(frozen=True)
+class Training:
+    """How far training is. Sets are candidate parent sets, models their configurations.
+
+    Attributes
+    ----------
+    candidate_sets, candidate_models
+        What there would be to train without pruning.
+    scored_sets, scored_models
+        What has been trained; configurations with no rows or one class cost nothing.
+    base_models
+        Base models that were fitted.
+    unconverged
+        Those among them that said that they had not converged.
+    pruned_by_lemma_1
+        Sets that were scored and are not needed.
+    pruned_by_lemma_2, models_pruned_by_lemma_2
+        Sets that never had to be scored, and their configurations.
+    """
+
+    candidate_sets: int = 0
+    candidate_models: int = 0
+    scored_sets: int = 0
+    scored_models: int = 0
+    base_models: int = 0
+    unconverged: int = 0
+    pruned_by_lemma_1: int = 0
+    pruned_by_lemma_2: int = 0
+    models_pruned_by_lemma_2: int = 0
+
+    @property
+    def sets_left(self) -> int:
+        """Candidates that are neither scored nor pruned."""
+        return self.candidate_sets - self.scored_sets - self.pruned_by_lemma_2
+
+    @property
+    def models_left(self) -> int:
+        """Configurations that are neither trained nor pruned."""
+        return self.candidate_models - self.scored_models - self.models_pruned_by_lemma_2
+
+    def __str__(self) -> str:
+        lines = [
+            (
+                "candidates",
+                f"{self.candidate_sets:,} parent sets, {self.candidate_models:,} models",
+            ),
+            ("scored", f"{self.scored_sets:,} parent sets, {self.scored_models:,} models"),
+            ("trained", f"{self.base_models:,} base models; other configurations need none"),
+            ("lemma 1", f"{self.pruned_by_lemma_1:,} parent sets dropped after scoring"),
+            (
+                "lemma 2",
+                f"{self.pruned_by_lemma_2:,} parent sets, "
+                f"{self.models_pruned_by_lemma_2:,} models never trained",
+            ),
+        ]
+        if self.sets_left:
+            lines.append(("left", f"{self.sets_left:,} parent sets, {self.models_left:,} models"))
+        return "\n".join(f"{k:<12}{v}" for k, v in lines)
+
+
+TrainingListener = Callable[[Training], None]
+
+
+@dataclass
+class TrainedFamilies:
+    """Scored families that a class network may choose from, with their base models.
+
+    Attributes
+    ----------
+    objective
+        The penalised conditional log-likelihood over the families that remain.
+    models
+        The base models of every remaining family, in the objective's order.
+    training
+        Counts.
+    status
+        OPTIMAL when every candidate was scored or pruned, else why not.
+    open_bound
+        No structure scores higher, whatever was left out; None when nothing was.
+    """
+
+    objective: LinearObjective
+    models: list[LocalModel]
+    training: Training
+    status: Status = Status.OPTIMAL
+    open_bound: float | None = None
+    best: list[dict[ParentSet, tuple[float, ParentSet]]] = field(default_factory=list, repr=False)
+
+    def nearest(self, structure: Structure) -> Structure:
+        """`structure` with every parent set replaced by its best scored subset."""
+        space = self.objective.space
+        index = {name: i for i, name in enumerate(space.names)}
+        wanted = structure.to_dict()
+        if unknown := sorted(set(wanted) - set(index)):
+            raise ConstraintError(
+                f"the structure to start from has a node {unknown[0]!r}; the nodes are "
+                f"{', '.join(space.names)}"
+            )
+        chosen: list[ParentSet] = [()] * space.n_variables
+        for i, best in enumerate(self.best):
+            parents = {index[p] for p in wanted.get(space.names[i], ())}
+            fits = [value for s, value in best.items() if parents.issuperset(s)]
+            if not fits:
+                raise ConstraintError(
+                    f"the structure to start from gives {space.names[i]!r} parents that the "
+                    "constraints do not allow"
+                )
+            chosen[i] = max(fits)[1]
+        return Structure(space.names, tuple(chosen))
+
+
+class Trainer:
+    """Trains families level by level; what an interrupted run has scored can be used."""
+
+    def __init__(
+        self,
+        matrix: FloatArray,
+        codes: Codes,
+        nodes: Nodes,
+        choices: Sequence[ParentChoice],
+        base: Any,
+        *,
+        n_jobs: int | None = None,
+        clock: Clock | None = None,
+        listener: TrainingListener | None = None,
+    ) -> None:
+        self.matrix, self.codes, self.nodes = matrix, codes, nodes
+        self.choices = choices
+        self.base, self.n_jobs = base, n_jobs
+        self.clock = clock or Clock()
+        self.listener = listener
+        self.scores: list[dict[ParentSet, float]] = [{} for _ in choices]
+        # For every scored set the best score among itself and its candidates below, and whose.
+        self.best: list[dict[ParentSet, tuple[float, ParentSet]]] = [{} for _ in choices]
+        self.models: dict[Family, LocalModel] = {}
+        self.waiting: set[Family] = set()
+        self.sizes = [choice.sizes(nodes.cards) for choice in choices]
+        self.training = Training(
+            candidate_sets=sum(sets for sizes in self.sizes for sets, _ in sizes),
+            candidate_models=sum(cells for sizes in self.sizes for _, cells in sizes),
+        )
+
+    def penalty(self, child: int, parents: ParentSet) -> float:
+        """PEN_j(Pi), never positive."""
+        q = self.configurations(parents)
+        return -0.5 * math.log(len(self.codes)) * (self.nodes.cards[child] - 1) * q
+
+    def configurations(self, parents: ParentSet) -> int:
+        """q(Pi)."""
+        return math.prod(self.nodes.cards[p] for p in parents)
+
+    def run(self) -> TrainedFamilies:
+        """Score every candidate that no lemma excludes."""
+        level = 0
+        self.waiting = {(j, choice.forced) for j, choice in enumerate(self.choices)}
+        status = Status.OPTIMAL
+        try:
+            with Parallel(n_jobs=self.n_jobs, return_as="generator_unordered") as parallel:
+                while self.waiting:
+                    self._prune_before(level)
+                    families = sorted(self.waiting)
+                    self._train(families, parallel)
+                    level += 1
+                    self.waiting = set(self._next_level(families))
+            self._count_unreached(level)
+        except OutOfTime:
+            status = Status.TIME_LIMIT
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+        if status is not Status.OPTIMAL and not all(self.scores):
+            if status is Status.INTERRUPTED:
+                raise KeyboardInterrupt
+            raise OutOfTime
+        return self._result(status)
+
+    def _best_below(self, child: int, parents: ParentSet) -> tuple[float, ParentSet]:
+        below = [self.best[child][s] for s in self.choices[child].reductions(parents)]
+        return max(below, default=(-math.inf, ()))
+
+    def _prune_before(self, level: int) -> None:
+        """Lemma 2, for the candidates of this level that are still reachable."""
+        for child, parents in list(self.waiting):
+            if self._best_below(child, parents)[0] >= self.penalty(child, parents):
+                self.waiting.discard((child, parents))
+        for child, sizes in enumerate(self.sizes):
+            if level < len(sizes):
+                kept = [s for j, s in self.waiting if j == child]
+                models = sum(map(self.configurations, kept))
+                self._count_pruned(sizes[level][0] - len(kept), sizes[level][1] - models)
+        self._tell()
+
+    def _count_unreached(self, level: int) -> None:
+        """Levels that nothing reached any more."""
+        for sizes in self.sizes:
+            for sets, models in sizes[level:]:
+                self._count_pruned(sets, models)
+        self._tell()
+
+    def _count_pruned(self, sets: int, models: int) -> None:
+        t = self.training
+        self.training = replace(
+            t,
+            pruned_by_lemma_2=t.pruned_by_lemma_2 + sets,
+            models_pruned_by_lemma_2=t.models_pruned_by_lemma_2 + models,
+        )
+
+    def _train(self, families: Iterable[Family], parallel: Parallel) -> None:
+        tasks = (
+            delayed(_task)(
+                self.matrix, self.codes, self.nodes.cards, child, s, self.nodes.d, self.base
+            )
+            for child, s in families
+        )
+        results = parallel(tasks)
+        try:
+            for family, trained in results:
+                self._record(family, trained)
+                self.clock.checkpoint()
+        finally:
+            results.close()
+
+    def _record(self, family: Family, trained: TrainedFamily) -> None:
+        """A score; Lemma 1 decides whether its base models are kept."""
+        child, parents = family
+        score = trained.log_likelihood + self.penalty(child, parents)
+        below = self._best_below(child, parents)
+        dominated = below[0] >= score
+        self.scores[child][parents] = score
+        self.best[child][parents] = below if dominated else (score, parents)
+        self.waiting.discard(family)
+        if not dominated:
+            self.models[family] = trained.model
+        t = self.training
+        self.training = replace(
+            t,
+            scored_sets=t.scored_sets + 1,
+            scored_models=t.scored_models + self.configurations(parents),
+            base_models=t.base_models + trained.n_trained,
+            unconverged=t.unconverged + trained.n_unconverged,
+            pruned_by_lemma_1=t.pruned_by_lemma_1 + dominated,
+        )
+        self._tell()
+
+    def _next_level(self, families: Iterable[Family]) -> Iterable[Family]:
+        """Supersets by one parent all of whose subsets were scored."""
+        for child, parents in families:
+            choice, scored = self.choices[child], self.scores[child]
+            for larger in choice.extensions(parents):
+                if all(s in scored for s in choice.reductions(larger)):
+                    yield child, larger
+
+    def _tell(self) -> None:
+        if self.listener is not None:
+            self.listener(self.training)
+
+    def _result(self, status: Status) -> TrainedFamilies:
+        nodes = self.nodes
+        families = sorted(self.models)
+        roots: list[Family] = [(p, ()) for p in range(nodes.d, len(nodes))]
+        counts = np.bincount([j for j, _ in (*families, *roots)], minlength=len(nodes))
+        space = FamilySpace(
+            nodes.names,
+            nodes.cards,
+            tuple(s for _, s in (*families, *roots)),
+            np.concatenate([[0], np.cumsum(counts)]),
+        )
+        weights = np.array([self.scores[j][s] for j, s in families] + [0.0] * len(roots))
+        return TrainedFamilies(
+            LinearObjective(space, weights),
+            [self.models[f] for f in families],
+            self.training,
+            status,
+            None if status is Status.OPTIMAL else self._open_bound(),
+            self.best,
+        )
+
+    def _open_bound(self) -> float:
+        """Every class variable takes its best score, or what an unscored set might reach.
+
+        Nothing that was not scored exceeds its penalty, and the penalty of a superset is
+        lower still: the smallest sets that are open say it all.
+        """
+        total = 0.0
+        for child, scored in enumerate(self.scores):
+            open_sets = [s for j, s in self.waiting if j == child]
+            larger = (t for s in scored for t in self.choices[child].extensions(s))
+            open_sets += [s for s in larger if s not in scored]
+            total += max([*scored.values(), *(self.penalty(child, s) for s in open_sets)])
+        return total
+
+
+def _task(
+    matrix: FloatArray,
+    codes: Codes,
+    cards: Sequence[int],
+    child: int,
+    parents: ParentSet,
+    d: int,
+    base: Any,
+) -> tuple[Family, TrainedFamily]:
+    if current_process().name != "MainProcess" and current_thread() is main_thread():
+        # Ctrl-C reaches every process of a terminal; the one that asked for work ends it.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return (child, parents), train_family(matrix, codes, cards, child, parents, d, base)
+
+
+def stop_workers() -> None:
+    """End joblib's idle processes and free their shared memory.
+
+    They would end by themselves, but not before a command that leaves without taking the
+    interpreter apart, and then they complain.
+    """
+    from joblib.externals.loky import get_reusable_executor
+
+    executor = get_reusable_executor(reuse=True)
+    getattr(executor, "terminate", executor.shutdown)()

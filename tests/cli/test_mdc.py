@@ -1,0 +1,222 @@
+"""The commands for several class variables."""
+
+import importlib
+import json
+import re
+import signal
+import time
+
+import numpy as np
+import pytest
+
+JURA = ("--dataset", "Jura", "--base", "gaussian-nb")
+
+
+@pytest.fixture(scope="session")
+def rows(tmp_path_factory):
+    """A file with two class columns, a category and a number."""
+    path = tmp_path_factory.mktemp("mdc") / "vehicles.csv"
+    rng = np.random.default_rng(3)
+    lines = ["length,fuel,kind,wheels"]
+    for _ in range(120):
+        truck = rng.random() < 0.5
+        length = f"{rng.normal(8 if truck else 4, 1.5):.2f}"
+        fuel = "diesel" if truck or rng.random() < 0.3 else "petrol"
+        wheels = 6 if truck and rng.random() < 0.8 else 4
+        lines.append(f"{length},{fuel},{'truck' if truck else 'car'},{wheels}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory, rows, milpbn):
+    path = tmp_path_factory.mktemp("mdc") / "vehicles.json"
+    done = milpbn("mdc", "solve", "--data", rows, "--targets", "kind,wheels", "--out", path)
+    assert done.exit_code == 0, done.output
+    return path
+
+
+def test_solve_reports_training_bound_and_network(milpbn, tmp_path):
+    trace = tmp_path / "trace.csv"
+    done = milpbn("mdc", "solve", *JURA, "--trace", trace)
+    assert done.exit_code == 0
+    assert re.search(r"status +optimal", done.stdout)
+    assert re.search(r"gap +0.0000 %", done.stdout)
+    assert re.search(r"lemma 1 +\d+ parent sets", done.stdout)
+    assert re.search(r"lemma 2 +\d+ parent sets", done.stdout)
+    assert "class_2 <- class_1" in done.stdout or "class_1 <- class_2" in done.stdout
+    assert "base models:" in done.stderr
+    assert trace.read_text().startswith("time,objective,bound")
+
+
+def test_solve_gives_json_and_obeys_constraints(milpbn):
+    forbid = ("--forbid", "class_1->class_2", "--forbid", "class_2->class_1")
+    done = milpbn("mdc", "solve", *JURA, *forbid, "--json", "--quiet")
+    assert done.exit_code == 0
+    assert done.stderr == ""
+    content = json.loads(done.stdout)
+    assert content["result"]["structure"] == {"class_1": [], "class_2": []}
+    assert content["training"]["candidate_sets"] == 2
+    assert content["result"]["bound"] == pytest.approx(content["result"]["objective"])
+
+
+def test_solve_starts_from_a_structure_file(milpbn, tmp_path):
+    start = tmp_path / "start.txt"
+    start.write_text("class_2\nclass_1 <- class_2\n")
+    done = milpbn("mdc", "solve", *JURA, "--warm-start", start, "--engine", "monolithic")
+    assert done.exit_code == 0
+    assert re.search(r"warm start +\S*start.txt, -\d+", done.stdout)
+
+
+def test_a_model_is_inspected_and_drawn(milpbn, model, tmp_path):
+    picture, dot = tmp_path / "net.png", tmp_path / "net.dot"
+    done = milpbn("mdc", "inspect", model, "--draw", picture, "--plot", tmp_path / "gap.png")
+    assert done.exit_code == 0
+    assert "vehicles.csv, 120 rows" in done.stdout
+    assert "kind: 2, wheels: 2" in done.stdout
+    assert picture.stat().st_size > 3000
+    assert milpbn("mdc", "inspect", model, "--draw", dot).exit_code == 0
+    assert '"kind"' in dot.read_text()
+    content = json.loads(milpbn("mdc", "inspect", model, "--json").stdout)
+    assert content["result"]["status"] == "optimal"
+
+
+def test_the_other_commands_point_to_mdc(milpbn, model, rows):
+    for command in (("inspect", model), ("predict", model, rows)):
+        done = milpbn(*command)
+        assert done.exit_code == 1
+        assert "use `milpbn mdc inspect`" in done.stderr
+
+
+def test_predictions_have_classes_and_probabilities(milpbn, model, rows, tmp_path):
+    out = tmp_path / "out.csv"
+    done = milpbn("mdc", "predict", model, rows, "--out", out)
+    assert done.exit_code == 0
+    assert re.search(r"exact match \d+.\d+ %, Hamming score \d+.\d+ % on 120", done.stderr)
+    header, first, *_ = out.read_text().splitlines()
+    assert header == "kind,wheels,P(kind=car),P(kind=truck),P(wheels=4),P(wheels=6)"
+    assert len(first.split(",")) == 6
+    hamming = milpbn("mdc", "predict", model, rows, "--loss", "hamming")
+    assert hamming.exit_code == 0
+    assert len(hamming.stdout.splitlines()) == 121
+
+
+def test_odd_values_of_rows_to_predict_are_noted(milpbn, model, tmp_path):
+    path = tmp_path / "odd.csv"
+    path.write_text("wheels,kind,fuel,length\n4,car,steam,long\n8,bus,diesel,\n")
+    done = milpbn("mdc", "predict", model, path)
+    assert done.exit_code == 0
+    assert len(done.stdout.splitlines()) == 3
+    assert "'fuel' has 1 value never seen in training ('steam')" in done.stderr
+    assert "'length' has 1 value never seen in training ('long')" in done.stderr
+    assert "1 missing value in 'length'" in done.stderr
+    assert "'kind' has 1 label never seen in training ('bus'), counted as errors" in done.stderr
+    assert "on 2 labelled rows" in done.stderr
+
+
+def test_evaluate_compares_methods_and_goes_on_after_a_stop(milpbn, tmp_path):
+    out = tmp_path / "scores.json"
+    command = ("mdc", "evaluate", *JURA, "--folds", 3, "--methods", "gbnc,br,cc,cp", "--chains", 2)
+    done = milpbn(*command, "--out", out)
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines[1:5]] == ["gbnc", "br", "cc", "cp"]
+    assert re.match(r"gbnc +0\.\d{3} ± 0\.\d{3} +0\.\d{3} ± 0\.\d{3}", lines[1])
+    assert "12/12 fold 3 cp" in done.stderr
+    content = json.loads(out.read_text())
+    content["scores"] = content["scores"][:-1]
+    out.write_text(json.dumps(content))
+    again = milpbn(*command, "--out", out, "--resume")
+    assert again.exit_code == 0
+    assert again.stderr.count("fold") == 1
+    table = [re.sub(r"[\d.]+$", "", line) for line in again.stdout.splitlines()]
+    assert table == [re.sub(r"[\d.]+$", "", line) for line in lines]
+    other = milpbn(*command, "--seed", 1, "--out", out, "--resume")
+    assert other.exit_code == 1
+    assert "other settings (seed)" in other.stderr
+
+
+def test_published_folds_are_used(milpbn, rows, tmp_path):
+    folds = tmp_path / "folds.csv"
+    folds.write_text("test_fold\n" + "\n".join(str(k % 2 + 1) for k in range(120)) + "\n")
+    options = ("--data", rows, "--targets", "kind,wheels", "--base", "gaussian-nb")
+    done = milpbn("mdc", "evaluate", *options, "--methods", "gbnc", "--fold-file", folds, "--json")
+    assert done.exit_code == 0
+    assert [s["fold"] for s in json.loads(done.stdout)["scores"]] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("solve",), 2, "say what to learn from"),
+        (("solve", "--dataset", "Jura", "--data", "x.csv"), 2, "not both"),
+        (("solve", "--data", "x.csv"), 2, "--data needs --targets"),
+        (("solve", "--data", "none.csv", "--targets", "a,b"), 1, "there is no file none.csv"),
+        (("solve", "--dataset", "Jurra"), 1, "did you mean mdc/Jura?"),
+        (("solve", "--dataset", "iris"), 1, "one class variable"),
+        (("solve", "--dataset", "Jura", "--targets", "a,b"), 2, "--targets goes with --data"),
+        (("solve", "--dataset", "Jura", "--base", "svm"), 2, "Invalid value for '--base'"),
+        (("solve", "--dataset", "Jura", "--jobs", "0"), 2, "--jobs must be positive"),
+        (("solve", "--dataset", "Jura", "--forbid", "a->b"), 1, "there is no such variable"),
+        (("solve", "--dataset", "Jura", "--out", "no/such/x.json"), 2, "there is no folder"),
+        (("evaluate", "--dataset", "Jura", "--methods", "svm"), 2, "unknown method 'svm'"),
+        (("evaluate", "--dataset", "Jura", "--resume"), 2, "--resume needs --out"),
+        (("evaluate", "--dataset", "Jura", "--folds", "500"), 1, "500 folds cannot be made"),
+        (("inspect", "none.json"), 1, "cannot read none.json"),
+    ],
+)
+def test_bad_input_is_told_without_a_traceback(milpbn, arguments, code, message):
+    done = milpbn("mdc", *arguments)
+    assert done.exit_code == code
+    assert message in done.stderr
+    assert "Traceback" not in done.output
+    assert done.stdout == ""
+
+
+def test_targets_of_a_file_are_checked(milpbn, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,a,b\n1,u,k\n2,v,k\n3,u,k\n")
+    done = milpbn("mdc", "solve", "--data", path, "--targets", "a,b")
+    assert done.exit_code == 1
+    assert "target 'b' says 'k' in every row" in done.stderr
+    done = milpbn("mdc", "solve", "--data", path, "--targets", "a,b", "--numeric", "b")
+    assert done.exit_code == 1
+    assert "--numeric b: this column is the target" in done.stderr
+
+
+@pytest.fixture(scope="session")
+def many_classes(tmp_path_factory):
+    """Nine class columns: thousands of parent sets, none of which costs much."""
+    path = tmp_path_factory.mktemp("mdc") / "many.csv"
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    columns = [x, *((x + rng.normal(size=400) > 0).astype(int) for _ in range(9))]
+    header = ",".join(["x", *(f"c{j}" for j in range(9))])
+    np.savetxt(path, np.column_stack(columns), "%.4g", ",", header=header, comments="")
+    return "--data", path, "--targets", header[2:], "--base", "gaussian-nb"
+
+
+def test_ctrl_c_keeps_what_was_scored(launch, many_classes, tmp_path):
+    out = tmp_path / "model.json"
+    started = launch("mdc", "solve", *many_classes, "--out", out)
+    for line in started.stderr:
+        found = re.search(r"base models: ([\d,]+) trained", line)
+        if found and int(found[1].replace(",", "")) > 9:
+            break
+    started.send_signal(signal.SIGINT)
+    stdout, stderr = started.communicate(timeout=60)
+    assert started.returncode == 3, stderr
+    assert "status      interrupted" in stdout
+    assert re.search(r"left +[\d,]+ parent sets", stdout)
+    assert out.exists()
+    assert "Traceback" not in stderr
+
+
+def test_a_time_limit_ends_training(milpbn, many_classes, monkeypatch):
+    # Loading the libraries counts too, and may take long on a busy machine: do it before.
+    importlib.import_module("milpbn.mdc.gbnc")
+    monkeypatch.setattr("milpbn.cli.mdc.solve.PROCESS_START", time.perf_counter())
+    done = milpbn("mdc", "solve", *many_classes, "--time-limit", "5s")
+    assert done.exit_code == 3, done.stderr
+    assert "status      time_limit" in done.stdout
+    assert re.search(r"left +[\d,]+ parent sets", done.stdout)

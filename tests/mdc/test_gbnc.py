@@ -1,0 +1,270 @@
+import warnings
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from mdc.brute_force import random_problem
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+
+from milpbn.errors import ConstraintError, DataError, OptionError
+from milpbn.families import Constraints
+from milpbn.mdc import (
+    BinaryRelevance,
+    ClassifierChains,
+    ClassPowerset,
+    GBNCClassifier,
+    exact_match_score,
+    hamming_score,
+)
+from milpbn.structure import Structure
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Numbers and categories; y has texts and numbers; the kind depends on the color."""
+    rng = np.random.default_rng(7)
+    n = 240
+    size = rng.normal(size=n)
+    color = rng.choice(["red", "blue"], size=n)
+    kind = np.where((size > 0) == (color == "red"), "car", "truck")
+    kind = np.where(rng.random(n) < 0.05, "car", kind)
+    wheels = np.where(kind == "car", 4, 6)
+    wheels = np.where(rng.random(n) < 0.1, 4, wheels)
+    X = pd.DataFrame({"size": size, "color": color})
+    return X, pd.DataFrame({"kind": kind, "wheels": wheels})
+
+
+def test_categories_partition_the_rows_where_that_pays(mixed):
+    X, y = mixed
+    model = GBNCClassifier().fit(X, y)
+    assert model.optimal_
+    assert ("color", "kind") in model.structure_.arcs
+    assert model.structure_.variables == ("kind", "wheels", "color")
+    assert model.score(X, y) > 0.8
+    plain = GBNCClassifier(max_discrete_parents=0).fit(X, y)
+    assert plain.objective_ < model.objective_
+    assert plain.structure_.variables == ("kind", "wheels")
+
+
+def test_labels_keep_their_types(mixed):
+    X, y = mixed
+    model = GBNCClassifier().fit(X, y)
+    predicted = model.predict(X)
+    assert predicted.dtype == object
+    assert set(predicted[:, 0]) == {"car", "truck"}
+    assert set(predicted[:, 1]) == {4, 6}
+    assert [c.tolist() for c in model.classes_] == [["car", "truck"], [4, 6]]
+    assert exact_match_score(y, predicted) == model.score(X, y)
+    model.loss = "hamming"
+    assert hamming_score(y, model.predict(X)) == model.score(X, y)
+
+
+def test_one_hot_gives_categories_to_the_base_models(mixed):
+    X, y = mixed
+    model = GBNCClassifier(mixed="one-hot").fit(X, y)
+    assert model.structure_.variables == ("kind", "wheels")
+    assert model.local_models_[0].models[0].estimator.coef_.shape[1] == 3
+
+
+def test_probabilities_are_those_of_the_joint_states(mixed):
+    X, y = mixed
+    model = GBNCClassifier().fit(X, y)
+    joint = np.exp(model.predict_joint_log_proba(X))
+    assert joint.shape == (len(X), 2, 2)
+    assert joint.sum(axis=(1, 2)) == pytest.approx(1.0)
+    first, second = model.predict_proba(X)
+    assert first == pytest.approx(joint.sum(axis=2))
+    assert second == pytest.approx(joint.sum(axis=1))
+    own = model.predict_joint_log_proba(X, y)
+    codes = np.column_stack([y["kind"] == "truck", y["wheels"] == 6]).astype(int)
+    assert np.exp(own) == pytest.approx(joint[np.arange(len(X)), codes[:, 0], codes[:, 1]])
+    best = joint.reshape(len(X), -1).argmax(axis=1)
+    states = np.array([["car", 4], ["car", 6], ["truck", 4], ["truck", 6]], dtype=object)
+    assert (model.predict(X) == states[best]).all()
+    with pytest.raises(DataError, match="'wheels' has the value 8, which was never seen"):
+        model.predict_joint_log_proba(X[:1], [["car", 8]])
+
+
+def test_missing_and_unseen_values_are_predicted(mixed):
+    X, y = mixed
+    model = GBNCClassifier().fit(X, y)
+    odd = pd.DataFrame({"size": [np.nan, 1.0, 1.0], "color": ["red", "green", None]})
+    proba = model.predict_proba(odd)[0]
+    assert np.isfinite(proba).all()
+    mean = pd.DataFrame({"size": [X["size"].mean()], "color": ["red"]})
+    assert proba[0] == pytest.approx(model.predict_proba(mean)[0][0])
+    share = (X["color"] == "red").mean()
+    each = model.predict_proba(pd.DataFrame({"size": [1.0, 1.0], "color": ["red", "blue"]}))[0]
+    assert proba[1] == pytest.approx(share * each[0] + (1 - share) * each[1])
+    assert proba[2] == pytest.approx(proba[1])
+
+
+def test_parallel_training_changes_nothing(mixed):
+    X, y = mixed
+    one, two = GBNCClassifier(n_jobs=1).fit(X, y), GBNCClassifier(n_jobs=2).fit(X, y)
+    assert one.objective_ == two.objective_
+    assert one.structure_ == two.structure_
+    assert (one.predict_proba(X)[0] == two.predict_proba(X)[0]).all()
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        assert GBNCClassifier().fit(X, y).objective_ == one.objective_
+
+
+def test_training_runs_on_dask(mixed):
+    distributed = pytest.importorskip("distributed", reason="dask is not installed")
+    X, y = mixed
+    with (
+        distributed.Client(processes=False, n_workers=1, dashboard_address=None),
+        joblib.parallel_config(backend="dask"),
+    ):
+        model = GBNCClassifier().fit(X, y)
+    assert model.objective_ == GBNCClassifier().fit(X, y).objective_
+
+
+def test_a_start_and_constraints_are_obeyed(mixed):
+    X, y = mixed
+    start = Structure.from_dict({"wheels": [], "kind": ["wheels"]})
+    model = GBNCClassifier(start=start).fit(X, y)
+    assert model.result_.warm_start.source == "warm-start"
+    assert model.optimal_
+    forbidden = Constraints(forbidden=["kind->wheels", "wheels->kind"])
+    apart = GBNCClassifier(constraints=forbidden).fit(X, y)
+    assert not set(apart.structure_.arcs) & {("kind", "wheels"), ("wheels", "kind")}
+    assert apart.objective_ < model.objective_
+    with pytest.raises(ConstraintError, match="there is no such variable"):
+        GBNCClassifier(constraints=Constraints(forbidden=["colour->kind"])).fit(X, y)
+
+
+def test_both_engines_find_the_same_optimum(mixed):
+    X, y = mixed
+    results = [
+        GBNCClassifier(engine=engine, start=start).fit(X, y).result_
+        for engine in ("branch-and-cut", "monolithic")
+        for start in (None, "local-search")
+    ]
+    assert {r.status for r in results} == {"optimal"}
+    assert max(r.objective for r in results) == pytest.approx(min(r.objective for r in results))
+
+
+def test_a_time_limit_leaves_families_out_and_says_so():
+    class Slow(GaussianNB):
+        def fit(self, X, y):
+            import time
+
+            time.sleep(0.05)
+            return super().fit(X, y)
+
+    X, codes, _, _ = random_problem(0, 4, n=80)
+    with pytest.warns(ConvergenceWarning, match="before every parent set was scored"):
+        model = GBNCClassifier(Slow(), time_limit=2.0).fit(X, codes)
+    assert model.result_.status == "time_limit"
+    assert model.training_.sets_left > 0
+    full = GBNCClassifier(GaussianNB()).fit(X, codes)
+    assert model.objective_ <= full.objective_ <= model.bound_
+    bounds = [p.bound for p in model.result_.trace if p.bound is not None]
+    assert min(bounds) >= model.bound_
+    assert model.predict(X).shape == codes.shape
+
+
+def test_base_models_that_do_not_converge_are_counted():
+    X, codes, _, _ = random_problem(0, 2, n=80)
+    with pytest.warns(ConvergenceWarning, match=r"\d of \d base models did not converge"):
+        GBNCClassifier(LogisticRegression(max_iter=1)).fit(X, codes)
+
+
+def test_a_verbose_fit_counts_models_on_stderr(capsys, mixed):
+    X, y = mixed
+    GBNCClassifier(verbose=True).fit(X, y)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "trained" in err
+    assert "0 left" in err
+
+
+def test_the_seed_reaches_base_estimators_without_one(mixed):
+    from sklearn.ensemble import RandomForestClassifier
+
+    X, y = mixed
+    forest = RandomForestClassifier(n_estimators=3)
+    one, two = (GBNCClassifier(forest, max_parents=1, random_state=5).fit(X, y) for _ in range(2))
+    assert one.objective_ == two.objective_
+    assert forest.random_state is None
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"base_estimator": LinearSVC()}, "LinearSVC has no predict_proba"),
+        ({"base_estimator": "logistic"}, "must be a scikit-learn classifier"),
+        ({"loss": "0/1"}, "loss must be one of subset, hamming"),
+        ({"mixed": "both"}, "mixed must be one of partition, one-hot"),
+        ({"engine": "magic"}, "engine must be one of"),
+        ({"max_parents": -1}, "max_parents must not be negative"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(mixed, parameters, message):
+    with pytest.raises(OptionError, match=message):
+        GBNCClassifier(**parameters).fit(*mixed)
+
+
+def test_bad_targets_are_named(mixed):
+    X, y = mixed
+    with pytest.raises(DataError, match="'same' has one class only"):
+        GBNCClassifier().fit(X, y.assign(same="a"))
+    with pytest.raises(DataError, match="'size' is also a feature"):
+        GBNCClassifier().fit(X, y.assign(size=y["kind"]))
+    with pytest.raises(DataError, match=r"'kind' is missing \(NaN\) in row 3"):
+        GBNCClassifier().fit(X, y.assign(kind=[*y["kind"][:2], None, *y["kind"][3:]]))
+    with pytest.raises(DataError, match="'size' is numeric but holds 'big'"):
+        GBNCClassifier().fit(X, y).predict(pd.DataFrame({"size": ["big"], "color": ["red"]}))
+    with pytest.raises(DataError, match="'kind' mixes texts and numbers"):
+        GBNCClassifier().fit(X, y.assign(kind=[1, *y["kind"][1:]]))
+
+
+@pytest.mark.parametrize("method", [BinaryRelevance, ClassifierChains, ClassPowerset])
+def test_baselines_share_the_interface(mixed, method):
+    X, y = mixed
+    model = clone(method(GaussianNB())).fit(X, y)
+    predicted = model.predict(X)
+    assert predicted.shape == y.shape
+    assert model.score(X, y) == exact_match_score(y, predicted)
+    assert model.score(X, y) > 0.4
+    for proba, classes in zip(model.predict_proba(X), model.classes_, strict=True):
+        assert proba.shape == (len(X), len(classes))
+        assert proba.sum(axis=1) == pytest.approx(1.0)
+
+
+def test_binary_relevance_is_gbnc_without_arcs(mixed):
+    X, y = mixed
+    apart = GBNCClassifier(mixed="one-hot", max_parents=0, loss="hamming").fit(X, y)
+    relevance = BinaryRelevance().fit(X, y)
+    assert (apart.predict(X) == relevance.predict(X)).all()
+    for one, two in zip(apart.predict_proba(X), relevance.predict_proba(X), strict=True):
+        assert one == pytest.approx(two)
+
+
+def test_chains_see_the_classes_before_them():
+    # The second class is a copy of the first, which no feature can tell.
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 3, size=200)
+    y = np.column_stack([first, first])
+    model = ClassifierChains(n_chains=3).fit(rng.normal(size=(200, 2)), y)
+    predicted = model.predict(rng.normal(size=(50, 2)))
+    assert (predicted[:, 0] == predicted[:, 1]).all()
+
+
+def test_class_powerset_predicts_only_joint_states_it_has_seen(mixed):
+    X, y = mixed
+    seen = set(map(tuple, y.to_numpy(dtype=object)))
+    assert set(map(tuple, ClassPowerset().fit(X, y).predict(X))) <= seen
+
+
+def test_no_warning_on_a_plain_fit(mixed):
+    X, y = mixed
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GBNCClassifier().fit(X, y).predict(X)

@@ -1,0 +1,113 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from mdc.brute_force import random_problem
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+
+from milpbn.errors import ModelFileError
+from milpbn.mdc import GBNCClassifier
+from milpbn.mdc.model_file import GBNCModel
+from milpbn.network.model_file import Model
+
+
+class Homemade(LogisticRegression):
+    """A type that skops does not know."""
+
+
+def fitted(base=None):
+    X, codes, _, discrete = random_problem(2, 3, n=90, n_discrete=1)
+    table = np.column_stack([X, discrete])
+    model = GBNCClassifier(base, categorical_features=[2]).fit(table, codes)
+    return model, table
+
+
+@pytest.mark.parametrize(
+    ("base", "trusted"),
+    [
+        (None, ()),
+        (GaussianNB(), ()),
+        (RandomForestClassifier(n_estimators=3, max_depth=2), ["sklearn.tree._tree.Tree"]),
+    ],
+)
+def test_a_model_comes_back_as_it_was(tmp_path, base, trusted):
+    model, X = fitted(base)
+    path = tmp_path / "model.json"
+    GBNCModel(model, {"base": "x"}, {"name": "toy"}).save(path)
+    back = GBNCModel.load(path, trusted)
+    assert back.settings == {"base": "x"}
+    assert back.data == {"name": "toy"}
+    other = back.classifier
+    assert other.structure_ == model.structure_
+    assert other.result_.to_dict() == model.result_.to_dict()
+    assert other.training_ == model.training_
+    # A model from a file wants the columns by their names.
+    frame = pd.DataFrame(dict(zip(("x0", "x1", "x2"), X.T, strict=True)))
+    again = other.predict_proba(frame)
+    for one, two in zip(model.predict_proba(X), again, strict=True):
+        assert one == pytest.approx(two, abs=1e-12)
+
+
+def test_logistic_regressions_are_plain_numbers(tmp_path):
+    model, _ = fitted()
+    GBNCModel(model).save(tmp_path / "model.json")
+    content = json.loads((tmp_path / "model.json").read_text())
+    assert content["base_models"]["format"] == "logistic-regression"
+    first = model.local_models_[0].models[0].estimator
+    assert content["base_models"]["models"][0]["coefficients"] == first.coef_.tolist()
+
+
+def test_types_that_nobody_vouched_for_are_refused(tmp_path):
+    model, _ = fitted(Homemade())
+    path = tmp_path / "model.json"
+    GBNCModel(model).save(path)
+    with pytest.raises(ModelFileError, match=r"not trusted: .*Homemade.*--trust") as refusal:
+        GBNCModel.load(path)
+    assert str(path) in str(refusal.value)
+    name = f"{Homemade.__module__}.{Homemade.__qualname__}"
+    assert GBNCModel.load(path, trusted=[name]).classifier.structure_ == model.structure_
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c.pop("features"), "'features' is missing"),
+        (lambda c: c.update(version=99), "format 99"),
+        (lambda c: c.update(format="other"), "not a GBNC model"),
+        (lambda c: c["base_models"]["models"].clear(), "damaged"),
+        (lambda c: c["local_models"][0].update(child=2), "disagree"),
+        (lambda c: c["base_models"]["models"][0].update(intercepts=[]), "do not match"),
+        (lambda c: c["base_models"].update(format="pickle"), "unknown format 'pickle'"),
+        (lambda c: c["base_models"].update(format="skops", content="AAAA"), "damaged"),
+    ],
+)
+def test_damage_is_told(tmp_path, change, message):
+    model, _ = fitted()
+    path = tmp_path / "model.json"
+    GBNCModel(model).save(path)
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+    with pytest.raises(ModelFileError, match=message):
+        GBNCModel.load(path)
+
+
+def test_other_files_are_refused(tmp_path):
+    path = tmp_path / "x.json"
+    with pytest.raises(ModelFileError, match="cannot read"):
+        GBNCModel.load(path)
+    path.write_text("{")
+    with pytest.raises(ModelFileError, match="not valid JSON"):
+        GBNCModel.load(path)
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ModelFileError, match="not a text file"):
+        GBNCModel.load(path)
+    path.write_text('{"format": "milpbn-model"}')
+    with pytest.raises(ModelFileError, match="use `milpbn inspect`"):
+        GBNCModel.load(path)
+    path.write_text('{"format": "milpbn-gbnc"}')
+    with pytest.raises(ModelFileError, match="use `milpbn mdc inspect`"):
+        Model.load(path)

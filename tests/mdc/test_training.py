@@ -1,0 +1,157 @@
+import numpy as np
+import pytest
+from mdc.brute_force import all_scores, best_network, random_problem
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+
+from milpbn.clock import Clock, OutOfTime
+from milpbn.engines.branch_and_cut import solve_branch_and_cut
+from milpbn.engines.monolithic import solve_monolithic
+from milpbn.errors import ConstraintError, OptionError
+from milpbn.families import Constraints
+from milpbn.mdc.candidates import Nodes, parent_choices
+from milpbn.mdc.dynamic import best_score
+from milpbn.mdc.score import PenalisedCLL
+from milpbn.mdc.training import Trainer
+from milpbn.result import Status
+from milpbn.structure import Structure
+
+SCORE = PenalisedCLL("base", "partition")
+BASES = {"logistic": LogisticRegression(solver="newton-cholesky"), "gaussian": GaussianNB()}
+
+
+def train(X, codes, cards, base, n_discrete=0, listener=None, clock=None, **limits):
+    d = codes.shape[1] - n_discrete
+    names = [f"y{j}" for j in range(d)] + [f"f{k}" for k in range(n_discrete)]
+    nodes = Nodes(tuple(names), tuple(cards), d)
+    choices = parent_choices(nodes, **limits)
+    trainer = Trainer(X, codes, nodes, choices, base, listener=listener, clock=clock)
+    return trainer, trainer.run()
+
+
+@pytest.mark.parametrize(
+    ("base", "seed"), [("logistic", 1), ("logistic", 2), *(("gaussian", k) for k in range(6))]
+)
+def test_scores_pruning_and_class_network_equal_brute_force(base, seed):
+    d = 2 + seed % 3
+    X, codes, cards, _ = random_problem(seed, d)
+    truth = all_scores(X, codes, cards, d, BASES[base])
+    trainer, trained = train(X, codes, cards, BASES[base])
+    for child, scores in enumerate(trainer.scores):
+        for parents, score in scores.items():
+            assert score == pytest.approx(truth[child][parents], abs=1e-7)
+    best = best_network(truth)
+    for engine in (solve_branch_and_cut, solve_monolithic):
+        result = engine(trained.objective, SCORE)
+        assert result.status is Status.OPTIMAL
+        assert result.objective == pytest.approx(best, abs=1e-6)
+    assert best_score(trained.objective, d) == pytest.approx(best, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pruned_parent_sets_have_a_subset_that_is_as_good(seed):
+    # Few rows and many states: the penalty is heavy and both lemmas have work to do.
+    X, codes, cards, _ = random_problem(seed, 4, cards=[2, 3, 3, 2], n=40)
+    truth = all_scores(X, codes, cards, 4, GaussianNB())
+    _, trained = train(X, codes, cards, GaussianNB())
+    space, training = trained.objective.space, trained.training
+    kept = {(int(c), s) for c, s in zip(space.child, space.parent_sets, strict=True)}
+    pruned = 0
+    for child, scores in enumerate(truth):
+        for parents, score in scores.items():
+            if (child, parents) in kept:
+                continue
+            pruned += 1
+            smaller = [t for t in scores if set(t) < set(parents) and (child, t) in kept]
+            assert max(scores[t] for t in smaller) >= score - 1e-9
+    assert pruned == training.pruned_by_lemma_1 + training.pruned_by_lemma_2
+    assert training.pruned_by_lemma_1 > 0
+    assert training.pruned_by_lemma_2 > 0
+    assert training.candidate_sets == sum(map(len, truth)) == len(kept) + pruned
+    assert training.scored_sets + training.pruned_by_lemma_2 == training.candidate_sets
+    assert training.sets_left == training.models_left == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_discrete_features_compete_as_parents(seed):
+    X, codes, cards, discrete = random_problem(seed, 2, n=80, n_discrete=2)
+    everything, all_cards = np.column_stack([codes, discrete]), [*cards, 2, 2]
+    truth = all_scores(X, everything, all_cards, 2, GaussianNB())
+    _, trained = train(X, everything, all_cards, GaussianNB(), n_discrete=2)
+    roots = [*truth, {(): 0.0}, {(): 0.0}]
+    result = solve_branch_and_cut(trained.objective, SCORE)
+    assert result.objective == pytest.approx(best_network(roots), abs=1e-6)
+    assert best_score(trained.objective, 2) == pytest.approx(result.objective, abs=1e-7)
+    limited = [{s: v for s, v in t.items() if sum(p > 1 for p in s) <= 1} for t in truth]
+    _, trained = train(X, everything, all_cards, GaussianNB(), n_discrete=2, max_discrete_parents=1)
+    result = solve_branch_and_cut(trained.objective, SCORE)
+    assert result.objective == pytest.approx(best_network([*limited, *roots[2:]]), abs=1e-6)
+
+
+def test_constraints_and_limits_hold():
+    X, codes, cards, _ = random_problem(3, 4)
+    truth = all_scores(X, codes, cards, 4, GaussianNB())
+    constraints = Constraints(required=["y3->y0"], forbidden=["y0->y1"], max_parents={"y2": 0})
+    _, trained = train(X, codes, cards, GaussianNB(), max_parents=2, constraints=constraints)
+    allowed = [
+        {s: v for s, v in truth[0].items() if 3 in s and len(s) <= 2},
+        {s: v for s, v in truth[1].items() if 0 not in s and len(s) <= 2},
+        {(): truth[2][()]},
+        {s: v for s, v in truth[3].items() if len(s) <= 2},
+    ]
+    result = solve_branch_and_cut(trained.objective, SCORE)
+    assert result.objective == pytest.approx(best_network(allowed), abs=1e-6)
+    assert trained.training.candidate_sets == sum(map(len, allowed))
+
+
+def test_impossible_limits_are_refused():
+    nodes = Nodes(("a", "b", "color"), (2, 2, 3), d=2)
+    with pytest.raises(ConstraintError, match="'a' has the required parents b"):
+        parent_choices(nodes, max_parents=0, constraints=Constraints(required=["b->a"]))
+    with pytest.raises(ConstraintError, match="no arc may enter the feature 'color'"):
+        parent_choices(nodes, constraints=Constraints(required=["a->color"]))
+    with pytest.raises(OptionError, match="max_parents must not be negative"):
+        parent_choices(nodes, max_parents=-1)
+
+
+@pytest.mark.parametrize("stop_at", [3, 5, 9])
+def test_an_interrupted_run_keeps_what_was_scored_and_bounds_the_rest(stop_at):
+    X, codes, cards, _ = random_problem(5, 3)
+    truth = all_scores(X, codes, cards, 3, GaussianNB())
+
+    def listener(training):
+        if training.scored_sets == stop_at:
+            raise KeyboardInterrupt
+
+    trainer, trained = train(X, codes, cards, GaussianNB(), listener=listener)
+    assert trained.status is Status.INTERRUPTED
+    assert sum(map(len, trainer.scores)) == stop_at
+    assert trained.training.sets_left > 0
+    result = solve_branch_and_cut(trained.objective, SCORE)
+    best = best_network(truth)
+    assert result.objective <= best + 1e-7 <= trained.open_bound + 2e-7
+
+
+def test_nothing_to_keep_before_every_class_variable_has_a_model():
+    X, codes, cards, _ = random_problem(5, 3)
+
+    def listener(training):
+        if training.scored_sets == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(X, codes, cards, GaussianNB(), listener=listener)
+    with pytest.raises(OutOfTime):
+        train(X, codes, cards, GaussianNB(), clock=Clock(1e-9))
+
+
+def test_a_start_is_moved_to_the_nearest_scored_families():
+    X, codes, cards, _ = random_problem(1, 3, n=40)
+    _, trained = train(X, codes, cards, GaussianNB())
+    full = Structure.from_dict({"y2": [], "y1": ["y2"], "y0": ["y1", "y2"]})
+    near = trained.nearest(full)
+    assert near.variables == ("y0", "y1", "y2")
+    assert set(near.arcs) <= set(full.arcs)
+    trained.objective.space.families(near)  # every family is a candidate
+    with pytest.raises(ConstraintError, match="a node 'z'"):
+        trained.nearest(Structure.from_dict({"z": []}))
