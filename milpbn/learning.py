@@ -11,7 +11,7 @@ from milpbn.encoding.data import EncodedData
 from milpbn.engines.branch_and_cut import solve_branch_and_cut
 from milpbn.engines.cuts.relaxation import Pool
 from milpbn.engines.monolithic import SolveOptions, solve_monolithic
-from milpbn.errors import MilpbnError, OptionError, SolverError
+from milpbn.errors import DataError, MilpbnError, OptionError, SolverError
 from milpbn.families import Constraints, MergedRows, candidate_families
 from milpbn.families.candidates import DEFAULT_MEMORY
 from milpbn.families.smoothing import Smoothing, parse_smoothing
@@ -233,6 +233,38 @@ def _wants_whole_space(method: str | Learner) -> bool:
     if isinstance(method, str) and (method in ENGINES or method in MULTINETS):
         return False
     return make_learner(method).whole_space
+
+
+def given_structure(
+    data: EncodedData,
+    score: Score,
+    structure: Structure,
+    source: str,
+    clock: Clock | None = None,
+) -> Result:
+    """The result of not searching: a structure from elsewhere (`source`) and what it scores."""
+    clock = clock or Clock()
+    names = tuple(v.name for v in data.variables)
+    if absent := sorted(set(names) ^ set(structure.variables)):
+        raise DataError(
+            f"the variables of {source} are not those of {data.name}: only one of them has "
+            f"{', '.join(absent[:5])}"
+        )
+    structure = Structure.from_arcs(names, structure.arcs)
+    value = rescore(score, structure, data.variables, data.train())
+    clock.close_phase("scoring")
+    return Result(
+        status=Status.FEASIBLE,
+        structure=structure,
+        objective=value,
+        bound=None,
+        score=score.name,
+        score_parameters=score.settings(),
+        source=source,
+        engine="given structure",
+        seconds=dict(clock.phases),
+        trace=(TracePoint(clock.elapsed, value, None, source="end"),),
+    )
 
 
 def _run_multinet(

@@ -11,6 +11,7 @@ import click
 
 from milpbn import __version__
 from milpbn.cli.datasets import datasets
+from milpbn.cli.export import export
 from milpbn.cli.inspect import inspect
 from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.learn import learn
@@ -58,7 +59,7 @@ def cli() -> None:
     """
 
 
-for command in (solve, learn, inspect, verify, predict, missing_curve, datasets):
+for command in (solve, learn, inspect, verify, predict, missing_curve, export, datasets):
     cli.add_command(command)
 
 

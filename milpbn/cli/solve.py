@@ -51,7 +51,8 @@ EXIT_STOPPED = 3
     metavar="FILE|NAME|none",
     default="local-search",
     show_default=True,
-    help="Start from a model or structure file, from what a heuristic finds, or from nothing.",
+    help="Start from a model, network or structure file, from what a heuristic finds, or from "
+    "nothing.",
 )
 @click.option("--gap", type=Gap(), default=0.0, help="Stop at this gap: 1% or 0.01.  [default: 0]")
 @click.option(
@@ -140,7 +141,7 @@ def _check_host(options: dict[str, Any]) -> None:
 
 def _start(given: str) -> Structure | str | None:
     """A structure from a file, the name of a heuristic, or None."""
-    from milpbn.network.structure_file import read_structure
+    from milpbn.interchange import read_structure
     from milpbn.search import LEARNERS
 
     if given == "none":

@@ -177,3 +177,19 @@ def test_no_rows_and_no_features_are_fine():
 def test_the_wrong_number_of_features_is_named(shape):
     with pytest.raises(DataError, match=r"expected 1 feature codes a row, got an array \("):
         log_joint(TINY, np.zeros(shape, dtype=int))
+
+
+def test_impossible_states_are_summed_out(sum_over_completions):
+    """A network from elsewhere: b is the exclusive or of the class and a."""
+    yes_no = ("no", "yes")
+    variables = tuple(Variable(name, yes_no) for name in ("class", "a", "b"))
+    structure = Structure(("class", "a", "b"), ((), (), (0, 1)))
+    xor = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]])
+    with np.errstate(divide="ignore"):
+        tables = tuple(np.log(t) for t in (np.array([0.5, 0.5]), np.array([1.0, 0.0]), xor))
+    network = Network(structure, variables, tables)
+    rows = np.array([[-1, 1], [-1, -1], [0, -1], [0, 0], [-1, 0]])
+    with np.errstate(divide="ignore"):
+        wanted = sum_over_completions(network, rows)
+    assert (np.exp(log_joint(network, rows)) == np.exp(wanted)).all()
+    assert np.isnan(log_posterior(network, np.array([[1, 0]]))).all()
