@@ -202,27 +202,18 @@ def run_method(
         clock.close_phase("scoring")
     if isinstance(method, str) and method in MULTINETS:
         result = _run_multinet(method, objective, score, data, clock, listener)
-    elif isinstance(method, str) and method in ENGINES:
-        if not isinstance(objective, MarginObjective | LinearObjective):
-            raise OptionError(
-                f"the score {score.name} cannot be solved exactly; choose another score or one of "
-                f"the heuristics {', '.join(LEARNERS)}"
-            )
-        engine = ENGINES[method] if pool is None else partial(ENGINES[method], pool=pool)
-        result = _run_engine(
-            engine, objective, score, clock, start, start_source, begin, options, listener
-        )
     else:
-        given = start if isinstance(start, Structure) else None
-        learner = make_learner(method)
-        result = run_learner(
-            learner,
+        result = maximise(
             objective,
             score,
+            method=method,
             clock=clock,
-            seed=options.seed,
-            start=given,
+            start=start,
+            start_source=start_source,
+            options=options,
             listener=listener,
+            begin=begin,
+            pool=pool,
         )
     _check(result, score, data)
     clock.close_phase("checking")
@@ -233,6 +224,43 @@ def _wants_whole_space(method: str | Learner) -> bool:
     if isinstance(method, str) and (method in ENGINES or method in MULTINETS):
         return False
     return make_learner(method).whole_space
+
+
+def maximise(
+    objective: Objective,
+    score: Score,
+    *,
+    method: str | Learner = "branch-and-cut",
+    clock: Clock | None = None,
+    start: Structure | str | None = None,
+    start_source: str = "warm-start",
+    options: SolveOptions | None = None,
+    listener: Listener | None = None,
+    begin: Structure | None = None,
+    pool: Pool | None = None,
+) -> Result:
+    """Maximise an objective that is there already; see :func:`run_method`."""
+    clock, options = clock or Clock(), options or SolveOptions()
+    if isinstance(method, str) and method in ENGINES:
+        if not isinstance(objective, MarginObjective | LinearObjective):
+            raise OptionError(
+                f"the score {score.name} cannot be solved exactly; choose another score or one of "
+                f"the heuristics {', '.join(LEARNERS)}"
+            )
+        engine = ENGINES[method] if pool is None else partial(ENGINES[method], pool=pool)
+        return _run_engine(
+            engine, objective, score, clock, start, start_source, begin, options, listener
+        )
+    given = start if isinstance(start, Structure) else None
+    return run_learner(
+        make_learner(method),
+        objective,
+        score,
+        clock=clock,
+        seed=options.seed,
+        start=given,
+        listener=listener,
+    )
 
 
 def given_structure(

@@ -17,6 +17,7 @@ from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.learn import learn
 from milpbn.cli.missing_curve import missing_curve
 from milpbn.cli.predict import predict
+from milpbn.cli.scores import scores
 from milpbn.cli.solve import solve
 from milpbn.cli.verify import verify
 from milpbn.errors import MilpbnError
@@ -59,7 +60,17 @@ def cli() -> None:
     """
 
 
-for command in (solve, learn, inspect, verify, predict, missing_curve, export, datasets):
+for command in (
+    solve,
+    learn,
+    inspect,
+    verify,
+    predict,
+    missing_curve,
+    export,
+    scores,
+    datasets,
+):
     cli.add_command(command)
 
 

@@ -13,6 +13,18 @@ from milpbn.cli.params import Names
 if TYPE_CHECKING:
     from milpbn.datasets.table import Table
 
+DATA_OPTIONS = (
+    "dataset",
+    "file",
+    "target",
+    "categorical",
+    "numeric",
+    "drop",
+    "missing",
+    "rows",
+)
+"""The names of the data options, as `load_table` takes them."""
+
 _OPTIONS = (
     click.option("--dataset", help="A bundled data set; see `milpbn datasets list`."),
     click.option("--data", "file", metavar="FILE", help="Your own CSV, Parquet or ARFF file."),

@@ -61,7 +61,7 @@ score_options = _group((_SCORE, _P, *_MARGIN))
 grid_score_options = _group((_SCORE, _P_GRID, *_MARGIN))
 """What is maximised, for one p or several."""
 
-space_options = _group(
+structure_options = _group(
     (
         click.option(
             "--max-parents",
@@ -77,20 +77,6 @@ space_options = _group(
             help="Whether features may be parents of the class.",
         ),
         click.option(
-            "--smoothing",
-            type=SmoothingText(),
-            default="laplace",
-            show_default=True,
-            help="laplace[:COUNT] or epsilon[:VALUE].",
-        ),
-        click.option(
-            "--parameters",
-            type=ParametersText(),
-            default="ml",
-            show_default=True,
-            help="Of the final classifier: ml, cl or mm; settings as in cl:penalty=0.1.",
-        ),
-        click.option(
             "--require", type=ArcParam(), multiple=True, help="An arc that must be there."
         ),
         click.option(
@@ -102,6 +88,25 @@ space_options = _group(
     )
 )
 """Which structures are considered."""
+
+smoothing_option = click.option(
+    "--smoothing",
+    type=SmoothingText(),
+    default="laplace",
+    show_default=True,
+    help="laplace[:COUNT] or epsilon[:VALUE].",
+)
+
+_parameters = click.option(
+    "--parameters",
+    type=ParametersText(),
+    default="ml",
+    show_default=True,
+    help="Of the final classifier: ml, cl or mm; settings as in cl:penalty=0.1.",
+)
+
+space_options = _group((structure_options, smoothing_option, _parameters))
+"""Which structures are considered, and how their parameters are estimated."""
 
 run_options = _group(
     (

@@ -36,6 +36,9 @@ XML = re.compile(rf"{_LOOKS_ESCAPED}|{_INVISIBLE}|{_OUTER_BLANK}")
 MODELSTRING = re.compile(rf"{_LOOKS_ESCAPED}|[\[\]|:]|{_INVISIBLE}|{_OUTER_BLANK}")
 """What has a meaning of its own in a model string."""
 
+JKL = re.compile(rf"{_LOOKS_ESCAPED}|\s|^#|{_INVISIBLE}")
+"""What separates names in a file of local scores."""
+
 
 def escape(name: str, unsafe: re.Pattern[str], keywords: Collection[str] = ()) -> str:
     r"""The name without what `unsafe` matches; a keyword has its first letter escaped.
