@@ -11,6 +11,7 @@ import click
 
 from milpbn import __version__
 from milpbn.cli.datasets import datasets
+from milpbn.cli.evaluate import evaluate
 from milpbn.cli.export import export
 from milpbn.cli.inspect import inspect
 from milpbn.cli.interrupts import Interrupts
@@ -66,6 +67,7 @@ for command in (
     inspect,
     verify,
     predict,
+    evaluate,
     missing_curve,
     export,
     scores,
@@ -97,7 +99,11 @@ def run(interrupts: Interrupts) -> NoReturn:
 
 def _exit(code: int) -> NoReturn:
     # Taking the interpreter apart takes half a second and more with these libraries, and a
-    # solver thread that did not return could crash it. All files are closed by now.
+    # solver thread that did not return could crash it. All files are closed by now; only the
+    # semaphores of worker processes would outlive this process.
+    workers: Any = sys.modules.get("multiprocessing.util")
+    if workers is not None:
+        workers._run_finalizers(0)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):
             stream.flush()

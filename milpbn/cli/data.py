@@ -38,6 +38,9 @@ _OPTIONS = (
         help="Leave incomplete rows out, or let missing be a state of its own.  "
         "[default: the catalog's policy, or drop]",
     ),
+)
+
+_ROWS = (
     click.option(
         "--rows",
         type=click.Choice(["train", "all"]),
@@ -50,6 +53,13 @@ _OPTIONS = (
 
 def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the data options to a command."""
+    for option in reversed((*_OPTIONS, *_ROWS)):
+        command = option(command)
+    return command
+
+
+def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the data options without the choice of rows."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command

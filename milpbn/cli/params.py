@@ -148,6 +148,37 @@ class Names(_ParamType):
         return tuple(name.strip() for name in str(value).split(",") if name.strip())
 
 
+class Candidates(_ParamType):
+    """A hyper-parameter and its candidate values: ``p=0.6,0.9``.
+
+    Examples
+    --------
+    >>> Candidates().convert("max-parents=1,2", None, None)
+    ('max_parents', (1, 2))
+    """
+
+    name = "name=values"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, tuple[float, ...]]:
+        """See :class:`click.ParamType`."""
+        if isinstance(value, tuple):
+            return value
+        name, equals, texts = str(value).partition("=")
+        numbers = []
+        for text in texts.split(","):
+            try:
+                numbers.append(int(text) if text.strip().isdigit() else float(text))
+            except ValueError:
+                numbers.append(math.nan)
+        if not equals or not all(map(math.isfinite, numbers)):
+            self.fail(
+                f"{value!r} does not name candidates; write p=0.6,0.9 or max-parents=1,2",
+                param,
+                ctx,
+            )
+        return name.strip().replace("-", "_"), tuple(numbers)
+
+
 class ArcParam(_ParamType):
     """An arc ``A->B``."""
 
