@@ -85,6 +85,8 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
         table = ""
         if options["structure_file"]:
             assert start is not None
+            # The space that the model file states is one that holds the structure.
+            options["max_parents"] = max(1, *(len(s) for s in start.parents))
             result = given_structure(session.data, session.score, start, file, session.clock)
             model = session.model(result, ("structure_file", "folds"))
         elif options["method"] == ALL:

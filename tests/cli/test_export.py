@@ -60,6 +60,17 @@ def test_an_exported_structure_is_parametrised_again(milpbn, iris_model, tmp_pat
         assert (mine == theirs).all()
 
 
+def test_a_given_structure_may_have_any_parents_and_passes_verification(milpbn, tmp_path):
+    file, out = tmp_path / "given.txt", tmp_path / "model.json"
+    features = "[sepallength][sepalwidth|sepallength][petalwidth|class:sepallength:sepalwidth]"
+    file.write_text(f"[class|sepallength]{features}[petallength]")
+    result = milpbn("learn", "--dataset", "iris", "--structure", file, "--out", out, "--quiet")
+    assert result.exit_code == 0, result.output
+    assert Model.load(out).settings["max_parents"] == 3
+    verified = milpbn("verify", out)
+    assert verified.exit_code == 0, verified.output
+
+
 def test_a_structure_of_other_variables_is_refused(milpbn, tmp_path):
     file = tmp_path / "other.txt"
     file.write_text("[class][a|class]")
