@@ -12,7 +12,7 @@ import click
 
 from milpbn.cli.data import check_data_options, load_table, table_options
 from milpbn.cli.interrupts import Interrupts
-from milpbn.cli.options import score_options, space_options
+from milpbn.cli.options import score_options, smoothing_option, structure_options
 from milpbn.cli.params import Candidates, Duration, Gap, Names, OutputFile, refuse_overwriting
 
 if TYPE_CHECKING:
@@ -38,10 +38,12 @@ EXIT_STOPPED = 3
     type=Names(),
     default="ml",
     show_default=True,
-    help="How the parameters are learned: ml.",
+    metavar="NAME,...",
+    help="How the parameters are learned: ml, cl, mm; a setting as in cl:penalty=0.1.",
 )
 @score_options
-@space_options
+@structure_options
+@smoothing_option
 @click.option(
     "--select",
     type=Candidates(),
@@ -94,7 +96,7 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
 
     \b
     Examples:
-      milpbn evaluate --dataset satimage --method nb,tan-cmi,hc:cr --class-root
+      milpbn evaluate --dataset satimage --method nb,tan-cmi,hc:cr --parameters ml,cl --class-root
       milpbn evaluate --dataset heart --method nb,branch-and-cut --select p=0.6,0.8,0.9 \\
           --select max-parents=1,2 --jobs 2 --out heart.jsonl
     """

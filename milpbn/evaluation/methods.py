@@ -12,14 +12,16 @@ from milpbn.errors import OptionError
 from milpbn.estimators import BNClassifier
 from milpbn.evaluation.protocol import ValidationSplit
 from milpbn.learning import ENGINES, METHODS
+from milpbn.parameters import make_parameters
 from milpbn.scores import MarginScore, make_score
 from milpbn.scores.base import DecomposableScore
-
-PARAMETERS = ("ml",)
-"""How the parameters of a structure can be learned."""
+from milpbn.search.multinet import MULTINETS
 
 # Methods whose structure does not depend on score, margin or number of parents.
-_FIXED = ("nb", "tan-cmi", "tan-ear")
+_FIXED = ("nb", "tan-cmi", "tan-ear", *MULTINETS)
+
+# What the arguments `methods` and `parameters` say.
+_GIVEN = ("engine", "parameters")
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class StoppableClassifier(BNClassifier):
     def fit(self, X: Any, y: Any) -> BNClassifier:
         """See :class:`~milpbn.BNClassifier`."""
         super().fit(X, y)
-        if self.result_.status == "interrupted":
+        if "interrupted" in (self.result_.status, self.parameters_.ended):
             raise KeyboardInterrupt
         return self
 
@@ -72,8 +74,7 @@ def candidates(
         return [Candidate(name, "", estimator) for name, estimator in methods.items()]
     _check_settings(settings, select)
     for name in parameters:
-        if name not in PARAMETERS:
-            raise OptionError(f"unknown parameters {name!r}; known: {', '.join(PARAMETERS)}")
+        make_parameters(name)
     for what, names in (("method", methods), ("parameters", parameters)):
         if twice := [n for n in names if list(names).count(n) > 1]:
             raise OptionError(f"the {what} {twice[0]!r} is listed twice")
@@ -94,7 +95,9 @@ def _candidate(
         raise OptionError(
             f"{label}: the score {score.name} cannot be solved exactly; choose a heuristic"
         )
-    estimator = StoppableClassifier(**{**settings, "engine": method, "score": given})
+    estimator = StoppableClassifier(
+        **{**settings, "engine": method, "score": given, "parameters": parameters}
+    )
     # What changes nothing need not be selected.
     grid = {
         name: list(values)
@@ -107,10 +110,10 @@ def _candidate(
 def _check_settings(settings: Mapping[str, Any], select: Mapping[str, Sequence[Any]]) -> None:
     known = BNClassifier().get_params()
     for name in (*settings, *select):
-        if name not in known or name == "engine":
+        if name not in known or name in _GIVEN:
             raise OptionError(
                 f"BNClassifier has no parameter {name!r} to set here; it has "
-                f"{', '.join(k for k in known if k != 'engine')}"
+                f"{', '.join(k for k in known if k not in _GIVEN)}"
             )
     for name, values in select.items():
         if isinstance(values, str) or not isinstance(values, Sequence) or not values:

@@ -54,7 +54,8 @@ def evaluate(
         Names of engines and heuristics (``milpbn.learning.METHODS``), each with a score of
         its own if one is given (``"hc:cr"``); or ``{label: scikit-learn classifier}``.
     parameters
-        How parameters are learned: ``"ml"``.
+        How parameters are learned: ``"ml"``, ``"cl"``, ``"mm"``, with settings as in
+        :class:`~milpbn.BNClassifier`.
     select
         Hyper-parameters and their candidate values, such as ``{"p": [0.6, 0.9]}``; chosen
         by accuracy on :class:`ValidationSplit` of the training rows.

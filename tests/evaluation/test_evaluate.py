@@ -75,6 +75,15 @@ def test_predictions_cover_every_row_once_and_give_the_measures(iris):
         assert line.cll == pytest.approx(np.log(own).mean())
 
 
+def test_every_method_goes_with_every_way_to_learn_parameters():
+    evaluation = evaluate("mofn-3-7-10", ["nb", "multinet-cmi:cr"], parameters=["ml", "cl"])
+    lines = {(s.method, s.parameters): s for s in evaluation.summaries()}
+    assert list(lines) == [(m, p) for m in ("nb", "multinet-cmi:cr") for p in ("ml", "cl")]
+    for method in ("nb", "multinet-cmi:cr"):
+        assert lines[method, "cl"].n_parameters == lines[method, "ml"].n_parameters
+    assert lines["nb", "cl"].cll > lines["nb", "ml"].cll
+
+
 def test_predictions_are_kept_only_where_asked_for():
     evaluation = evaluate("synthetic-3", ["nb"])
     assert evaluation.predictions().empty
@@ -241,6 +250,7 @@ def test_a_class_that_only_test_rows_have_is_counted_as_error():
         ({"parameters": ["magic"]}, "unknown parameters 'magic'"),
         ({"speed": 3}, "no parameter 'speed'"),
         ({"engine": "nb"}, "no parameter 'engine' to set here"),
+        ({"select": {"parameters": ["ml"]}}, "no parameter 'parameters' to set here"),
         ({"select": {"q": [1]}}, "no parameter 'q'"),
         ({"select": {"p": 0.9}}, "select p: expected a list"),
         ({"select": {"p": []}}, "select p: expected a list"),
