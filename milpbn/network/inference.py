@@ -18,14 +18,12 @@ import numpy.typing as npt
 from scipy.special import logsumexp
 
 from milpbn.errors import DataError
-from milpbn.network.forest import Forest
+from milpbn.network.forest import TINY, Forest
 from milpbn.network.multinet import Classifier, Multinet
 from milpbn.network.network import Codes, FloatArray, Network
 
 _ROWS_AT_ONCE = 2048
 _CLASS = 0
-# A sum of scaled factors above this has lost nothing that matters to underflow.
-_TINY = 1e-200
 
 
 def log_joint(network: Classifier, features: Codes) -> FloatArray:
@@ -188,7 +186,7 @@ def _sum_out(factors: list[_Factor], variable: int) -> _Factor:
     for values, top in zip(aligned[1:], tops[1:], strict=True):
         product = product * np.exp(values - top)
     total = product.sum(axis=axis)
-    if total.min(initial=1.0) > _TINY:
+    if total.min(initial=1.0) > TINY:
         summed = np.log(total) + sum(tops).squeeze(axis)
     else:
         summed = logsumexp(sum(aligned), axis=axis)
