@@ -6,12 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
-from click.core import ParameterSource
 
 from milpbn import PROCESS_START
 from milpbn.cli.data import DATA_OPTIONS
 from milpbn.cli.interrupts import Interrupts
-from milpbn.cli.params import refuse_overwriting
+from milpbn.cli.params import refuse_options, refuse_overwriting
 
 if TYPE_CHECKING:
     from milpbn.result import Result, TracePoint
@@ -79,12 +78,8 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     from milpbn.cli.solve import check_engine
 
     check_engine(ctx, options)
-    for name in _NOT_WITH_SCORES:
-        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            option = next(p for p in ctx.command.params if p.name == name).opts[0]
-            raise click.UsageError(
-                f"{option} does not go with --jkl: the file holds the parent sets and their scores"
-            )
+    why = "does not go with --jkl: the file holds the parent sets and their scores"
+    refuse_options(ctx, _NOT_WITH_SCORES, why)
     refuse_overwriting(
         {"--out": options["out"], "--trace": options["trace_file"]},
         {"the local scores": options["jkl"]},

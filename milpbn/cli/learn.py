@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from milpbn.cli.data import data_options
 from milpbn.cli.options import run_options, score_options, space_options
+from milpbn.cli.params import refuse_options
 from milpbn.cli.session import Session
 
 if TYPE_CHECKING:
@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 ALL = "all"
 EXIT_STOPPED = 3
 _SETTINGS = ("method", "folds")
+_SEARCH = (
+    "method",
+    "start",
+    "max_parents",
+    "class_parents",
+    "require",
+    "forbid",
+    "constraints_file",
+)
 
 
 @click.command(short_help="Learn a structure by a heuristic.")
@@ -104,12 +113,7 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
 def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     Session.check(options)
     if options["structure_file"]:
-        for name in ("method", "start", "max_parents", "class_parents", "require", "forbid"):
-            if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-                raise click.UsageError(
-                    f"--{name.replace('_', '-')} is about a search; --structure leaves nothing "
-                    "to search for"
-                )
+        refuse_options(ctx, _SEARCH, "is about a search; --structure leaves nothing to search for")
     from milpbn.errors import OptionError
     from milpbn.network.rescore import scores_multinets
     from milpbn.scores import make_score

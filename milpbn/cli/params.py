@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
+from click.core import ParameterSource
 
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
@@ -291,6 +292,14 @@ class OutputFile(_ParamType):
         except OptionError as error:
             self.fail(str(error), param, ctx)
         return path
+
+
+def refuse_options(ctx: click.Context, names: Sequence[str], why: str) -> None:
+    """Raise where one of these options is on the command line."""
+    for name in names:
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = next(p for p in ctx.command.params if p.name == name).opts[0]
+            raise click.UsageError(f"{option} {why}")
 
 
 def refuse_overwriting(

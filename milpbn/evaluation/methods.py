@@ -11,10 +11,12 @@ from sklearn.model_selection import GridSearchCV
 from milpbn.errors import OptionError
 from milpbn.estimators import BNClassifier
 from milpbn.evaluation.protocol import ValidationSplit
-from milpbn.learning import ENGINES, METHODS
+from milpbn.learning import ENGINES, METHODS, warm_starter
+from milpbn.network.rescore import scores_multinets
 from milpbn.parameters import make_parameters
 from milpbn.scores import MarginScore, make_score
 from milpbn.scores.base import DecomposableScore
+from milpbn.search.local_search import LocalSearch
 from milpbn.search.multinet import MULTINETS
 
 # Methods whose structure does not depend on score, margin or number of parents.
@@ -95,15 +97,19 @@ def _candidate(
         raise OptionError(
             f"{label}: the score {score.name} cannot be solved exactly; choose a heuristic"
         )
-    estimator = StoppableClassifier(
-        **{**settings, "engine": method, "score": given, "parameters": parameters}
-    )
+    if method in MULTINETS and not scores_multinets(score):
+        raise OptionError(f"{label}: the score {score.name} is none of multinets: sm, cr, cll")
     # What changes nothing need not be selected.
     grid = {
         name: list(values)
         for name, values in select.items()
         if method not in _FIXED and (name not in ("p", "gamma") or isinstance(score, MarginScore))
     }
+    # A selection fits many times: local search gives up as soon as it does for a start.
+    engine = warm_starter(method) if grid and method == LocalSearch.name else method
+    estimator = StoppableClassifier(
+        **{**settings, "engine": engine, "score": given, "parameters": parameters}
+    )
     return Candidate(label, parameters, estimator, grid)
 
 

@@ -80,7 +80,9 @@ def test_a_structure_of_other_variables_is_refused(milpbn, tmp_path):
     assert "sepalwidth" in result.output
 
 
-@pytest.mark.parametrize("option", [("--method", "sa"), ("--max-parents", 1), ("--start", "x")])
+@pytest.mark.parametrize(
+    "option", [("--method", "sa"), ("--max-parents", 1), ("--start", "x"), ("--constraints", "x")]
+)
 def test_a_given_structure_and_a_search_contradict(milpbn, tmp_path, option):
     result = milpbn("learn", "--dataset", "iris", "--structure", tmp_path / "x", *option)
     assert result.exit_code == 2

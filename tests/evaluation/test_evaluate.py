@@ -11,9 +11,9 @@ from sklearn.model_selection import GridSearchCV
 
 from milpbn import BNClassifier, Encoder, evaluate, load_dataset
 from milpbn.datasets import Table
-from milpbn.errors import DataError, OptionError
+from milpbn.errors import ConstraintError, DataError, OptionError
 from milpbn.evaluation import ValidationSplit
-from milpbn.families import Laplace
+from milpbn.families import Constraints, Laplace
 from milpbn.network.inference import accuracy
 from milpbn.network.network import fit_network
 from milpbn.structure import Structure
@@ -246,6 +246,7 @@ def test_a_class_that_only_test_rows_have_is_counted_as_error():
         ({"methods": []}, "at least one method"),
         ({"methods": ["nb", "nb"]}, "method 'nb' is listed twice"),
         ({"methods": ["nb:xx"]}, "unknown score 'xx'"),
+        ({"methods": ["multinet-cmi:mdl"]}, "the score mdl is none of multinets"),
         ({"methods": ["branch-and-cut:cr"]}, "the score cr cannot be solved exactly"),
         ({"parameters": ["magic"]}, "unknown parameters 'magic'"),
         ({"speed": 3}, "no parameter 'speed'"),
@@ -263,5 +264,6 @@ def test_mistakes_are_named_before_anything_runs(options, message):
 
 
 def test_an_error_in_a_fit_names_method_and_fold():
-    with pytest.raises(OptionError, match=r"tan-cmi:mdl, fold 1: .*training rows"):
-        evaluate("synthetic-3", ["tan-cmi:mdl"])
+    constraints = Constraints().merged([], [("nope", "class")])
+    with pytest.raises(ConstraintError, match=r"nb, fold 1: constraint on 'nope'"):
+        evaluate("synthetic-3", ["nb"], constraints=constraints)
