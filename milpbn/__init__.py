@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from milpbn.datasets import load_dataset, read_table
     from milpbn.encoding import EncodedData, Encoder
     from milpbn.estimators import BNClassifier
+    from milpbn.evaluation import evaluate
     from milpbn.families import Constraints
     from milpbn.learning import learn_parameters, learn_structure
     from milpbn.mdc import GBNCClassifier
@@ -32,6 +33,7 @@ _HOMES = {
     "Result": "milpbn.result",
     "Status": "milpbn.result",
     "Structure": "milpbn.structure",
+    "evaluate": "milpbn.evaluation",
     "learn_parameters": "milpbn.learning",
     "learn_structure": "milpbn.learning",
     "load_dataset": "milpbn.datasets",
@@ -48,6 +50,7 @@ __all__ = [
     "Result",
     "Status",
     "Structure",
+    "evaluate",
     "learn_parameters",
     "learn_structure",
     "load_dataset",

@@ -27,6 +27,7 @@ from milpbn.learning import SearchSpace, run_method, structure_clock
 from milpbn.network.inference import log_posterior
 from milpbn.parameters import make_parameters
 from milpbn.scores import make_score
+from milpbn.search import Learner
 from milpbn.structure import Structure
 
 
@@ -78,9 +79,10 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     missing : {"drop", "state"}, default="drop"
         Training rows with a missing feature are left out, or missing is a state
         of its own. In prediction a missing feature is summed out exactly.
-    engine : str, default="branch-and-cut"
-        An exact engine, or the name of a heuristic (see ``milpbn.search.LEARNERS``), or
-        ``"multinet-cmi"`` or ``"multinet-ear"`` for one structure a class.
+    engine : str or Learner, default="branch-and-cut"
+        An exact engine, or a heuristic (see ``milpbn.search.LEARNERS``) by name or as an
+        object with settings of its own, or ``"multinet-cmi"`` or ``"multinet-ear"`` for one
+        structure a class.
     time_limit : float, default=60.0
         Seconds for `fit`; None for no limit.
     gap : float, default=0.0
@@ -147,7 +149,7 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         constraints: Constraints | None = None,
         categorical_features: str | Sequence[int] | Sequence[str] = "from_dtype",
         missing: str = "drop",
-        engine: str = "branch-and-cut",
+        engine: str | Learner = "branch-and-cut",
         time_limit: float | None = 60.0,
         gap: float = 0.0,
         threads: int = 1,

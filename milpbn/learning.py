@@ -11,7 +11,7 @@ from milpbn.encoding.data import EncodedData
 from milpbn.engines.branch_and_cut import solve_branch_and_cut
 from milpbn.engines.cuts.relaxation import Pool
 from milpbn.engines.monolithic import SolveOptions, solve_monolithic
-from milpbn.errors import MilpbnError, OptionError, SolverError
+from milpbn.errors import DataError, MilpbnError, OptionError, SolverError
 from milpbn.families import Constraints, MergedRows, candidate_families
 from milpbn.families.candidates import DEFAULT_MEMORY
 from milpbn.families.smoothing import Smoothing, parse_smoothing
@@ -209,27 +209,18 @@ def run_method(
         clock.close_phase("scoring")
     if isinstance(method, str) and method in MULTINETS:
         result = _run_multinet(method, objective, score, data, clock, listener)
-    elif isinstance(method, str) and method in ENGINES:
-        if not isinstance(objective, MarginObjective | LinearObjective):
-            raise OptionError(
-                f"the score {score.name} cannot be solved exactly; choose another score or one of "
-                f"the heuristics {', '.join(LEARNERS)}"
-            )
-        engine = ENGINES[method] if pool is None else partial(ENGINES[method], pool=pool)
-        result = run_engine(
-            engine, objective, score, clock, start, start_source, begin, options, listener
-        )
     else:
-        given = start if isinstance(start, Structure) else None
-        learner = make_learner(method)
-        result = run_learner(
-            learner,
+        result = maximise(
             objective,
             score,
+            method=method,
             clock=clock,
-            seed=options.seed,
-            start=given,
+            start=start,
+            start_source=start_source,
+            options=options,
             listener=listener,
+            begin=begin,
+            pool=pool,
         )
     _check(result, score, data)
     clock.close_phase("checking")
@@ -240,6 +231,75 @@ def _wants_whole_space(method: str | Learner) -> bool:
     if isinstance(method, str) and (method in ENGINES or method in MULTINETS):
         return False
     return make_learner(method).whole_space
+
+
+def maximise(
+    objective: Objective,
+    score: Score,
+    *,
+    method: str | Learner = "branch-and-cut",
+    clock: Clock | None = None,
+    start: Structure | str | None = None,
+    start_source: str = "warm-start",
+    options: SolveOptions | None = None,
+    listener: Listener | None = None,
+    begin: Structure | None = None,
+    pool: Pool | None = None,
+) -> Result:
+    """Maximise an objective that is there already; see :func:`run_method`."""
+    clock, options = clock or Clock(), options or SolveOptions()
+    if isinstance(method, str) and method in ENGINES:
+        if not isinstance(objective, MarginObjective | LinearObjective):
+            raise OptionError(
+                f"the score {score.name} cannot be solved exactly; choose another score or one of "
+                f"the heuristics {', '.join(LEARNERS)}"
+            )
+        engine = ENGINES[method] if pool is None else partial(ENGINES[method], pool=pool)
+        return run_engine(
+            engine, objective, score, clock, start, start_source, begin, options, listener
+        )
+    given = start if isinstance(start, Structure) else None
+    return run_learner(
+        make_learner(method),
+        objective,
+        score,
+        clock=clock,
+        seed=options.seed,
+        start=given,
+        listener=listener,
+    )
+
+
+def given_structure(
+    data: EncodedData,
+    score: Score,
+    structure: Structure,
+    source: str,
+    clock: Clock | None = None,
+) -> Result:
+    """The result of not searching: a structure from elsewhere (`source`) and what it scores."""
+    clock = clock or Clock()
+    names = tuple(v.name for v in data.variables)
+    if absent := sorted(set(names) ^ set(structure.variables)):
+        raise DataError(
+            f"the variables of {source} are not those of {data.name}: only one of them has "
+            f"{', '.join(absent[:5])}"
+        )
+    structure = Structure.from_arcs(names, structure.arcs)
+    value = rescore(score, structure, data.variables, data.train())
+    clock.close_phase("scoring")
+    return Result(
+        status=Status.FEASIBLE,
+        structure=structure,
+        objective=value,
+        bound=None,
+        score=score.name,
+        score_parameters=score.settings(),
+        source=source,
+        engine="given structure",
+        seconds=dict(clock.phases),
+        trace=(TracePoint(clock.elapsed, value, None, source="end"),),
+    )
 
 
 def _run_multinet(

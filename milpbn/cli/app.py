@@ -11,12 +11,15 @@ import click
 
 from milpbn import __version__
 from milpbn.cli.datasets import datasets
+from milpbn.cli.evaluate import evaluate
+from milpbn.cli.export import export
 from milpbn.cli.inspect import inspect
 from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.learn import learn
 from milpbn.cli.mdc.group import mdc
 from milpbn.cli.missing_curve import missing_curve
 from milpbn.cli.predict import predict
+from milpbn.cli.scores import scores
 from milpbn.cli.solve import solve
 from milpbn.cli.verify import verify
 from milpbn.errors import MilpbnError
@@ -59,7 +62,19 @@ def cli() -> None:
     """
 
 
-for command in (solve, learn, inspect, verify, predict, missing_curve, mdc, datasets):
+for command in (
+    solve,
+    learn,
+    inspect,
+    verify,
+    predict,
+    evaluate,
+    missing_curve,
+    mdc,
+    export,
+    scores,
+    datasets,
+):
     cli.add_command(command)
 
 
@@ -86,7 +101,11 @@ def run(interrupts: Interrupts) -> NoReturn:
 
 def _exit(code: int) -> NoReturn:
     # Taking the interpreter apart takes half a second and more with these libraries, and a
-    # solver thread that did not return could crash it. All files are closed by now.
+    # solver thread that did not return could crash it. All files are closed by now; only the
+    # semaphores of worker processes would outlive this process.
+    workers: Any = sys.modules.get("multiprocessing.util")
+    if workers is not None:
+        workers._run_finalizers(0)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):
             stream.flush()

@@ -13,6 +13,18 @@ from milpbn.cli.params import Names
 if TYPE_CHECKING:
     from milpbn.datasets.table import Table
 
+DATA_OPTIONS = (
+    "dataset",
+    "file",
+    "target",
+    "categorical",
+    "numeric",
+    "drop",
+    "missing",
+    "rows",
+)
+"""The names of the data options, as `load_table` takes them."""
+
 _OPTIONS = (
     click.option("--dataset", help="A bundled data set; see `milpbn datasets list`."),
     click.option("--data", "file", metavar="FILE", help="Your own CSV, Parquet or ARFF file."),
@@ -26,6 +38,9 @@ _OPTIONS = (
         help="Leave incomplete rows out, or let missing be a state of its own.  "
         "[default: the catalog's policy, or drop]",
     ),
+)
+
+_ROWS = (
     click.option(
         "--rows",
         type=click.Choice(["train", "all"]),
@@ -38,6 +53,13 @@ _OPTIONS = (
 
 def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the data options to a command."""
+    for option in reversed((*_OPTIONS, *_ROWS)):
+        command = option(command)
+    return command
+
+
+def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the data options without the choice of rows."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command

@@ -8,6 +8,7 @@ import click
 
 from milpbn.cli.data import data_options
 from milpbn.cli.options import run_options, score_options, space_options
+from milpbn.cli.params import refuse_options
 from milpbn.cli.session import Session
 
 if TYPE_CHECKING:
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
 ALL = "all"
 EXIT_STOPPED = 3
 _SETTINGS = ("method", "folds")
+_SEARCH = (
+    "method",
+    "start",
+    "max_parents",
+    "class_parents",
+    "require",
+    "forbid",
+    "constraints_file",
+)
 
 
 @click.command(short_help="Learn a structure by a heuristic.")
@@ -38,7 +48,13 @@ _SETTINGS = ("method", "folds")
     help="Score rows by cross-validation inside the training rows.",
 )
 @space_options
-@click.option("--start", metavar="FILE", help="A model or structure file to start from.")
+@click.option("--start", metavar="FILE", help="A model, network or structure file to start from.")
+@click.option(
+    "--structure",
+    "structure_file",
+    metavar="FILE",
+    help="Do not search: fit parameters to the structure of a model, network or structure file.",
+)
 @run_options
 @click.pass_context
 def learn(ctx: click.Context, /, **options: Any) -> None:
@@ -64,16 +80,25 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
     Examples:
       milpbn learn --dataset vehicle --method sa --score sm --time-limit 30s
       milpbn learn --dataset satimage --method all --score cr --class-root
+      milpbn learn --dataset car --structure expert.bif --out model.json
     """
-    _check(options)
-    from milpbn.network.structure_file import read_structure
+    _check(ctx, options)
+    from milpbn.interchange import read_structure
+    from milpbn.learning import given_structure
 
     session = Session(ctx, options, ("searching",))
     with session.table:
-        start = read_structure(options["start"]) if options["start"] else None
+        file = options["start"] or options["structure_file"]
+        start = read_structure(file) if file else None
         session.load()
         table = ""
-        if options["method"] == ALL:
+        if options["structure_file"]:
+            assert start is not None
+            # The space that the model file states is one that holds the structure.
+            options["max_parents"] = max(1, *(len(s) for s in start.parents))
+            result = given_structure(session.data, session.score, start, file, session.clock)
+            model = session.model(result, ("structure_file", "folds"))
+        elif options["method"] == ALL:
             model, table = _race(session, start)
         else:
             result = _run(session, options["method"], session.structure_clock, start)
@@ -85,8 +110,10 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
     ctx.exit(EXIT_STOPPED if stopped else 0)
 
 
-def _check(options: dict[str, Any]) -> None:
+def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     Session.check(options)
+    if options["structure_file"]:
+        refuse_options(ctx, _SEARCH, "is about a search; --structure leaves nothing to search for")
     from milpbn.errors import OptionError
     from milpbn.network.rescore import scores_multinets
     from milpbn.scores import make_score

@@ -72,7 +72,7 @@ _CONSTRAINTS = (
 constraint_options = option_group(_CONSTRAINTS)
 """Arcs and limits that a user knows."""
 
-space_options = option_group(
+structure_options = option_group(
     (
         click.option(
             "--max-parents",
@@ -87,24 +87,29 @@ space_options = option_group(
             show_default=True,
             help="Whether features may be parents of the class.",
         ),
-        click.option(
-            "--smoothing",
-            type=SmoothingText(),
-            default="laplace",
-            show_default=True,
-            help="laplace[:COUNT] or epsilon[:VALUE].",
-        ),
-        click.option(
-            "--parameters",
-            type=ParametersText(),
-            default="ml",
-            show_default=True,
-            help="Of the final classifier: ml, cl or mm; settings as in cl:penalty=0.1.",
-        ),
         *_CONSTRAINTS,
     )
 )
 """Which structures are considered."""
+
+smoothing_option = click.option(
+    "--smoothing",
+    type=SmoothingText(),
+    default="laplace",
+    show_default=True,
+    help="laplace[:COUNT] or epsilon[:VALUE].",
+)
+
+_parameters = click.option(
+    "--parameters",
+    type=ParametersText(),
+    default="ml",
+    show_default=True,
+    help="Of the final classifier: ml, cl or mm; settings as in cl:penalty=0.1.",
+)
+
+space_options = option_group((structure_options, smoothing_option, _parameters))
+"""Which structures are considered, and how their parameters are estimated."""
 
 run_options = option_group(
     (

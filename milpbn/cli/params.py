@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
+from click.core import ParameterSource
 
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
@@ -148,6 +149,37 @@ class Names(_ParamType):
         return tuple(name.strip() for name in str(value).split(",") if name.strip())
 
 
+class Candidates(_ParamType):
+    """A hyper-parameter and its candidate values: ``p=0.6,0.9``.
+
+    Examples
+    --------
+    >>> Candidates().convert("max-parents=1,2", None, None)
+    ('max_parents', (1, 2))
+    """
+
+    name = "name=values"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, tuple[float, ...]]:
+        """See :class:`click.ParamType`."""
+        if isinstance(value, tuple):
+            return value
+        name, equals, texts = str(value).partition("=")
+        numbers = []
+        for text in texts.split(","):
+            try:
+                numbers.append(int(text) if text.strip().isdigit() else float(text))
+            except ValueError:
+                numbers.append(math.nan)
+        if not equals or not all(map(math.isfinite, numbers)):
+            self.fail(
+                f"{value!r} does not name candidates; write p=0.6,0.9 or max-parents=1,2",
+                param,
+                ctx,
+            )
+        return name.strip().replace("-", "_"), tuple(numbers)
+
+
 class ArcParam(_ParamType):
     """An arc ``A->B``."""
 
@@ -260,6 +292,14 @@ class OutputFile(_ParamType):
         except OptionError as error:
             self.fail(str(error), param, ctx)
         return path
+
+
+def refuse_options(ctx: click.Context, names: Sequence[str], why: str) -> None:
+    """Raise where one of these options is on the command line."""
+    for name in names:
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = next(p for p in ctx.command.params if p.name == name).opts[0]
+            raise click.UsageError(f"{option} {why}")
 
 
 def refuse_overwriting(

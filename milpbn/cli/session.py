@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn import PROCESS_START
-from milpbn.cli.data import check_data_options, load_table
+from milpbn.cli.data import DATA_OPTIONS, check_data_options, load_table
 from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.params import refuse_overwriting
 
@@ -18,17 +18,6 @@ if TYPE_CHECKING:
     from milpbn.encoding import EncodedData, Encoder
     from milpbn.network.model_file import Model
     from milpbn.result import Result, TracePoint
-
-_DATA_OPTIONS = (
-    "dataset",
-    "file",
-    "target",
-    "categorical",
-    "numeric",
-    "drop",
-    "missing",
-    "rows",
-)
 
 
 class Session:
@@ -98,7 +87,7 @@ class Session:
         """Read and encode the data, and say what was decided on the way."""
         from milpbn.encoding import Encoder
 
-        rows = load_table(**{name: self.options[name] for name in _DATA_OPTIONS})
+        rows = load_table(**{name: self.options[name] for name in DATA_OPTIONS})
         self.clock.close_phase("loading")
         self.encoder = Encoder.fit(rows)
         self.data = self.encoder.encode(rows)

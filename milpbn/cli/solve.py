@@ -23,6 +23,11 @@ EXIT_STOPPED = 3
 
 @click.command(short_help="Learn a structure exactly.")
 @data_options
+@click.option(
+    "--jkl",
+    metavar="X.jkl",
+    help="Solve for local scores instead of data; see `milpbn scores`.",
+)
 @grid_score_options
 @space_options
 @click.option(
@@ -51,7 +56,8 @@ EXIT_STOPPED = 3
     metavar="FILE|NAME|none",
     default="local-search",
     show_default=True,
-    help="Start from a model or structure file, from what a heuristic finds, or from nothing.",
+    help="Start from a model, network or structure file, from what a heuristic finds, or from "
+    "nothing.",
 )
 @click.option("--gap", type=Gap(), default=0.0, help="Stop at this gap: 1% or 0.01.  [default: 0]")
 @click.option(
@@ -80,7 +86,12 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
       milpbn solve --dataset car --score sm
       milpbn solve --data my.csv --target outcome --time-limit 5m --out model.json
       milpbn solve --dataset heart --class-root --p 0.6,0.8,0.9,0.99
+      milpbn solve --jkl asia.jkl --out structure.json
     """
+    if options["jkl"]:
+        from milpbn.cli.jkl import solve_local_scores
+
+        solve_local_scores(ctx, options)
     _check(ctx, options)
     start = start_structure(options["warm_start"])
     search = ("warm start",) if isinstance(start, str) else ()
@@ -112,10 +123,7 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
             raise click.UsageError(
                 "--warm-start takes one p; several start from each other's structures"
             )
-    emit_given = ctx.get_parameter_source("emit") is ParameterSource.COMMANDLINE
-    if emit_given and options["engine"] != "monolithic":
-        raise click.UsageError("--emit goes with --engine monolithic")
-    _check_host(options)
+    check_engine(ctx, options)
     from milpbn.scores import MarginScore, make_score
     from milpbn.scores.base import DecomposableScore
 
@@ -126,7 +134,11 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
         )
 
 
-def _check_host(options: dict[str, Any]) -> None:
+def check_engine(ctx: click.Context, options: dict[str, Any]) -> None:
+    """Refuse options of one engine or host that are given to another."""
+    emit_given = ctx.get_parameter_source("emit") is ParameterSource.COMMANDLINE
+    if emit_given and options["engine"] != "monolithic":
+        raise click.UsageError("--emit goes with --engine monolithic")
     if options["host"] != "scip":
         return
     if options["engine"] != "branch-and-cut":
@@ -140,7 +152,7 @@ def _check_host(options: dict[str, Any]) -> None:
 
 def start_structure(given: str) -> Structure | str | None:
     """A structure from a file, the name of a heuristic, or None."""
-    from milpbn.network.structure_file import read_structure
+    from milpbn.interchange import read_structure
     from milpbn.search import LEARNERS
 
     if given == "none":

@@ -12,7 +12,8 @@ need no grouping by what is missing in them. Written by hand, in numba: with as 
 patterns as rows, an array library spends its time on calls.
 
 Messages are logarithms (products over many children underflow); the sum is taken of numbers
-that are scaled by the largest.
+that are scaled by the largest. Where that underflows or every state is impossible, it is
+taken again in logarithms.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from milpbn.network.network import Codes, FloatArray, Network
 
 _jit: Callable[..., Any] = njit(cache=True, nogil=True)
 _CLASS = 0
+# A sum of scaled numbers above this has lost nothing that matters to underflow.
+TINY = 1e-200
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,20 @@ class Forest:
 
 
 @_jit
+def _log_sum(table, below):  # type: ignore[no-untyped-def]
+    """``log sum_x exp(table[x] + below[x])``, -inf where every state is impossible."""
+    top = -np.inf
+    for s in range(len(table)):
+        top = max(top, table[s] + below[s])
+    if top == -np.inf:
+        return top
+    total = 0.0
+    for s in range(len(table)):
+        total += np.exp(table[s] + below[s] - top)
+    return top + np.log(total)
+
+
+@_jit
 def _sum_out(  # type: ignore[no-untyped-def]
     codes, order, parent, cards, tables, thetas, base, by_class, by_parent, out
 ):
@@ -136,7 +153,11 @@ def _sum_out(  # type: ignore[no-untyped-def]
                         sum_ = 0.0
                         for s in range(r):
                             sum_ += thetas[at + s] * scaled[s]
-                        message = top + np.log(sum_)
+                        # Not so also where `top` is -inf: then the sum is not a number.
+                        if sum_ > TINY:
+                            message = top + np.log(sum_)
+                        else:
+                            message = _log_sum(tables[at : at + r], below[i])
                     if p >= 0:
                         below[p, v] += message
                     else:

@@ -18,14 +18,12 @@ import numpy.typing as npt
 from scipy.special import logsumexp
 
 from milpbn.errors import DataError
-from milpbn.network.forest import Forest
+from milpbn.network.forest import TINY, Forest
 from milpbn.network.multinet import Classifier, Multinet
 from milpbn.network.network import Codes, FloatArray, Network
 
 _ROWS_AT_ONCE = 2048
 _CLASS = 0
-# A sum of scaled factors above this has lost nothing that matters to underflow.
-_TINY = 1e-200
 
 
 def log_joint(network: Classifier, features: Codes) -> FloatArray:
@@ -79,9 +77,10 @@ def _sum_out_by_row(
 
 
 def log_posterior(network: Classifier, features: Codes) -> FloatArray:
-    """``(M, |C|)``: log P(c | observed features)."""
+    """``(M, |C|)``: log P(c | observed features); NaN where a row is impossible."""
     joint = log_joint(network, features)
-    out: FloatArray = joint - logsumexp(joint, axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        out: FloatArray = joint - logsumexp(joint, axis=1, keepdims=True)
     return out
 
 
@@ -181,11 +180,13 @@ def _sum_out(factors: list[_Factor], variable: int) -> _Factor:
     axis = 1 + scope.index(variable)
     aligned = [_align(f, scope) for f in factors]
     tops = [values.max(axis=axis, keepdims=True) for values in aligned]
+    # Networks from elsewhere have impossible states: -inf, and -inf - (-inf) is no number.
+    tops = [np.where(np.isneginf(top), 0.0, top) for top in tops]
     product = np.exp(aligned[0] - tops[0])
     for values, top in zip(aligned[1:], tops[1:], strict=True):
         product = product * np.exp(values - top)
     total = product.sum(axis=axis)
-    if total.min(initial=1.0) > _TINY:
+    if total.min(initial=1.0) > TINY:
         summed = np.log(total) + sum(tops).squeeze(axis)
     else:
         summed = logsumexp(sum(aligned), axis=axis)

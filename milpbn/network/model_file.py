@@ -80,10 +80,13 @@ class Model:
             names = tuple(v.name for v in encoder.variables)
             if structure.variables != names:
                 raise ModelFileError("structure and encoder have different variables")
+            result = Result.from_dict(content["result"])
+            if result.structure != structure:
+                raise ModelFileError("the result is about another structure")
             return cls(
                 network=_classifier(structure, encoder.variables, content["log_probabilities"]),
                 encoder=encoder,
-                result=Result.from_dict(content["result"]),
+                result=result,
                 settings=dict(content["settings"]),
                 data=dict(content["data"]),
                 # Files from before there was a choice have maximum-likelihood parameters.

@@ -177,3 +177,52 @@ def test_no_rows_and_no_features_are_fine():
 def test_the_wrong_number_of_features_is_named(shape):
     with pytest.raises(DataError, match=r"expected 1 feature codes a row, got an array \("):
         log_joint(TINY, np.zeros(shape, dtype=int))
+
+
+def test_impossible_states_are_summed_out(sum_over_completions):
+    """A network from elsewhere: b is the exclusive or of the class and a."""
+    yes_no = ("no", "yes")
+    variables = tuple(Variable(name, yes_no) for name in ("class", "a", "b"))
+    structure = Structure(("class", "a", "b"), ((), (), (0, 1)))
+    xor = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]])
+    with np.errstate(divide="ignore"):
+        tables = tuple(np.log(t) for t in (np.array([0.5, 0.5]), np.array([1.0, 0.0]), xor))
+    network = Network(structure, variables, tables)
+    rows = np.array([[-1, 1], [-1, -1], [0, -1], [0, 0], [-1, 0]])
+    with np.errstate(divide="ignore"):
+        wanted = sum_over_completions(network, rows)
+    assert (np.exp(log_joint(network, rows)) == np.exp(wanted)).all()
+    assert np.isnan(log_posterior(network, np.array([[1, 0]]))).all()
+
+
+@pytest.mark.parametrize("max_parents", [1, 2, 4])
+@pytest.mark.parametrize("seed", range(6))
+def test_random_impossible_states_are_summed_out(
+    random_network, sum_over_completions, seed, max_parents
+):
+    network, rng = random_network(seed, n=6, max_parents=max_parents, class_root=True)
+    tables = []
+    for table in network.log_cpts:
+        theta = np.exp(table) * (rng.random(table.shape) < 0.6)
+        theta[..., 0] += theta.sum(axis=-1) == 0
+        with np.errstate(divide="ignore"):
+            tables.append(np.log(theta / theta.sum(axis=-1, keepdims=True)))
+    network = Network(network.structure, network.variables, tuple(tables))
+    features = np.stack([rng.integers(0, v.card, 40) for v in network.variables[1:]], axis=1)
+    features[rng.random(features.shape) < 0.45] = -1
+    with np.errstate(divide="ignore"):
+        expected = np.exp(sum_over_completions(network, features))
+    assert (expected == 0).any()
+    assert np.exp(log_joint(network, features)) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_forest_sums_states_that_are_far_apart():
+    """The likelier state of a below the class is the one that its children all but exclude."""
+    names = ("class", "a", *(f"x{k}" for k in range(4)))
+    variables = tuple(Variable(name, ("no", "yes")) for name in names)
+    structure = Structure(names, ((), (), *(((1,),) * 4)))
+    child = np.array([[0.0, -300.0], [-300.0, 0.0]])
+    tables = (np.log([0.5, 0.5]), np.array([0.0, -1000.0]), *([child] * 4))
+    row = np.array([[-1, 1, 1, 1, 1]])
+    joint = log_joint(Network(structure, variables, tables), row)
+    assert joint == pytest.approx(np.full((1, 2), np.log(0.5) - 1000.0))

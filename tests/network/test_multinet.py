@@ -9,11 +9,11 @@ from problems import encoded, random_codes
 from milpbn import Constraints, Encoder, Model, learn_parameters, learn_structure, load_dataset
 from milpbn.errors import DataError, ModelFileError, OptionError
 from milpbn.families import Laplace, MergedRows
+from milpbn.interchange import read_structure
 from milpbn.network.inference import accuracy, log_joint, log_posterior
 from milpbn.network.multinet import fit_multinet
 from milpbn.network.network import fit_network
 from milpbn.network.rescore import rescore
-from milpbn.network.structure_file import read_structure
 from milpbn.parameters.convert import layout_of, with_tables
 from milpbn.parameters.losses import ConditionalLikelihood, SoftMargin
 from milpbn.parameters.optimise import Problem

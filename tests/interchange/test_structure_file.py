@@ -5,7 +5,7 @@ import json
 import pytest
 
 from milpbn.errors import ModelFileError
-from milpbn.network.structure_file import read_structure
+from milpbn.interchange import read_structure
 from milpbn.structure import Structure
 
 STRUCTURE = Structure(("class", "a", "b b"), ((), (0,), (0, 1)))
@@ -55,13 +55,13 @@ def test_a_model_is_read(tmp_path):
         ("class\na <- clas", r"start\.txt holds no structure: .*no variable 'clas'"),
         ("class <- a\na <- class", r"start\.txt holds no structure: .*cycle: "),
         ('{"class": ["a"], "a": ["class"]}', r"start\.txt holds no structure: .*cycle"),
-        ('{"class": [', r"start\.txt is not valid JSON"),
-        ('{"a":' * 100_000, r"start\.txt is not valid JSON"),
+        ('{"class": [', r"start\.txt holds no structure: not valid JSON"),
+        ('{"a":' * 100_000, r"start\.txt holds no structure: not valid JSON"),
         ('{"class": null}', r"start\.txt holds no structure"),
         ('{"class": 5}', r"start\.txt holds no structure"),
         ('{"class": [["a"]]}', r"start\.txt holds no structure"),
         ('{"format": "milpbn-model", "version": 1}', r"start\.txt is a damaged milpbn model"),
-        (b"\xff\xfe\x00", r"start\.txt is not a structure file: it is not text"),
+        (b"\xff\xfe\x00", r"start\.txt is not a network or structure file: it is not text"),
     ],
 )
 def test_a_bad_file_is_named_with_the_reason(write, content, message):

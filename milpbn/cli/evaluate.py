@@ -1,0 +1,256 @@
+"""``milpbn evaluate``: methods compared on the protocol of a data set."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milpbn.cli.data import check_data_options, load_table, table_options
+from milpbn.cli.interrupts import Interrupts
+from milpbn.cli.options import score_options, smoothing_option, structure_options
+from milpbn.cli.params import Candidates, Duration, Gap, Names, OutputFile, refuse_overwriting
+
+if TYPE_CHECKING:
+    from milpbn.datasets.table import Table
+    from milpbn.evaluation import Evaluation, FoldRecord
+
+EXIT_STOPPED = 3
+
+
+@click.command(short_help="Compare methods on test rows or folds.")
+@table_options
+@click.option(
+    "--method",
+    "methods",
+    type=Names(),
+    default="branch-and-cut",
+    show_default=True,
+    metavar="NAME[:SCORE],...",
+    help="Engines and heuristics, each with a score of its own if one is given: nb,hc:cr.",
+)
+@click.option(
+    "--parameters",
+    type=Names(),
+    default="ml",
+    show_default=True,
+    metavar="NAME,...",
+    help="How the parameters are learned: ml, cl, mm; a setting as in cl:penalty=0.1.",
+)
+@score_options
+@structure_options
+@smoothing_option
+@click.option(
+    "--select",
+    type=Candidates(),
+    multiple=True,
+    help="Choose by validation on the training rows: p=0.6,0.9, max-parents=1,2.",
+)
+@click.option(
+    "--folds",
+    type=click.IntRange(min=2),
+    help="Cross-validate with so many folds.  [default: the set's own protocol, or 5]",
+)
+@click.option("--gap", type=Gap(), default=0.0, help="Engines stop at this gap.  [default: 0]")
+@click.option(
+    "--time-limit",
+    type=Duration(),
+    default="60s",
+    show_default=True,
+    help="For each single fit: 90, 90s, 5m, 2h.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Folds at the same time.",
+)
+@click.option(
+    "--out",
+    type=OutputFile(),
+    metavar="RESULTS.jsonl",
+    help="Keep finished folds there; the same command goes on where it stopped.",
+)
+@click.option(
+    "--predictions",
+    "predictions_file",
+    type=OutputFile(),
+    metavar="FILE.csv",
+    help="Write the predictions for all test rows.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
+@click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
+@click.pass_context
+def evaluate(ctx: click.Context, /, **options: Any) -> None:
+    """Compare methods by accuracy (with 95 % interval), CLL, Brier score and size.
+
+    The rows are split as the data set demands: its test rows, or 5-fold cross-validation.
+    Cuts, states, structure, parameters and what --select chooses are learned from the
+    training rows of each fold alone. Ctrl-C keeps the finished folds.
+
+    \b
+    Examples:
+      milpbn evaluate --dataset satimage --method nb,tan-cmi,hc:cr --parameters ml,cl --class-root
+      milpbn evaluate --dataset heart --method nb,branch-and-cut --select p=0.6,0.8,0.9 \\
+          --select max-parents=1,2 --jobs 2 --out heart.jsonl
+    """
+    _check(options)
+    from milpbn.evaluation import evaluate as run
+
+    table = _table(options)
+    with _Bar(options["quiet"]) as bar, _workers(options["jobs"]):
+        evaluation = run(
+            table,
+            options["methods"],
+            parameters=options["parameters"],
+            select=dict(options["select"]),
+            folds=options["folds"],
+            seed=options["seed"],
+            n_jobs=options["jobs"],
+            result_file=options["out"],
+            predictions=options["predictions_file"] is not None,
+            listener=bar,
+            **_settings(options),
+        )
+        (ctx.find_object(Interrupts) or Interrupts()).close()  # nothing may spoil the report
+    _deliver(evaluation, options)
+    ctx.exit(0 if evaluation.complete else EXIT_STOPPED)
+
+
+@contextmanager
+def _workers(jobs: int) -> Iterator[None]:
+    """End joblib's processes with the command; they would wait for more work for minutes."""
+    try:
+        yield
+    finally:
+        if jobs > 1:
+            from joblib.externals.loky import get_reusable_executor
+
+            executor = get_reusable_executor(reuse=True)
+            # joblib's own kind of executor also removes its temporary folder.
+            stop = getattr(executor, "terminate", executor.shutdown)
+            stop(kill_workers=True)
+
+
+def _check(options: dict[str, Any]) -> None:
+    check_data_options(options)
+    if options["p"] is not None and options["gamma"] is not None:
+        raise click.UsageError("say --p or --gamma, not both")
+    names = [name for name, _ in options["select"]]
+    for name in ("p", "gamma"):
+        if options[name] is not None and {"p", "gamma"} & set(names):
+            raise click.UsageError(f"--{name} is fixed and selected at the same time")
+    if len(set(names)) < len(names):
+        raise click.UsageError("--select names a hyper-parameter twice")
+    refuse_overwriting(
+        {"--out": options["out"], "--predictions": options["predictions_file"]},
+        {"the data": options["file"], "the constraints": options["constraints_file"]},
+    )
+
+
+def _table(options: dict[str, Any]) -> Table:
+    names = ("dataset", "file", "target", "categorical", "numeric", "drop", "missing")
+    table = load_table(**{name: options[name] for name in names}, rows="train")
+    for note in table.notes:
+        if not options["quiet"]:
+            click.echo(f"note: {note}", err=True)
+    return table
+
+
+def _settings(options: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of the classifier."""
+    from milpbn.families import Constraints
+    from milpbn.scores import make_score
+
+    file = options["constraints_file"]
+    given = Constraints.from_file(file) if file else Constraints()
+    constraints = given.merged(options["require"], options["forbid"])
+    score = options["score"]
+    if options["ess"] is not None:
+        if score != "bdeu":
+            raise click.UsageError(f"--ess does not go with --score {score}")
+        score = make_score(score, ess=options["ess"])
+    names = ("max_parents", "class_parents", "smoothing", "time_limit", "gap", "gamma")
+    return {
+        "score": score,
+        "p": 0.9 if options["p"] is None else options["p"],
+        "constraints": constraints or None,
+        **{name: options[name] for name in names},
+    }
+
+
+def _deliver(evaluation: Evaluation, options: dict[str, Any]) -> None:
+    import json
+
+    from milpbn.files import write_whole
+
+    if options["predictions_file"]:
+        text = evaluation.predictions().to_csv(index=False, lineterminator="\n")
+        write_whole(options["predictions_file"], text)
+    if options["as_json"]:
+        content = {
+            "data": evaluation.table.name,
+            "protocol": evaluation.protocol,
+            "complete": evaluation.complete,
+            "methods": [vars(s) for s in evaluation.summaries()],
+        }
+        click.echo(json.dumps(content, indent=1))
+    else:
+        click.echo(evaluation)
+    for name in ("out", "predictions_file"):
+        if options[name] and not options["quiet"]:
+            click.echo(f"wrote {options[name]}", err=True)
+
+
+class _Bar:
+    """Progress on stderr: a bar in a terminal, a line for each fold elsewhere."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self._progress: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> _Bar:
+        if not self._quiet and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+
+            columns = ("[cyan]folds", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            self._progress = Progress(
+                *columns,
+                "{task.description}",
+                console=Console(stderr=True),
+                transient=True,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            self._task = self._progress.add_task("Ctrl-C keeps finished folds", total=None)
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def __call__(self, record: FoldRecord, done: int, total: int) -> None:
+        """Show a finished fold."""
+        share = 100 * record.measures.correct / record.measures.rows
+        line = (
+            f"{record.method} {record.parameters}, fold {record.fold}: {share:.2f} %, "
+            f"{record.seconds:.1f} s"
+        )
+        if self._progress is not None:
+            self._progress.update(self._task, completed=done, total=total, description=line)
+        elif not self._quiet:
+            click.echo(f"{done}/{total}  {line}", err=True)

@@ -1,0 +1,105 @@
+"""``milpbn solve --jkl``: the best structure for local scores, without data or classifier."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from milpbn import PROCESS_START
+from milpbn.cli.data import DATA_OPTIONS
+from milpbn.cli.interrupts import Interrupts
+from milpbn.cli.params import refuse_options, refuse_overwriting
+
+if TYPE_CHECKING:
+    from milpbn.result import Result, TracePoint
+    from milpbn.scores.local import LocalScores
+
+# The file says which families there are and what they score.
+_NOT_WITH_SCORES = (
+    *DATA_OPTIONS,
+    "score",
+    "p",
+    "gamma",
+    "ess",
+    "smoothing",
+    "parameters",
+    "max_parents",
+    "class_parents",
+    "require",
+    "forbid",
+    "constraints_file",
+    "write_model",
+)
+
+
+def solve_local_scores(ctx: click.Context, options: dict[str, Any]) -> NoReturn:
+    """Solve, report, and leave with the exit code of `milpbn solve`."""
+    _check(ctx, options)
+    from milpbn.cli.live import GapTable
+    from milpbn.cli.solve import EXIT_STOPPED, start_structure
+    from milpbn.clock import Clock
+    from milpbn.engines.monolithic import SolveOptions
+    from milpbn.interchange.jkl import read_jkl
+    from milpbn.learning import maximise
+
+    interrupts = ctx.find_object(Interrupts) or Interrupts()
+    start = start_structure(options["warm_start"])
+    phases = ("loading", *(("warm start",) if isinstance(start, str) else ()), "building")
+    clock = Clock(options["time_limit"], started=PROCESS_START)
+    table = GapTable(clock, interrupts, (*phases, "solving"), quiet=options["quiet"])
+
+    def listen(point: TracePoint) -> None:
+        if point.source == "end":
+            interrupts.close()  # there is a result: let nothing stop it from being saved
+        table(point)
+
+    with table:
+        scores = read_jkl(options["jkl"])
+        clock.close_phase("loading")
+        names = ("gap", "threads", "seed", "emit", "memory_limit", "host")
+        result = maximise(
+            scores.given,
+            scores,
+            method=options["engine"],
+            clock=clock,
+            start=start,
+            start_source=options["warm_start"],
+            options=SolveOptions(**{k: options[k] for k in names}),
+            listener=listen,
+        )
+    _deliver(result, scores, options)
+    within = result.gap_rel is not None and result.gap_rel <= options["gap"]
+    ctx.exit(0 if result.status == "optimal" or within else EXIT_STOPPED)
+
+
+def _check(ctx: click.Context, options: dict[str, Any]) -> None:
+    from milpbn.cli.solve import check_engine
+
+    check_engine(ctx, options)
+    why = "does not go with --jkl: the file holds the parent sets and their scores"
+    refuse_options(ctx, _NOT_WITH_SCORES, why)
+    refuse_overwriting(
+        {"--out": options["out"], "--trace": options["trace_file"]},
+        {"the local scores": options["jkl"]},
+    )
+
+
+def _deliver(result: Result, scores: LocalScores, options: dict[str, Any]) -> None:
+    from milpbn.cli.report import trace_csv
+    from milpbn.files import write_whole
+
+    if options["trace_file"]:
+        write_whole(options["trace_file"], trace_csv(result))
+    if options["out"]:
+        write_whole(options["out"], json.dumps(result.structure.to_dict(), indent=1) + "\n")
+    if options["as_json"]:
+        click.echo(json.dumps({"result": result.to_dict()}, indent=1, allow_nan=False))
+    else:
+        space = scores.given.space
+        click.echo(f"{'families':<12}{len(space)} of {space.n_variables} variables")
+        click.echo(f"{result}\n\n{result.structure}")
+    for name in ("out", "trace_file"):
+        if options[name] and not options["quiet"]:
+            click.echo(f"wrote {options[name]}", err=True)

@@ -1,0 +1,178 @@
+"""The record of one fold, and the file that makes an evaluation resumable.
+
+The file has a line of JSON with all settings, then one line a finished fold. It grows by
+whole lines; a last line that a killed run left unfinished is dropped on reading.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from milpbn.errors import DataError, OptionError
+from milpbn.evaluation.measures import Measures
+from milpbn.files import write_whole
+
+FORMAT = "milpbn-evaluation"
+VERSION = 1
+
+Key = tuple[str, str, int]
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Out-of-fold predictions: rows of the table, classes and their probabilities."""
+
+    rows: list[int]
+    classes: list[str]
+    proba: list[list[float]]
+
+
+@dataclass(frozen=True)
+class FoldRecord:
+    """One method on one fold.
+
+    Attributes
+    ----------
+    method, parameters
+        The method's label, and how its parameters are learned.
+    fold
+        Number of the fold, from 1.
+    measures
+        What the predictions are worth.
+    train_rows
+        Rows that were learned from.
+    n_parameters
+        Free parameters of the network; None for a classifier that has no network.
+    status, gap
+        How structure learning ended, and the relative gap where there is a bound.
+    selected
+        Hyper-parameters that validation chose.
+    seconds
+        Time to learn, selection included.
+    predictions
+        Where they were asked for.
+    """
+
+    method: str
+    parameters: str
+    fold: int
+    measures: Measures
+    train_rows: int
+    n_parameters: int | None = None
+    status: str = ""
+    gap: float | None = None
+    selected: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    predictions: Predictions | None = None
+
+    @property
+    def key(self) -> Key:
+        """What tells records of one evaluation apart."""
+        return self.method, self.parameters, self.fold
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> FoldRecord:
+        """The inverse of ``dataclasses.asdict``."""
+        given = data.get("predictions")
+        record = cls(
+            **{
+                **data,
+                "measures": Measures(**data["measures"]),
+                "predictions": None if given is None else Predictions(**given),
+            }
+        )
+        numbers = (record.fold, record.measures.rows, record.measures.correct)
+        if not all(isinstance(n, int) for n in numbers) or record.measures.rows < 1:
+            raise ValueError("a number of rows is not a whole number")
+        return record
+
+
+class ResultFile:
+    """A file of fold records under fixed settings.
+
+    Parameters
+    ----------
+    path
+        Where; created if it does not exist.
+    settings
+        Everything that the records depend on. A file with other settings is refused.
+    """
+
+    def __init__(self, path: str | Path, settings: dict[str, Any]) -> None:
+        self.path = Path(path)
+        # Through JSON and back, so that tuples and numbers compare as in the file.
+        self._header = json.loads(
+            json.dumps(
+                {"format": FORMAT, "version": VERSION, "settings": settings}, allow_nan=False
+            )
+        )
+
+    def open(self) -> list[FoldRecord]:
+        """Records of earlier runs; makes the file if there is none."""
+        if not self.path.exists():
+            write_whole(self.path, json.dumps(self._header) + "\n")
+            return []
+        try:
+            text = self.path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise DataError(f"cannot read {self.path}: {error.strerror or error}") from None
+        except UnicodeDecodeError:
+            raise DataError(f"{self.path} is not a file of milpbn evaluate") from None
+        whole, _, torn = text.rpartition("\n")
+        lines = whole.split("\n")
+        self._check_header(lines[0])
+        records = [self._record(number, line) for number, line in enumerate(lines[1:], 2)]
+        if torn:
+            write_whole(self.path, whole + "\n")
+        return records
+
+    def append(self, record: FoldRecord) -> None:
+        """Add a finished fold, safe against a crash after the return."""
+        line = json.dumps(asdict(record), allow_nan=False)
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise OptionError(f"cannot write {self.path}: {error.strerror or error}") from None
+
+    def _check_header(self, line: str) -> None:
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            raise DataError(
+                f"{self.path} is not a file of milpbn evaluate; choose another name for the results"
+            )
+        if found.get("version") != VERSION:
+            raise DataError(f"{self.path} has version {found.get('version')!r}, not {VERSION}")
+        theirs, mine = found.get("settings"), self._header["settings"]
+        if theirs != mine:
+            others = theirs if isinstance(theirs, dict) else {}
+            raise OptionError(
+                f"{self.path} holds results of other settings ({_differences(others, mine)}); use "
+                "the same settings to go on, or another file"
+            )
+
+    def _record(self, number: int, line: str) -> FoldRecord:
+        try:
+            return FoldRecord.from_dict(json.loads(line))
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            raise DataError(
+                f"{self.path}, line {number}: not a record of a fold ({error})"
+            ) from None
+
+
+def _differences(theirs: dict[str, Any], mine: dict[str, Any]) -> str:
+    shown = [
+        f"{k}: {theirs.get(k)!r} there, {mine.get(k)!r} here"
+        for k in {**mine, **theirs}
+        if theirs.get(k) != mine.get(k)
+    ]
+    return "; ".join(shown[:3]) + (", ..." if len(shown) > 3 else "")

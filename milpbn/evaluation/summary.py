@@ -1,0 +1,161 @@
+"""What an evaluation found: one line a method, and the predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from milpbn.datasets.table import Table
+from milpbn.evaluation.measures import accuracy_interval, mean_brier, mean_log_likelihood
+from milpbn.evaluation.protocol import Rows
+from milpbn.evaluation.records import FoldRecord
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One line of the table: a method over all its folds.
+
+    Attributes
+    ----------
+    method, parameters
+        The method's label, and how its parameters are learned.
+    folds
+        How many folds are finished.
+    accuracy, interval
+        Mean accuracy, and half the width of its 95 % confidence interval.
+    cll
+        Conditional log-likelihood a row.
+    brier
+        Brier score a row: 0 is perfect, 2 the worst.
+    n_parameters
+        Free parameters of the networks, averaged over folds; None without a network.
+    seconds
+        Time to learn, all folds together.
+    optimal
+        How many folds ended with a proof of optimality.
+    """
+
+    method: str
+    parameters: str
+    folds: int
+    accuracy: float
+    interval: float
+    cll: float
+    brier: float
+    n_parameters: float | None
+    seconds: float
+    optimal: int
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What methods are worth on a data set.
+
+    Attributes
+    ----------
+    table
+        The rows, incomplete ones left out where that is the policy.
+    row_numbers
+        Which rows of the given table these are, from 0.
+    protocol
+        How the rows were split, in words.
+    records
+        One for each method and fold, in the order of the methods.
+    n_expected
+        How many records a complete evaluation has.
+    """
+
+    table: Table
+    row_numbers: Rows
+    protocol: str
+    records: tuple[FoldRecord, ...]
+    n_expected: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether every fold of every method is there; False after Ctrl-C."""
+        return len(self.records) == self.n_expected
+
+    def summaries(self) -> list[Summary]:
+        """The lines of the table."""
+        groups: dict[tuple[str, str], list[FoldRecord]] = {}
+        for record in self.records:
+            groups.setdefault((record.method, record.parameters), []).append(record)
+        return [_summary(group) for group in groups.values()]
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table as a data frame."""
+        return pd.DataFrame([vars(s) for s in self.summaries()])
+
+    def predictions(self) -> pd.DataFrame:
+        """Out-of-fold predictions, one line a method and row; asked for in `evaluate`."""
+        parts = [self._predictions_of(r) for r in self.records if r.predictions]
+        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+    def _predictions_of(self, record: FoldRecord) -> pd.DataFrame:
+        kept = record.predictions
+        assert kept is not None
+        proba = np.array(kept.proba)
+        frame = pd.DataFrame(
+            {
+                "row": self.row_numbers[kept.rows] + 1,
+                "method": record.method,
+                "parameters": record.parameters,
+                "fold": record.fold,
+                "truth": self.table.target.iloc[kept.rows].to_numpy(),
+                "prediction": np.array(kept.classes, dtype=object)[proba.argmax(axis=1)],
+            }
+        )
+        for k, label in enumerate(kept.classes):
+            frame[f"P({label})"] = proba[:, k]
+        return frame
+
+    def __str__(self) -> str:
+        lines = [f"{'data':<12}{self.table.name}", f"{'protocol':<12}{self.protocol}"]
+        if not self.complete:
+            lines.append(f"{'finished':<12}{len(self.records)} of {self.n_expected} folds")
+        if any(r.measures.unknown for r in self.records):
+            lines.append(
+                f"{'note':<12}test rows of a class that no training row has are errors, and left "
+                "out of CLL"
+            )
+        summaries = self.summaries()
+        width = max([len("method"), *(len(s.method) for s in summaries)]) + 2
+        lines += [
+            "",
+            f"{'method':<{width}}{'learned':<9}{'accuracy':>16}{'CLL':>10}{'Brier':>9}"
+            f"{'parameters':>12}{'seconds':>9}{'optimal':>9}",
+        ]
+        lines += [_line(s, width) for s in summaries]
+        return "\n".join(lines)
+
+
+def _summary(records: Sequence[FoldRecord]) -> Summary:
+    measures = [r.measures for r in records]
+    accuracy, interval = accuracy_interval(measures)
+    sizes = [r.n_parameters for r in records if r.n_parameters is not None]
+    return Summary(
+        method=records[0].method,
+        parameters=records[0].parameters,
+        folds=len(records),
+        accuracy=accuracy,
+        interval=interval,
+        cll=mean_log_likelihood(measures),
+        brier=mean_brier(measures),
+        n_parameters=float(np.mean(sizes)) if sizes else None,
+        seconds=sum(r.seconds for r in records),
+        optimal=sum(r.status == "optimal" for r in records),
+    )
+
+
+def _line(s: Summary, width: int) -> str:
+    share = f"{100 * s.accuracy:.2f} ± {100 * s.interval:.2f} %"
+    size = "-" if s.n_parameters is None else f"{s.n_parameters:.0f}"
+    optimal = f"{s.optimal}/{s.folds}" if s.optimal else "-"
+    return (
+        f"{s.method:<{width}}{s.parameters:<9}{share:>16}{s.cll:>10.4f}{s.brier:>9.4f}"
+        f"{size:>12}{s.seconds:>9.2f}{optimal:>9}"
+    )

@@ -1,0 +1,79 @@
+r"""Names inside formats that allow few characters, reversibly.
+
+A character that a format cannot carry becomes ``_xHHHH_``, its code in hexadecimal: the
+convention of spreadsheet files (ECMA-376, ``ST_Xstring``). A text that looks like such an
+escape has its underscore escaped, so :func:`unescape` restores every name exactly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+_ESCAPE = re.compile(r"_x([0-9A-F]{4,6})_")
+_LOOKS_ESCAPED = r"_(?=x[0-9A-F]{4})"
+_EMPTY = "_x_"
+
+WORD = re.compile(rf"{_LOOKS_ESCAPED}|[^A-Za-z0-9_.-]|^[0-9.-]")
+"""What a word of BIF cannot hold: it has letters, digits and ``_.-``, and begins with a letter
+or an underscore."""
+
+WORD_OR_NUMBER = re.compile(rf"{_LOOKS_ESCAPED}|[^A-Za-z0-9_.-]|^(?![0-9]+\Z)[0-9.-]")
+"""The same for states of BIF, which may be whole numbers too."""
+
+IDENTIFIER = re.compile(rf"{_LOOKS_ESCAPED}|[^A-Za-z0-9_]|^[0-9]")
+"""What an identifier of NET cannot hold."""
+
+QUOTED = re.compile(rf"{_LOOKS_ESCAPED}|[^A-Za-z0-9_.<>=+-]")
+"""What a quoted state of NET should not hold: Hugin would take more, other readers do not."""
+
+_INVISIBLE = r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]"
+_OUTER_BLANK = r"^\s|\s\Z|(?<=\s)\s"
+
+XML = re.compile(rf"{_LOOKS_ESCAPED}|{_INVISIBLE}|{_OUTER_BLANK}")
+"""What XML cannot carry, and the blanks that its readers trim or merge."""
+
+MODELSTRING = re.compile(rf"{_LOOKS_ESCAPED}|[\[\]|:]|{_INVISIBLE}|{_OUTER_BLANK}")
+"""What has a meaning of its own in a model string."""
+
+JKL = re.compile(rf"{_LOOKS_ESCAPED}|\s|^#|{_INVISIBLE}")
+"""What separates names in a file of local scores."""
+
+
+def escape(name: str, unsafe: re.Pattern[str], keywords: Collection[str] = ()) -> str:
+    r"""The name without what `unsafe` matches; a keyword has its first letter escaped.
+
+    Examples
+    --------
+    >>> escape("petal length", WORD)
+    'petal_x0020_length'
+    >>> escape("table", WORD, {"table"})
+    '_x0074_able'
+    """
+    if name in ("", _EMPTY):
+        return _EMPTY if name == "" else "_x005F_x_"
+    if name.lower() in keywords:
+        return _code(name[0]) + name[1:]
+    return unsafe.sub(lambda match: _code(match[0]), name)
+
+
+def unescape(text: str) -> str:
+    """The name that :func:`escape` was given.
+
+    Examples
+    --------
+    >>> unescape("petal_x0020_length")
+    'petal length'
+    """
+    if text == _EMPTY:
+        return ""
+    return _ESCAPE.sub(_character, text)
+
+
+def _code(character: str) -> str:
+    return f"_x{ord(character):04X}_"
+
+
+def _character(match: re.Match[str]) -> str:
+    code = int(match[1], 16)
+    return chr(code) if code <= 0x10FFFF else match[0]

@@ -1,0 +1,40 @@
+"""Local scores that come from elsewhere: a number for each candidate family, and no data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from milpbn.clock import Checkpoint, no_checkpoint
+from milpbn.families.candidates import FamilySpace
+from milpbn.families.rows import MergedRows
+from milpbn.scores.base import LinearObjective, Score
+
+
+@dataclass(frozen=True)
+class LocalScores(Score):
+    """A decomposable score given as a table.
+
+    Attributes
+    ----------
+    given
+        The families and their scores.
+    source
+        Where they came from, for reports.
+    """
+
+    given: LinearObjective = field(repr=False)
+    source: str
+    name = "local scores"
+    title = "local scores from a file"
+    generative = True
+
+    def settings(self) -> dict[str, Any]:
+        """See :class:`~milpbn.scores.Score`."""
+        return {"source": self.source}
+
+    def objective(
+        self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
+    ) -> LinearObjective:
+        """The table itself, whatever the rows."""
+        return self.given

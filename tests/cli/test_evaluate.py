@@ -1,0 +1,121 @@
+"""``milpbn evaluate``: the table, files, going on, and what it refuses."""
+
+import json
+import signal
+
+import pandas as pd
+import pytest
+
+BASE = ("evaluate", "--dataset", "synthetic-3", "--method")
+
+
+def test_the_table_compares_methods(milpbn):
+    result = milpbn(*BASE, "nb,hc:cr,branch-and-cut")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0].split() == ["data", "synthetic-3"]
+    assert lines[1].endswith("1000 training rows, 1000 test rows")
+    assert [line.split()[:2] for line in lines[-3:]] == [
+        ["nb", "ml"],
+        ["hc:cr", "ml"],
+        ["branch-and-cut", "ml"],
+    ]
+    assert lines[-1].split()[-1] == "1/1"
+    assert "47.60 ± 3.10 %" in lines[-3]
+
+
+def test_progress_is_plain_lines_on_stderr(milpbn):
+    result = milpbn(*BASE, "nb,tan-cmi")
+    first, second = result.stderr.splitlines()
+    assert first.startswith("1/2  nb ml, fold 1: 47.60 %, ")
+    assert second.startswith("2/2  tan-cmi ml, fold 1: ")
+    assert "\x1b" not in result.stderr
+    assert milpbn(*BASE, "nb", "--quiet").stderr == ""
+
+
+def test_json_and_predictions(milpbn, tmp_path):
+    file = tmp_path / "predictions.csv"
+    result = milpbn(*BASE, "nb", "--json", "--predictions", file)
+    content = json.loads(result.stdout)
+    (line,) = content["methods"]
+    assert (content["complete"], line["method"], line["folds"]) == (True, "nb", 1)
+    frame = pd.read_csv(file)
+    assert len(frame) == 1000
+    assert (frame["truth"] == frame["prediction"]).mean() == pytest.approx(line["accuracy"])
+
+
+def test_a_file_of_results_goes_on(milpbn, tmp_path):
+    file = tmp_path / "results.jsonl"
+    assert milpbn(*BASE, "nb", "--out", file).exit_code == 0
+    again = milpbn(*BASE, "nb,tan-cmi", "--out", file)
+    assert again.exit_code == 0
+    assert again.stderr.splitlines()[0].startswith("2/2  tan-cmi")
+    other = milpbn(*BASE, "nb", "--out", file, "--seed", 5)
+    assert other.exit_code == 1
+    assert "holds results of other settings (seed: 0 there, 5 here" in other.stderr
+
+
+def test_own_data_are_cross_validated(milpbn, messy_csv):
+    data = ("--data", messy_csv, "--target", "Klasse №")
+    result = milpbn("evaluate", *data, "--method", "nb", "--folds", 3, "--missing", "state")
+    assert result.exit_code == 0, result.output
+    assert "3-fold cross-validation of 60 rows" in result.stdout
+    dropped = milpbn("evaluate", *data, "--method", "nb", "--json", "--quiet")
+    assert json.loads(dropped.stdout)["protocol"] == "5-fold cross-validation of 54 rows"
+
+
+def test_selection_from_the_command_line(milpbn, tmp_path):
+    file = tmp_path / "results.jsonl"
+    select = ("--select", "p=0.6,0.99", "--select", "max-parents=1,2")
+    result = milpbn(*BASE, "hc", *select, "--out", file, "--class-root")
+    assert result.exit_code == 0, result.output
+    record = json.loads(file.read_text().splitlines()[1])
+    assert set(record["selected"]) == {"p", "max_parents"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--method", "nbb"), "unknown method 'nbb'"),
+        (("--parameters", "magic"), "unknown parameters 'magic'"),
+        (("--select", "p"), "write p=0.6,0.9"),
+        (("--select", "p=a"), "write p=0.6,0.9"),
+        (("--select", "q=1"), "no parameter 'q'"),
+        (("--select", "p=0.6", "--select", "p=0.7"), "names a hyper-parameter twice"),
+        (("--select", "p=0.6", "--p", 0.7), "--p is fixed and selected"),
+        (("--p", 0.7, "--gamma", 1), "say --p or --gamma"),
+        (("--ess", 2), "--ess does not go with --score sm"),
+        (("--folds", 1), "--folds"),
+        (("--method", "branch-and-cut:cr"), "cannot be solved exactly"),
+    ],
+)
+def test_mistakes_are_named(milpbn, options, message):
+    result = milpbn("evaluate", "--dataset", "synthetic-3", *options)
+    assert result.exit_code in (1, 2)
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_the_data_are_not_overwritten(milpbn, messy_csv):
+    data = ("--data", messy_csv, "--target", "Klasse №")
+    result = milpbn("evaluate", *data, "--method", "nb", "--out", messy_csv)
+    assert result.exit_code == 2
+    assert "choose another name" in result.stderr
+
+
+def test_ctrl_c_keeps_finished_folds_and_the_file_goes_on(launch, milpbn, tmp_path):
+    """Heart takes the exact engine longer than the test waits."""
+    file = tmp_path / "results.jsonl"
+    options = ("--dataset", "heart", "--method", "nb,branch-and-cut", "--out", file)
+    started = launch("evaluate", *options)
+    seen = [started.stderr.readline() for _ in range(5)]
+    started.send_signal(signal.SIGINT)
+    stdout, stderr = started.communicate(timeout=60)
+    assert started.returncode == 3, stderr
+    assert "Traceback" not in stderr
+    assert "5 of 10 folds" in stdout
+    assert all("nb ml" in line for line in seen)
+    again = milpbn("evaluate", "--dataset", "heart", "--method", "nb", "--out", file)
+    # The time limit and all else are the same: nothing is computed again.
+    assert again.exit_code == 0, again.output
+    assert again.stderr == f"wrote {file}\n"

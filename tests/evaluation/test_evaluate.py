@@ -1,0 +1,269 @@
+"""Evaluations: right numbers, nothing learned from test rows, resumable, parallel."""
+
+from dataclasses import replace
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import GridSearchCV
+
+from milpbn import BNClassifier, Encoder, evaluate, load_dataset
+from milpbn.datasets import Table
+from milpbn.errors import ConstraintError, DataError, OptionError
+from milpbn.evaluation import ValidationSplit
+from milpbn.families import Constraints, Laplace
+from milpbn.network.inference import accuracy
+from milpbn.network.network import fit_network
+from milpbn.structure import Structure
+
+QUICK = ["nb", "tan-cmi"]
+
+
+def results(evaluation):
+    """Everything but the time it took."""
+    return [replace(r, seconds=0.0) for r in evaluation.records]
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return evaluate("iris", QUICK, predictions=True)
+
+
+@pytest.mark.parametrize("name", ["car", "monks-1"])
+def test_naive_bayes_on_test_rows_by_another_path(name):
+    table = load_dataset(name)
+    (line,) = evaluate(name, ["nb"]).summaries()
+    data = Encoder.fit(table).encode(table)
+    features = [v.name for v in data.variables]
+    naive = Structure.from_arcs(features, [(features[0], f) for f in features[1:]])
+    network = fit_network(naive, data.variables, data.train(), Laplace())
+    assert line.accuracy == pytest.approx(accuracy(network, data.test()))
+    assert line.n_parameters == network.n_parameters
+    n = len(data.test())
+    assert line.interval == pytest.approx(
+        1.959964 * np.sqrt(line.accuracy * (1 - line.accuracy) / n)
+    )
+
+
+def test_exact_engines_and_heuristics_share_a_table():
+    evaluation = evaluate(
+        "synthetic-3", ["nb", "hc:cr", "monolithic:mdl", "branch-and-cut"], class_parents=False
+    )
+    lines = evaluation.summaries()
+    assert [s.method for s in lines] == ["nb", "hc:cr", "monolithic:mdl", "branch-and-cut"]
+    assert [s.optimal for s in lines] == [0, 0, 1, 1]
+    frame = evaluation.to_frame()
+    assert frame["accuracy"].between(0, 1).all()
+    assert "1000 training rows, 1000 test rows" in str(evaluation)
+    assert evaluation.complete
+
+
+def test_predictions_cover_every_row_once_and_give_the_measures(iris):
+    frame = iris.predictions()
+    truth = load_dataset("iris").target
+    for method, line in zip(QUICK, iris.summaries(), strict=True):
+        part = frame[frame["method"] == method].sort_values("row")
+        assert part["row"].tolist() == list(range(1, 151))
+        assert (part["truth"].to_numpy() == truth.to_numpy()).all()
+        columns = [f"P({c})" for c in sorted(truth.unique())]
+        assert part[columns].sum(axis=1).to_numpy() == pytest.approx(np.ones(150))
+        by_fold = (part["truth"] == part["prediction"]).groupby(part["fold"]).mean()
+        assert line.accuracy == pytest.approx(by_fold.mean())
+        own = [row[f"P({row['truth']})"] for _, row in part.iterrows()]
+        assert line.cll == pytest.approx(np.log(own).mean())
+
+
+def test_every_method_goes_with_every_way_to_learn_parameters():
+    evaluation = evaluate("mofn-3-7-10", ["nb", "multinet-cmi:cr"], parameters=["ml", "cl"])
+    lines = {(s.method, s.parameters): s for s in evaluation.summaries()}
+    assert list(lines) == [(m, p) for m in ("nb", "multinet-cmi:cr") for p in ("ml", "cl")]
+    for method in ("nb", "multinet-cmi:cr"):
+        assert lines[method, "cl"].n_parameters == lines[method, "ml"].n_parameters
+    assert lines["nb", "cl"].cll > lines["nb", "ml"].cll
+
+
+def test_predictions_are_kept_only_where_asked_for():
+    evaluation = evaluate("synthetic-3", ["nb"])
+    assert evaluation.predictions().empty
+
+
+def test_nothing_is_learned_from_test_rows():
+    """Wild test rows change the measures, not what was learned."""
+    table = load_dataset("iris")
+    mask = np.arange(150) % 3 > 0
+    table = replace(table, is_train=mask)
+    features = table.features.copy()
+    features.loc[~mask] = 1e6 * np.random.default_rng(0).normal(size=((~mask).sum(), 4))
+    wild = replace(table, features=features)
+    tame, other = (
+        evaluate(t, ["tan-cmi", "hc"], select={"smoothing": ["laplace", "epsilon"]}).records
+        for t in (table, wild)
+    )
+    for a, b in zip(tame, other, strict=True):
+        assert (a.n_parameters, a.selected, a.status) == (b.n_parameters, b.selected, b.status)
+        assert a.measures != b.measures
+
+
+def test_hyper_parameters_are_selected_on_the_training_rows():
+    table = load_dataset("monks-3")
+    grid = {"p": [0.51, 0.999], "max_parents": [1, 2]}
+    (record,) = evaluate(table, ["hc"], select=grid, class_parents=False).records
+    train = table.train()
+    learner = BNClassifier(engine="hc", class_parents=False)
+    search = GridSearchCV(learner, grid, cv=ValidationSplit(0))
+    search.fit(train.features, train.target)
+    assert record.selected == search.best_params_
+    share = search.score(table.test().features, table.test().target)
+    assert record.measures.correct / record.measures.rows == pytest.approx(share)
+
+
+def test_what_changes_nothing_is_not_selected():
+    grid = {"p": [0.6, 0.9], "max_parents": [1, 2]}
+    methods = ["nb", "hc:cr", "hc:sm"]
+    chosen = {
+        r.method: set(r.selected)
+        for r in evaluate("synthetic-3", methods, select=grid, class_parents=False).records
+    }
+    assert chosen == {"nb": set(), "hc:cr": {"max_parents"}, "hc:sm": {"p", "max_parents"}}
+
+
+def test_two_processes_give_what_one_gives(iris):
+    assert results(evaluate("iris", QUICK, predictions=True, n_jobs=2)) == results(iris)
+
+
+def test_a_dask_cluster_gives_the_same(iris):
+    from dask.distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        Client(cluster) as client,
+        joblib.parallel_config(backend="dask"),
+    ):
+        found = evaluate("iris", QUICK, predictions=True)
+        tasks = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
+    assert results(found) == results(iris)
+    assert any("_run_fold" in name for name in tasks), tasks
+
+
+def test_finished_folds_are_not_computed_again(tmp_path):
+    seen = []
+    options = {
+        "result_file": tmp_path / "results.jsonl",
+        "listener": lambda record, done, total: seen.append((record.key, done, total)),
+    }
+    first = evaluate("iris", ["nb"], **options)
+    assert [(done, total) for _, done, total in seen] == [(k, 5) for k in range(1, 6)]
+    seen.clear()
+    assert evaluate("iris", ["nb"], **options).records == first.records
+    assert seen == []
+    both = evaluate("iris", QUICK, **options)
+    assert {key[0] for key, _, _ in seen} == {"tan-cmi"}
+    assert both.records[:5] == first.records
+    with pytest.raises(OptionError, match="max_parents: None there, 1 here"):
+        evaluate("iris", QUICK, max_parents=1, **options)
+
+
+def test_folds_without_predictions_are_computed_again_where_these_are_needed(tmp_path):
+    file = tmp_path / "results.jsonl"
+    evaluate("synthetic-3", ["nb"], result_file=file)
+    found = evaluate("synthetic-3", ["nb"], result_file=file, predictions=True)
+    assert len(found.predictions()) == 1000
+    again = evaluate("synthetic-3", ["nb"], result_file=file, predictions=True)
+    assert again.records == found.records
+
+
+def test_ctrl_c_keeps_finished_folds(tmp_path, iris):
+    def stop(record, done, total):
+        if done == 3:
+            raise KeyboardInterrupt
+
+    file = tmp_path / "results.jsonl"
+    part = evaluate("iris", QUICK, predictions=True, result_file=file, listener=stop)
+    assert (len(part.records), part.n_expected, part.complete) == (3, 10, False)
+    assert "3 of 10 folds" in str(part)
+    whole = evaluate("iris", QUICK, predictions=True, result_file=file)
+    assert whole.complete
+    assert results(whole) == results(iris)
+
+
+def test_an_interrupted_fit_is_no_result(monkeypatch):
+    """The learner keeps its best structure on Ctrl-C; an evaluation must not count it."""
+
+    def interrupted(*args, **kwargs):
+        from milpbn.learning import given_structure
+
+        data, score = args[:2]
+        names = [v.name for v in data.variables]
+        result = given_structure(data, score, Structure.from_arcs(names, []), "test")
+        return replace(result, status="interrupted")
+
+    monkeypatch.setattr("milpbn.estimators.run_method", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate("iris", ["nb"])
+
+
+def test_classifiers_of_ones_own():
+    evaluation = evaluate(
+        "iris", {"most frequent": DummyClassifier(), "nb": BNClassifier(engine="nb")}
+    )
+    dummy, own = evaluation.summaries()
+    assert dummy.accuracy == pytest.approx(1 / 3)
+    assert (dummy.n_parameters, dummy.parameters, dummy.optimal) == (None, "", 0)
+    assert own.accuracy > 0.9
+    assert "most frequent" in str(evaluation)
+
+
+def test_incomplete_rows_are_left_out_and_counted():
+    n = 40
+    features = pd.DataFrame({"x": (["a", "b"] * n)[:n], "y": (["c", "d", "e"] * n)[:n]})
+    features.loc[[0, 7], "x"] = None
+    table = Table("toy", features, pd.Series((["p", "q"] * n)[:n], name="class"), ())
+    frame = evaluate(table, ["nb"], predictions=True).predictions()
+    assert sorted(frame["row"]) == [k for k in range(1, n + 1) if k not in (1, 8)]
+    with_state = evaluate(replace(table, missing="state"), ["nb"], predictions=True)
+    assert len(with_state.predictions()) == n
+    with pytest.raises(DataError, match="toy: no row is complete"):
+        evaluate(replace(table, features=features.assign(z=None)), ["nb"])
+
+
+def test_a_class_that_only_test_rows_have_is_counted_as_error():
+    features = pd.DataFrame({"x": ["a", "b"] * 10})
+    target = pd.Series(["p", "q"] * 9 + ["p", "rare"], name="class")
+    evaluation = evaluate(Table("toy", features, target, ()), ["nb"])
+    assert sum(r.measures.unknown for r in evaluation.records) == 1
+    assert "no training row has" in str(evaluation)
+    assert np.isfinite(evaluation.summaries()[0].cll)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"methods": ["nbb"]}, "unknown method 'nbb'"),
+        ({"methods": []}, "at least one method"),
+        ({"methods": ["nb", "nb"]}, "method 'nb' is listed twice"),
+        ({"methods": ["nb:xx"]}, "unknown score 'xx'"),
+        ({"methods": ["multinet-cmi:mdl"]}, "the score mdl is none of multinets"),
+        ({"methods": ["branch-and-cut:cr"]}, "the score cr cannot be solved exactly"),
+        ({"parameters": ["magic"]}, "unknown parameters 'magic'"),
+        ({"speed": 3}, "no parameter 'speed'"),
+        ({"engine": "nb"}, "no parameter 'engine' to set here"),
+        ({"select": {"parameters": ["ml"]}}, "no parameter 'parameters' to set here"),
+        ({"select": {"q": [1]}}, "no parameter 'q'"),
+        ({"select": {"p": 0.9}}, "select p: expected a list"),
+        ({"select": {"p": []}}, "select p: expected a list"),
+        ({"folds": 1}, "at least 2 folds"),
+    ],
+)
+def test_mistakes_are_named_before_anything_runs(options, message):
+    with pytest.raises(OptionError, match=message):
+        evaluate("iris", **{"methods": ["nb"], **options})
+
+
+def test_an_error_in_a_fit_names_method_and_fold():
+    constraints = Constraints().merged([], [("nope", "class")])
+    with pytest.raises(ConstraintError, match=r"nb, fold 1: constraint on 'nope'"):
+        evaluate("synthetic-3", ["nb"], constraints=constraints)

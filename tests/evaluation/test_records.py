@@ -1,0 +1,94 @@
+"""The file of finished folds: comes back, goes on, refuses what is not its own."""
+
+import json
+
+import pytest
+
+from milpbn.errors import DataError, OptionError
+from milpbn.evaluation.measures import Measures
+from milpbn.evaluation.records import FoldRecord, Predictions, ResultFile
+
+RECORD = FoldRecord("nb", "ml", 1, Measures(10, 7, -3.25, 4.5), 40, 12, "feasible", seconds=0.1)
+WITH_PREDICTIONS = FoldRecord(
+    "hc:cr",
+    "ml",
+    2,
+    Measures(2, 1, -0.1, 0.2, 1),
+    8,
+    gap=0.5,
+    selected={"p": 0.9},
+    predictions=Predictions([0, 5], ["a", "ä\n"], [[0.1, 0.9], [1.0, 0.0]]),
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "results.jsonl"
+    file = ResultFile(path, {"seed": 0, "p": 0.9})
+    assert file.open() == []
+    file.append(RECORD)
+    file.append(WITH_PREDICTIONS)
+    return path
+
+
+def test_records_come_back(path):
+    assert ResultFile(path, {"seed": 0, "p": 0.9}).open() == [RECORD, WITH_PREDICTIONS]
+
+
+def test_other_settings_are_refused_by_name(path):
+    before = path.read_bytes()
+    with pytest.raises(OptionError, match=r"other settings \(seed: 0 there, 1 here\); use"):
+        ResultFile(path, {"seed": 1, "p": 0.9}).open()
+    with pytest.raises(OptionError, match="smoothing: None there, 'laplace' here"):
+        ResultFile(path, {"seed": 0, "p": 0.9, "smoothing": "laplace"}).open()
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("cut", [1, 5, 40])
+def test_a_line_that_a_killed_run_left_unfinished_is_dropped(path, cut):
+    path.write_bytes(path.read_bytes()[:-cut])
+    file = ResultFile(path, {"seed": 0, "p": 0.9})
+    assert file.open() == [RECORD]
+    file.append(WITH_PREDICTIONS)
+    assert file.open() == [RECORD, WITH_PREDICTIONS]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is not a file of milpbn evaluate"),
+        (b"a,b\n1,2\n", "is not a file of milpbn evaluate"),
+        (b"[1]\n", "is not a file of milpbn evaluate"),
+        (b"\xff\xfe\n", "is not a file of milpbn evaluate"),
+        (b"[" * 100_000 + b"\n", "is not a file of milpbn evaluate"),
+        (b'{"format": "milpbn-evaluation", "version": 9}\n', "has version 9, not 1"),
+    ],
+)
+def test_another_file_is_not_touched(path, content, message):
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        ResultFile(path, {}).open()
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "not json",
+        "{}",
+        "[]",
+        "null",
+        json.dumps({"method": "nb"}),
+        json.dumps({"method": "nb", "parameters": "ml", "fold": 1, "measures": 3, "train_rows": 1}),
+    ],
+)
+def test_a_damaged_line_is_named(path, line):
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:2], line, *lines[2:]]) + "\n")
+    with pytest.raises(DataError, match=r"results\.jsonl, line 3: not a record of a fold"):
+        ResultFile(path, {"seed": 0, "p": 0.9}).open()
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(OptionError, match="cannot write"):
+        ResultFile(tmp_path / "gone" / "x.jsonl", {}).open()
