@@ -42,7 +42,7 @@ def solve_local_scores(ctx: click.Context, options: dict[str, Any]) -> NoReturn:
     from milpbn.clock import Clock
     from milpbn.engines.monolithic import SolveOptions
     from milpbn.interchange.jkl import read_jkl
-    from milpbn.learning import maximise
+    from milpbn.maximising import maximise
 
     interrupts = ctx.find_object(Interrupts) or Interrupts()
     start = start_structure(options["warm_start"])

@@ -11,7 +11,8 @@ from sklearn.model_selection import GridSearchCV
 from milpbn.errors import OptionError
 from milpbn.estimators import BNClassifier
 from milpbn.evaluation.protocol import ValidationSplit
-from milpbn.learning import ENGINES, METHODS, warm_starter
+from milpbn.learning import METHODS
+from milpbn.maximising import ENGINES, warm_starter
 from milpbn.network.rescore import scores_multinets
 from milpbn.parameters import make_parameters
 from milpbn.scores import MarginScore, make_score

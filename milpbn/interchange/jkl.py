@@ -49,7 +49,7 @@ def read_jkl(path: str | Path) -> LocalScores:
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
-    >>> from milpbn.learning import maximise
+    >>> from milpbn.maximising import maximise
     >>> text = "2\\na 2\\n-3.5 0\\n-2.0 1 b\\nb 2\\n-3.0 0\\n-2.5 1 a\\n"
     >>> with TemporaryDirectory() as folder:
     ...     file = Path(folder, "two.jkl")

@@ -15,7 +15,7 @@ from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.monolithic import SolveOptions
 from milpbn.errors import DataError, MilpbnError, OptionError, SolverError
 from milpbn.families import Constraints
-from milpbn.learning import ENGINES, run_engine
+from milpbn.maximising import ENGINES, run_engine
 from milpbn.mdc import inference
 from milpbn.mdc.base import Codes, FloatArray, MultiDimensionalClassifier
 from milpbn.mdc.candidates import Nodes, parent_choices

@@ -11,7 +11,8 @@ from problems import encoded, random_codes
 from milpbn.errors import DataError
 from milpbn.families import FamilySpace
 from milpbn.interchange.jkl import parse_jkl, read_jkl, write_jkl
-from milpbn.learning import SearchSpace, build_objective, learn_structure, maximise
+from milpbn.learning import SearchSpace, build_objective, learn_structure
+from milpbn.maximising import maximise
 from milpbn.scores import LinearObjective, make_score
 
 SMALL = """3
