@@ -26,6 +26,7 @@ from milpbn.mdc.features import FeatureEncoder
 from milpbn.mdc.gbnc import GBNCClassifier
 from milpbn.mdc.local_models import ConfigurationModel, LocalModel
 from milpbn.mdc.training import Training
+from milpbn.network.model_file import read_marked_json
 from milpbn.result import Result
 
 FORMAT = "milpbn-gbnc"
@@ -100,7 +101,7 @@ class GBNCModel:
             Types of base estimators, by full name, that may be built beyond those of
             scikit-learn and numpy which skops trusts.
         """
-        content = _read(Path(path))
+        content = read_marked_json(Path(path), "GBNC model", FORMAT, VERSION)
         try:
             model = _classifier(content, _unpack(content["base_models"], trusted))
             return cls(model, dict(content["settings"]), dict(content["data"]))
@@ -225,28 +226,3 @@ def _logistic(data: Mapping[str, Any]) -> LogisticRegression:
         raise ModelFileError("coefficients and classes of a base model do not match")
     model.n_features_in_ = model.coef_.shape[1]
     return model
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ModelFileError(f"cannot read {path}: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise ModelFileError(f"{path} is not a GBNC model: it is not a text file") from None
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ModelFileError(
-            f"{path} is not a GBNC model, or is truncated: not valid JSON ({error})"
-        ) from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        kind = content.get("format") if isinstance(content, dict) else None
-        hint = "; use `milpbn inspect` and `milpbn predict`" if kind == "milpbn-model" else ""
-        raise ModelFileError(f"{path} is not a GBNC model (no {FORMAT!r} mark){hint}")
-    if content.get("version") != VERSION:
-        raise ModelFileError(
-            f"{path} has GBNC model format {content.get('version')!r}; this milpbn "
-            f"({milpbn.__version__}) reads version {VERSION}"
-        )
-    return content

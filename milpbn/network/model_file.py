@@ -22,6 +22,12 @@ from milpbn.structure import AnyStructure, ClassStructures, structure_from_dict
 FORMAT = "milpbn-model"
 VERSION = 1
 
+# Which commands read the files of each mark.
+_READERS = {
+    FORMAT: "; use `milpbn inspect` and `milpbn predict`",
+    "milpbn-gbnc": "; it is a GBNC model, use `milpbn mdc inspect` and `mdc predict`",
+}
+
 # What reading a file with wrong or missing entries may raise.
 _DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, MilpbnError)
 
@@ -73,7 +79,7 @@ class Model:
     @classmethod
     def load(cls, path: str | Path) -> Model:
         """Read a model file; anything wrong with it raises :class:`ModelFileError`."""
-        content = _read(Path(path))
+        content = read_marked_json(Path(path), "milpbn model", FORMAT, VERSION)
         try:
             encoder = Encoder.from_dict(content["encoder"])
             structure = structure_from_dict(content["structure"])
@@ -126,26 +132,27 @@ def _tables_from_dict(names: tuple[str, ...], tables: dict[str, Any]) -> tuple[F
     return cpts
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_marked_json(path: Path, what: str, mark: str, version: int) -> dict[str, Any]:
+    """A JSON object that carries a format mark and version; `what` names the kind in messages."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ModelFileError(f"cannot read {path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
-        raise ModelFileError(f"{path} is not a milpbn model: it is not a text file") from None
+        raise ModelFileError(f"{path} is not a {what}: it is not a text file") from None
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ModelFileError(
-            f"{path} is not a milpbn model, or is truncated: not valid JSON ({error})"
+            f"{path} is not a {what}, or is truncated: not valid JSON ({error})"
         ) from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        gbnc = isinstance(content, dict) and content.get("format") == "milpbn-gbnc"
-        hint = "; it is a GBNC model, use `milpbn mdc inspect` and `mdc predict`" if gbnc else ""
-        raise ModelFileError(f"{path} is not a milpbn model (no {FORMAT!r} mark){hint}")
-    if content.get("version") != VERSION:
+    found = content.get("format") if isinstance(content, dict) else None
+    if found != mark:
+        hint = _READERS.get(found, "") if isinstance(found, str) else ""
+        raise ModelFileError(f"{path} is not a {what} (no {mark!r} mark){hint}")
+    if content.get("version") != version:
         raise ModelFileError(
-            f"{path} has model format {content.get('version')!r}; this milpbn "
-            f"({milpbn.__version__}) reads version {VERSION}"
+            f"{path} has {what} format {content.get('version')!r}; this milpbn "
+            f"({milpbn.__version__}) reads version {version}"
         )
-    return content
+    return dict(content)

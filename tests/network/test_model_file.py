@@ -110,7 +110,9 @@ def test_a_foreign_file_is_named(saved, content, message):
 @pytest.mark.parametrize("version", [0, 2, None, "1"])
 def test_another_version_is_named(saved, version):
     damage(saved, lambda content: content.update(version=version))
-    with pytest.raises(ModelFileError, match=rf"iris\.json has model format {version!r}; this"):
+    with pytest.raises(
+        ModelFileError, match=rf"iris\.json has milpbn model format {version!r}; this"
+    ):
         Model.load(saved)
 
 
