@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from milpbn.cli.data import check_data_options, load_table, table_options
-from milpbn.cli.interrupts import Interrupts
-from milpbn.cli.options import score_options, smoothing_option, structure_options
+from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
+from milpbn.cli.options import given_constraints, score_options, smoothing_option, structure_options
 from milpbn.cli.params import Candidates, Duration, Gap, Names, OutputFile, refuse_overwriting
+from milpbn.cli.workers import ending_workers
 
 if TYPE_CHECKING:
     from milpbn.datasets.table import Table
     from milpbn.evaluation import Evaluation, FoldRecord
-
-EXIT_STOPPED = 3
 
 
 @click.command(short_help="Compare methods on test rows or folds.")
@@ -104,7 +101,7 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
     from milpbn.evaluation import evaluate as run
 
     table = _table(options)
-    with _Bar(options["quiet"]) as bar, _workers(options["jobs"]):
+    with _Bar(options["quiet"]) as bar, ending_workers(options["jobs"], kill=True):
         evaluation = run(
             table,
             options["methods"],
@@ -121,21 +118,6 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
         (ctx.find_object(Interrupts) or Interrupts()).close()  # nothing may spoil the report
     _deliver(evaluation, options)
     ctx.exit(0 if evaluation.complete else EXIT_STOPPED)
-
-
-@contextmanager
-def _workers(jobs: int) -> Iterator[None]:
-    """End joblib's processes with the command; they would wait for more work for minutes."""
-    try:
-        yield
-    finally:
-        if jobs > 1:
-            from joblib.externals.loky import get_reusable_executor
-
-            executor = get_reusable_executor(reuse=True)
-            # joblib's own kind of executor also removes its temporary folder.
-            stop = getattr(executor, "terminate", executor.shutdown)
-            stop(kill_workers=True)
 
 
 def _check(options: dict[str, Any]) -> None:
@@ -165,12 +147,9 @@ def _table(options: dict[str, Any]) -> Table:
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
     """The parameters of the classifier."""
-    from milpbn.families import Constraints
     from milpbn.scores import make_score
 
-    file = options["constraints_file"]
-    given = Constraints.from_file(file) if file else Constraints()
-    constraints = given.merged(options["require"], options["forbid"])
+    constraints = given_constraints(options)
     score = options["score"]
     if options["ess"] is not None:
         if score != "bdeu":

@@ -73,7 +73,6 @@ def solve_grid(session: Session, further: tuple[str, ...]) -> list[Result]:
         for p, result in runs:
             session.score = scores[p]
             model = session.model(result, further)
-            model.settings["p"] = p
             _save(session, model, p)
             results.append(result)
             if options["as_json"]:

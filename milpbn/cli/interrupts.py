@@ -6,6 +6,9 @@ import signal
 import time
 from types import FrameType
 
+EXIT_STOPPED = 3
+"""The exit code of a command that was stopped, or whose time ended, with a result to show."""
+
 # Signals in quick succession (a key held down, an impatient scheduler) count as one.
 _SECONDS_OF_ONE = 2.0
 

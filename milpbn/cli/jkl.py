@@ -37,8 +37,9 @@ _NOT_WITH_SCORES = (
 def solve_local_scores(ctx: click.Context, options: dict[str, Any]) -> NoReturn:
     """Solve, report, and leave with the exit code of `milpbn solve`."""
     _check(ctx, options)
+    from milpbn.cli.interrupts import EXIT_STOPPED
     from milpbn.cli.live import GapTable
-    from milpbn.cli.solve import EXIT_STOPPED, start_structure
+    from milpbn.cli.solve import start_structure
     from milpbn.clock import Clock
     from milpbn.engines.monolithic import SolveOptions
     from milpbn.interchange.jkl import read_jkl

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.data import data_options
+from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import run_options, score_options, space_options
 from milpbn.cli.params import refuse_options
 from milpbn.cli.session import Session
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from milpbn.structure import Structure
 
 ALL = "all"
-EXIT_STOPPED = 3
 _SETTINGS = ("method", "folds")
 _SEARCH = (
     "method",

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.data import check_data_options, data_options, load_table
+from milpbn.cli.data import DATA_OPTIONS, check_data_options, data_options, load_table
+from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.params import (
     Counts,
     Duration,
@@ -18,9 +19,6 @@ from milpbn.cli.params import (
 
 if TYPE_CHECKING:
     from milpbn.missing_curve import CurvePoint
-
-EXIT_STOPPED = 3
-_DATA = ("dataset", "file", "target", "categorical", "numeric", "drop", "missing", "rows")
 
 
 @click.command("missing-curve", short_help="Accuracy against the number of missing features.")
@@ -107,7 +105,7 @@ def _points(options: dict[str, Any], classifiers: tuple[str, ...]) -> tuple[list
         if not options["quiet"]:
             click.echo(line, err=True)
 
-    table = load_table(**{name: options[name] for name in _DATA})
+    table = load_table(**{name: options[name] for name in DATA_OPTIONS})
     if not table.has_test:
         told("note: no test rows: a random third of the rows is held out")
     table = hold_out(table, options["seed"])

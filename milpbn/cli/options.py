@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,9 @@ from milpbn.cli.params import (
     Size,
     SmoothingText,
 )
+
+if TYPE_CHECKING:
+    from milpbn.families import Constraints
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -71,6 +74,16 @@ _CONSTRAINTS = (
 
 constraint_options = option_group(_CONSTRAINTS)
 """Arcs and limits that a user knows."""
+
+
+def given_constraints(options: Mapping[str, Any]) -> Constraints:
+    """What the constraint options say together."""
+    from milpbn.families import Constraints
+
+    file = options["constraints_file"]
+    given = Constraints.from_file(file) if file else Constraints()
+    return given.merged(options["require"], options["forbid"])
+
 
 structure_options = option_group(
     (

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from milpbn.cli.data import DATA_OPTIONS, check_data_options, data_options, load_table
-from milpbn.cli.options import structure_options
+from milpbn.cli.options import given_constraints, structure_options
 from milpbn.cli.params import Duration, Number, OutputFile, Size, refuse_overwriting
 
 
@@ -46,16 +46,13 @@ def scores(**options: Any) -> None:
     )
     from milpbn.clock import Clock
     from milpbn.encoding import Encoder
-    from milpbn.families import Constraints
     from milpbn.files import write_whole
     from milpbn.interchange.jkl import write_jkl
     from milpbn.learning import SearchSpace, build_objective
     from milpbn.scores import LinearObjective, make_score
 
     clock = Clock(options["time_limit"], started=PROCESS_START)
-    file = options["constraints_file"]
-    given = Constraints.from_file(file) if file else Constraints()
-    constraints = given.merged(options["require"], options["forbid"])
+    constraints = given_constraints(options)
     table = load_table(**{name: options[name] for name in DATA_OPTIONS})
     encoder = Encoder.fit(table)
     data = encoder.encode(table)

@@ -11,6 +11,7 @@ import click
 from milpbn import PROCESS_START
 from milpbn.cli.data import DATA_OPTIONS, check_data_options, load_table
 from milpbn.cli.interrupts import Interrupts
+from milpbn.cli.options import given_constraints
 from milpbn.cli.params import refuse_overwriting
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ class Session:
     def __init__(self, ctx: click.Context, options: dict[str, Any], phases: Sequence[str]) -> None:
         from milpbn.cli.live import GapTable
         from milpbn.clock import Clock
-        from milpbn.families import Constraints
         from milpbn.learning import SearchSpace, structure_clock
         from milpbn.parameters import make_parameters
         from milpbn.scores import make_score
@@ -55,9 +55,7 @@ class Session:
             ess=1.0 if options["ess"] is None else options["ess"],
             folds=options.get("folds"),
         )
-        file = options["constraints_file"]
-        given = Constraints.from_file(file) if file else Constraints()
-        self.constraints = given.merged(options["require"], options["forbid"])
+        self.constraints = given_constraints(options)
         self.space = SearchSpace(options["max_parents"], options["class_parents"], self.constraints)
         self.data: EncodedData
         self.encoder: Encoder

@@ -9,6 +9,7 @@ from click.core import ParameterSource
 
 from milpbn.cli.data import data_options
 from milpbn.cli.grid import check_grid, solve_grid
+from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import grid_score_options, run_options, space_options
 from milpbn.cli.params import Gap, OutputFile
 from milpbn.cli.session import Session
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from milpbn.learning import SearchSpace
     from milpbn.result import Result
     from milpbn.structure import Structure
-
-EXIT_STOPPED = 3
 
 
 @click.command(short_help="Learn a structure exactly.")

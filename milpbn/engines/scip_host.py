@@ -28,7 +28,6 @@ FloatArray = npt.NDArray[np.float64]
 
 # SCIP's tolerance on rows; its bound is lifted by what this can hide in the heights.
 _FEASIBILITY = 1e-9
-_CLUSTERS_A_ROUND = 40
 _NOT_INSTALLED = "the host scip needs PySCIPOpt: pip install 'milpbn[scip]'"
 
 
@@ -188,7 +187,7 @@ class ScipHost:
                 self.model.addVarToRow(row, self.eta[f], -float(cut.coefficients[f]))
             self.model.addVarToRow(row, self.heights[cut.group], 1.0)
             self._finish(row, force)
-        clusters = self.oracle.violated_clusters(eta)[:_CLUSTERS_A_ROUND]
+        clusters = self.oracle.violated_clusters(eta)
         for cluster in clusters:
             row = self._row(len(cluster) - 1.0)
             for f in self.oracle.clusters.row(cluster):

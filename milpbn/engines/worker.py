@@ -19,8 +19,6 @@ from milpbn.families.candidates import CLASS
 
 FloatArray = npt.NDArray[np.float64]
 
-# Cluster rows added in one round at the most: the most violated ones.
-_CLUSTERS_A_ROUND = 40
 # A cut must be violated by this fraction of the objective to be worth a row.
 _CUT_VIOLATION = 1e-7
 # Solves that a cut may be slack before it is dropped.
@@ -211,9 +209,7 @@ class Worker:
 
     def add_clusters(self, point: Point) -> int:
         """Violated cluster rows; an integer point is checked for cycles exactly."""
-        return self.relaxation.add_clusters(
-            self.oracle.violated_clusters(point.eta)[:_CLUSTERS_A_ROUND]
-        )
+        return self.relaxation.add_clusters(self.oracle.violated_clusters(point.eta))
 
     def add_hidden_clusters(self, point: Point) -> int:
         """Cluster rows that only an integer program finds; none where separation is exact."""

@@ -340,15 +340,3 @@ def _task(
         # Ctrl-C reaches every process of a terminal; the one that asked for work ends it.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     return (child, parents), train_family(matrix, codes, cards, child, parents, d, base)
-
-
-def stop_workers() -> None:
-    """End joblib's idle processes and free their shared memory.
-
-    They would end by themselves, but not before a command that leaves without taking the
-    interpreter apart, and then they complain.
-    """
-    from joblib.externals.loky import get_reusable_executor
-
-    executor = get_reusable_executor(reuse=True)
-    getattr(executor, "terminate", executor.shutdown)()

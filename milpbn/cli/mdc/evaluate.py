@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.mdc.options import (
     check_data_options,
     data_options,
@@ -14,14 +15,14 @@ from milpbn.cli.mdc.options import (
     make_classifier,
     model_options,
 )
-from milpbn.cli.options import constraint_options
+from milpbn.cli.options import constraint_options, given_constraints
 from milpbn.cli.params import Names, OutputFile, refuse_overwriting
+from milpbn.cli.workers import ending_workers
 
 if TYPE_CHECKING:
     from milpbn.mdc.base import MultiDimensionalClassifier
     from milpbn.mdc.evaluation import FoldScore
 
-EXIT_STOPPED = 3
 _METHODS = ("gbnc", "br", "cc", "cp")
 _SETTINGS = ("base", "max_parents", "mixed", "max_discrete_parents", "seed", "folds", "chains")
 
@@ -77,7 +78,6 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
 
     from milpbn.files import write_whole
     from milpbn.mdc import evaluation
-    from milpbn.mdc.training import stop_workers
 
     table = load_multi(options)
     if options["fold_file"]:
@@ -112,14 +112,14 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
 
     interrupted = False
     try:
-        evaluation.evaluate(table, folds, _methods(options), done=tuple(scores), listener=listener)
+        with ending_workers(options["jobs"]):
+            evaluation.evaluate(
+                table, folds, _methods(options), done=tuple(scores), listener=listener
+            )
     except KeyboardInterrupt:
         if not scores:
             raise
         interrupted = True
-    finally:
-        if options["jobs"] != 1:
-            stop_workers()
     if options["as_json"]:
         click.echo(evaluation.to_json(settings, scores), nl=False)
     else:
@@ -130,7 +130,7 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
 
 
 def _constraints(options: dict[str, Any]) -> dict[str, Any]:
-    constraints = make_classifier(options).constraints
+    constraints = given_constraints(options)
     return constraints.to_dict() if constraints else {}
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.options import option_group
+from milpbn.cli.options import given_constraints, option_group
 from milpbn.cli.params import Names
 
 if TYPE_CHECKING:
@@ -109,18 +109,15 @@ def load_multi(options: Mapping[str, Any]) -> MultiTable:
 
 def make_classifier(options: Mapping[str, Any]) -> GBNCClassifier:
     """The classifier that the model options describe, unfitted."""
-    from milpbn.families import Constraints
     from milpbn.mdc import GBNCClassifier
     from milpbn.mdc.base import BASES
 
-    file = options["constraints_file"]
-    given = Constraints.from_file(file) if file else Constraints()
     return GBNCClassifier(
         BASES[options["base"]](),
         max_parents=options["max_parents"],
         mixed=options["mixed"],
         max_discrete_parents=options["max_discrete_parents"],
-        constraints=given.merged(options["require"], options["forbid"]),
+        constraints=given_constraints(options),
         n_jobs=options["jobs"],
         random_state=options["seed"],
     )

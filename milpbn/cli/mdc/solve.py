@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn import PROCESS_START
-from milpbn.cli.interrupts import Interrupts
+from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
 from milpbn.cli.mdc.options import (
     check_data_options,
     data_options,
@@ -19,6 +19,7 @@ from milpbn.cli.mdc.options import (
 )
 from milpbn.cli.options import constraint_options
 from milpbn.cli.params import Duration, OutputFile, refuse_overwriting
+from milpbn.cli.workers import ending_workers
 
 if TYPE_CHECKING:
     from milpbn.clock import Clock
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from milpbn.mdc.model_file import GBNCModel
     from milpbn.result import TracePoint
 
-EXIT_STOPPED = 3
 _SETTINGS = (
     "base",
     "max_parents",
@@ -98,7 +98,6 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     )
     from milpbn.cli.solve import start_structure
     from milpbn.clock import Clock
-    from milpbn.mdc.training import stop_workers
 
     clock = Clock(options["time_limit"], started=PROCESS_START)
     model = make_classifier(options)
@@ -109,11 +108,8 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     if not options["quiet"]:
         for note in table.notes:
             click.echo(f"note: {note}", err=True)
-    try:
+    with ending_workers(options["jobs"]):
         _learn(ctx, model, table, clock, options)
-    finally:
-        if options["jobs"] != 1:
-            stop_workers()
     _deliver(model, table, options)
     ctx.exit(0 if model.optimal_ else EXIT_STOPPED)
 

@@ -19,6 +19,9 @@ Families = npt.NDArray[np.int64]
 GROUPS = 40
 """Row groups of the concave cuts."""
 
+# Cluster rows named in one round at the most: the most violated ones.
+_CLUSTERS_A_ROUND = 40
+
 # A family counts as chosen from here on.
 _CHOSEN = 1 - 1e-6
 
@@ -86,4 +89,4 @@ class CutOracle:
         if not found and chosen is not None:
             cycle = self.clusters.cycle(chosen)
             found = [] if cycle is None else [cycle]
-        return found
+        return found[:_CLUSTERS_A_ROUND]
