@@ -64,6 +64,9 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parents per variable, the class counted.
     class_parents : bool, default=True
         Whether features may be parents of the class.
+    augmented : bool, default=False
+        Whether a feature with parents must have the class among them; for margin
+        scores this is always so.
     smoothing : str, default="laplace"
         ``"laplace[:COUNT]"`` or ``"epsilon[:VALUE]"``.
     parameters : {"ml", "cl", "mm"}, default="ml"
@@ -144,6 +147,7 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         gamma: float | None = None,
         max_parents: int = 2,
         class_parents: bool = True,
+        augmented: bool = False,
         smoothing: str = "laplace",
         parameters: str = "ml",
         constraints: Constraints | None = None,
@@ -161,6 +165,7 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.gamma = gamma
         self.max_parents = max_parents
         self.class_parents = class_parents
+        self.augmented = augmented
         self.smoothing = smoothing
         self.parameters = parameters
         self.constraints = constraints
@@ -210,7 +215,7 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             make_score(
                 self.__dict__["score"], p=self.p, gamma=self.gamma, smoothing=self.smoothing
             ),
-            SearchSpace(self.max_parents, self.class_parents, self.constraints),
+            SearchSpace(self.max_parents, self.class_parents, self.constraints, self.augmented),
             method=self.engine,
             clock=structure_clock(clock, parameters),
             start=self.start,

@@ -48,11 +48,15 @@ class SearchSpace:
         Whether features may be parents of the class.
     constraints
         Required and forbidden arcs, tiers, parent limits.
+    augmented
+        Whether a feature with parents must have the class among them. For margins that
+        loses nothing and is always so; for generative scores it is a choice.
     """
 
     max_parents: int = 2
     class_parents: bool = True
     constraints: Constraints | None = None
+    augmented: bool = False
 
 
 def build_objective(
@@ -74,7 +78,7 @@ def build_objective(
         [v.card for v in data.variables],
         max_parents=space.max_parents,
         class_parents=space.class_parents,
-        generative=score.generative,
+        generative=score.generative and not space.augmented,
         constraints=space.constraints,
         memory_limit=memory_limit,
     )
@@ -103,6 +107,7 @@ def learn_structure(
     max_parents: int = 2,
     class_parents: bool = True,
     constraints: Constraints | None = None,
+    augmented: bool = False,
     time_limit: float | None = None,
     start: Structure | str | None = "local-search",
     options: SolveOptions | None = None,
@@ -120,7 +125,7 @@ def learn_structure(
         ``"multinet-cmi"`` or ``"multinet-ear"``, one structure for every class.
     score, p, gamma, smoothing, folds
         What is maximised, see :func:`milpbn.scores.make_score`.
-    max_parents, class_parents, constraints
+    max_parents, class_parents, constraints, augmented
         The search space, see :class:`SearchSpace`.
     time_limit
         Seconds for everything, or None.
@@ -148,7 +153,7 @@ def learn_structure(
     return run_method(
         data,
         make_score(score, p=p, gamma=gamma, smoothing=smoothing, folds=folds),
-        SearchSpace(max_parents, class_parents, constraints),
+        SearchSpace(max_parents, class_parents, constraints, augmented),
         method=method,
         clock=Clock(time_limit),
         start=start,

@@ -117,11 +117,19 @@ def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Che
     score = _score(model)
     yield _objective(model, score, data)
     space = SearchSpace(
-        int(model.settings["max_parents"]), bool(model.settings["class_parents"]), constraints
+        int(model.settings["max_parents"]),
+        bool(model.settings["class_parents"]),
+        constraints,
+        _augmented(model),
     )
     if model.result.bound is not None:
         objective = build_objective(data, score, space, clock=clock)
         yield from _bounds(model, objective, score, clock, seed)
+
+
+def _augmented(model: Model) -> bool:
+    """Files from before there was a choice do not say."""
+    return bool(model.settings.get("augmented", False))
 
 
 def _score(model: Model) -> Score:
@@ -199,6 +207,8 @@ def _broken_rules(structure: Structure, constraints: Constraints, model: Model) 
         for parent in constraints.required_parents(name):
             if (parent, name) not in arcs:
                 yield f"{parent}->{name} is required"
+        if _augmented(model) and parents and structure.variables[0] not in (name, *parents):
+            yield f"{name} has parents, but not the class"
     for parent, child in sorted(arcs):
         if not constraints.allows(parent, child):
             yield f"{parent}->{child} is forbidden"

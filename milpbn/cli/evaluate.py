@@ -155,7 +155,7 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
         if score != "bdeu":
             raise click.UsageError(f"--ess does not go with --score {score}")
         score = make_score(score, ess=options["ess"])
-    names = ("max_parents", "class_parents", "smoothing", "time_limit", "gap", "gamma")
+    names = ("max_parents", "class_parents", "augmented", "smoothing", "time_limit", "gap", "gamma")
     return {
         "score": score,
         "p": 0.9 if options["p"] is None else options["p"],

@@ -27,6 +27,7 @@ _NOT_WITH_SCORES = (
     "parameters",
     "max_parents",
     "class_parents",
+    "augmented",
     "require",
     "forbid",
     "constraints_file",

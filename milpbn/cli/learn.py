@@ -26,6 +26,7 @@ _SEARCH = (
     "start",
     "max_parents",
     "class_parents",
+    "augmented",
     "require",
     "forbid",
     "constraints_file",

@@ -100,6 +100,12 @@ structure_options = option_group(
             show_default=True,
             help="Whether features may be parents of the class.",
         ),
+        click.option(
+            "--augmented",
+            is_flag=True,
+            help="A feature with parents has the class among them: for mdl and bdeu a choice, "
+            "for sm and sbm always so.",
+        ),
         *_CONSTRAINTS,
     )
 )

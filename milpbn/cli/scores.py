@@ -62,7 +62,12 @@ def scores(**options: Any) -> None:
     objective = build_objective(
         data,
         make_score(options["score"], ess=1.0 if options["ess"] is None else options["ess"]),
-        SearchSpace(options["max_parents"], options["class_parents"], constraints),
+        SearchSpace(
+            options["max_parents"],
+            options["class_parents"],
+            constraints,
+            options["augmented"],
+        ),
         clock=clock,
         memory_limit=options["memory_limit"],
     )

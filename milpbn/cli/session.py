@@ -56,7 +56,12 @@ class Session:
             folds=options.get("folds"),
         )
         self.constraints = given_constraints(options)
-        self.space = SearchSpace(options["max_parents"], options["class_parents"], self.constraints)
+        self.space = SearchSpace(
+            options["max_parents"],
+            options["class_parents"],
+            self.constraints,
+            options["augmented"],
+        )
         self.data: EncodedData
         self.encoder: Encoder
 
@@ -129,7 +134,8 @@ class Session:
             why = "by Ctrl-C" if report.ended == "interrupted" else "by the time limit"
             kept = "the best so far are" if report.iterations else "maximum likelihood is"
             self.table.print(f"note: parameters stopped {why}; {kept} kept")
-        names = ("max_parents", "class_parents", "smoothing", "time_limit", "seed", "memory_limit")
+        space = ("max_parents", "class_parents", "augmented", "smoothing")
+        names = (*space, "time_limit", "seed", "memory_limit")
         return Model(
             network=network,
             encoder=self.encoder,

@@ -220,7 +220,7 @@ def mdl() -> None:
     from milpbn.datasets import load_catalog
 
     lines = []
-    for name in wanted([e.name for e in load_catalog() if len(e.targets) == 1]):
+    for name in wanted([e.name for e in load_catalog().values() if len(e.targets) == 1]):
         data = all_rows(name)
         row = measure("mdl", name, data, limit(120), score="mdl", space="class-parents")
         lines.append((name, len(data.variables), row["rows"], row["status"], row["seconds"],
