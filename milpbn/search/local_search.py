@@ -1,10 +1,11 @@
 """Iterated local search over parent sets, in the exact paper's whole space.
 
 The moves: the best family of one variable given all others (best response), turning an
-arc round together with the best new family at its other end, and making features the
-parents of the class. From a local optimum the search kicks a few variables, climbs again,
-and goes on from the better of the two. The longer nothing improves, the harder it kicks; now
-and then it begins afresh for a spell, and then returns to the best.
+arc round together with the best new family at its other end, cutting a subtree off and
+joining it again by any of its variables, and making features the parents of the class.
+From a local optimum the search kicks a few variables, climbs again, and goes on from the
+better of the two. The longer nothing improves, the harder it kicks; now and then it begins
+afresh for a spell, and then returns to the best.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class Climber:
 
     def climb(self) -> None:
         """Improve until no move helps."""
-        while self.best_responses() or self.reversals() or self.class_moves():
+        while self.best_responses() or self.reversals() or self.transplants() or self.class_moves():
             self.search.offer(self.state, self.source)
         self.search.offer(self.state, self.source)
 
@@ -159,6 +160,67 @@ class Climber:
             return True
         self.state.exchange(child, before)
         return False
+
+    def transplants(self) -> bool:
+        """Cut subtrees off and join each again by the variable and the family that suit best.
+
+        A tree scores almost the same whichever of its variables is the root, but only the
+        root can take a new parent: the subtree is turned round step by step, and whoever is
+        its root looks for its best family.
+        """
+        children: dict[int, list[int]] = {}
+        for v in range(1, self.space.n_variables):
+            children.setdefault(self.only_feature_parent(v), []).append(v)
+        target = self.state.value
+        for v in self.search.rng.permutation(np.arange(1, self.space.n_variables)).tolist():
+            bare = self.space.find(v, list(self.other_parents(v)))
+            if v not in children or bare is None:
+                continue
+            before = self.state.families.copy()
+            self.state.exchange(v, bare)
+            if self.turn(v, children, target):
+                return True
+            self.restore(before)
+        return False
+
+    def turn(self, root: int, children: dict[int, list[int]], target: float) -> bool:
+        """Let every variable below `root` be the root in its place, until one gains by it."""
+        for v in children.get(root, ()):
+            self.search.checkpoint()
+            before = int(self.state.families[root]), int(self.state.families[v])
+            free = self.space.find(v, list(self.other_parents(v)))
+            below = self.with_feature_parent(root, v)
+            if free is None or below is None:
+                continue
+            self.state.exchange(v, free)
+            if below in self.graph.candidates(self.state.families, root):
+                self.state.exchange(root, below)
+                candidates = self.graph.candidates(self.state.families, v)
+                if self.take_best(v, candidates, target) or self.turn(v, children, target):
+                    return True
+                self.state.exchange(root, before[0])
+            self.state.exchange(v, before[1])
+        return False
+
+    def only_feature_parent(self, variable: int) -> int:
+        """The feature among the parents where there is just one, else the class."""
+        parents = self.space.parent_sets[int(self.state.families[variable])]
+        features = [p for p in parents if p != CLASS]
+        return features[0] if len(features) == 1 else CLASS
+
+    def with_feature_parent(self, variable: int, feature: int) -> int | None:
+        """The family with another feature in place of the only feature parent.
+
+        A feature that stood alone takes the class as well where it must.
+        """
+        parents = self.other_parents(variable) | {feature}
+        family = self.space.find(variable, list(parents))
+        return self.space.find(variable, list(parents | {CLASS})) if family is None else family
+
+    def other_parents(self, variable: int) -> set[int]:
+        """The parents but for the only feature parent."""
+        parents = set(self.space.parent_sets[int(self.state.families[variable])])
+        return parents - ({self.only_feature_parent(variable)} - {CLASS})
 
     def class_moves(self) -> bool:
         """Free one or two features from the class and let them be its parents."""

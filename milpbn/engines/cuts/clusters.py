@@ -4,10 +4,8 @@ In terms of families: ``sum_{i in K} sum_{S meets K} eta[i,S] <= |K| - 1``. They
 every cyclic choice, and, unlike the order rows, tighten the linear program.
 
 With at most one feature parent a feature (max_parents = 2) and the class a root, these are
-the subtour rows of forests, and a most violated one is found exactly by minimum cuts: for
-the symmetric weights x_ij + x_ji a set K through a given feature minimises
-
-    cut(K) / 2 + sum_{i in K} (1 - degree(i) / 2) = |K| - x(arcs inside K).
+the subtour rows of forests, and a most violated one is found exactly by minimum cuts over the
+symmetric weights x_ij + x_ji (:mod:`milpbn.engines.cuts.flow`).
 
 Otherwise clusters are grown from pairs, and an integer program decides where that finds
 nothing (:mod:`milpbn.engines.cuts.general`). Integer points are always checked for cycles.
@@ -19,10 +17,8 @@ from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
-from milpbn.engines.cuts.flow import minimum_cut
+from milpbn.engines.cuts.flow import heavy_sets
 from milpbn.engines.cuts.general import grow_clusters, most_violated_cluster
 from milpbn.families.candidates import CLASS, FamilySpace
 
@@ -52,6 +48,9 @@ class ClusterOracle:
         self.space = space
         self.tolerance = tolerance
         self.contains = space.contains
+        # Every arc of every family: whose, and parent * n + child.
+        self._arc_family, parent = np.nonzero(space.contains)
+        self._arc = parent * space.n_variables + space.child[self._arc_family]
         # Largest number of feature parents: 1 makes the exact separation possible.
         self.one_feature_parent = all(
             len(set(s) - {CLASS}) <= 1
@@ -76,11 +75,10 @@ class ClusterOracle:
     def arc_weights(self, eta: FloatArray) -> FloatArray:
         """``(n, n)``: the weight of every arc (parent, child) at a point."""
         n = self.space.n_variables
-        weights = np.zeros((n, n))
-        for f in np.flatnonzero(eta > _WEIGHT):
-            for p in self.space.parent_sets[f]:
-                weights[p, self.space.child[f]] += eta[f]
-        return weights
+        of_arc = eta[self._arc_family]
+        there = of_arc > _WEIGHT
+        weights = np.bincount(self._arc[there], of_arc[there], minlength=n * n)
+        return weights.astype(np.float64).reshape(n, n)
 
     def separate(self, eta: FloatArray) -> list[Cluster]:
         """Violated clusters at a fractional point, most violated first."""
@@ -115,14 +113,10 @@ class ClusterOracle:
             walk.append(step)
 
     def _by_flow(self, arcs: FloatArray) -> Iterable[Cluster]:
-        """Exact for forests of features: one minimum cut a feature, by component."""
+        """Exact for forests of features."""
         between = arcs[1:, 1:]
-        symmetric = between + between.T
-        _, label = connected_components(csr_array(symmetric), directed=False)
-        for component in np.unique(label):
-            members = np.flatnonzero(label == component)
-            if len(members) > 1:
-                yield from _violated_sets(symmetric[np.ix_(members, members)], members + 1)
+        for found in heavy_sets(between + between.T):
+            yield frozenset((1 + np.flatnonzero(found)).tolist())
 
     def _by_growth(self, eta: FloatArray, arcs: FloatArray) -> Iterable[Cluster]:
         """Clusters grown from every pair that an arc joins."""
@@ -160,44 +154,3 @@ class ClusterOracle:
         return np.array(
             [f for f in np.flatnonzero(eta > _WEIGHT) if self.space.parent_sets[f]], dtype=np.intp
         )
-
-
-def _violated_sets(weights: FloatArray, names: npt.NDArray[np.intp]) -> Iterable[Cluster]:
-    """Sets with ``x(inside) > size - 1``, one minimum cut for each member as the root."""
-    core = _core(weights)
-    weights, names = weights[np.ix_(core, core)], names[core]
-    covered: set[int] = set()
-    for root in range(len(weights)):
-        # A set found for another root holds this one already: it serves for now.
-        if root in covered:
-            continue
-        inside = np.flatnonzero(_most_violated(weights, root))
-        if len(inside) > 1 and weights[np.ix_(inside, inside)].sum() / 2 > len(inside) - 1 + 1e-6:
-            covered.update(inside.tolist())
-            yield frozenset(names[inside].tolist())
-
-
-def _core(weights: FloatArray) -> npt.NDArray[np.intp]:
-    """Members that can belong to a smallest violated set.
-
-    Taking a member out of such a set must end the violation, so more than weight one
-    connects it to the others: lighter ones are removed until none is left.
-    """
-    alive = np.ones(len(weights), dtype=bool)
-    while True:
-        light = alive & (weights[:, alive].sum(axis=1) <= 1.0 + 1e-9)
-        if not light.any():
-            return np.flatnonzero(alive)
-        alive &= ~light
-
-
-def _most_violated(weights: FloatArray, root: int) -> BoolArray:
-    n = len(weights)
-    capacity = np.zeros((n + 2, n + 2))
-    capacity[:n, :n] = weights / 2
-    price = 1.0 - weights.sum(axis=1) / 2
-    capacity[n, :n] = np.maximum(-price, 0.0)
-    capacity[:n, n + 1] = np.maximum(price, 0.0)
-    capacity[n, root] = n + 1.0
-    side: BoolArray = minimum_cut(capacity, n, n + 1)[:n]
-    return side

@@ -1,7 +1,8 @@
-"""A minimum cut of a small dense graph, compiled.
+"""Sets of vertices with too much weight inside, by minimum cuts of small dense graphs.
 
-Written by hand because the graphs have tens of vertices: building a sparse graph with
-whole-number capacities for a library costs more than the flow itself.
+Written by hand and compiled because the graphs have tens of vertices and are looked at
+thousands of times: building a sparse graph with whole-number capacities for a library costs
+more than the flow itself.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from numba import njit
 
 # Capacities are weights of a linear program's solution: less than this is zero.
 _ZERO = 1e-9
+# A set is too heavy from here on.
+_TOO_HEAVY = 1e-6
 
 
 @njit(cache=True, nogil=True)
@@ -44,3 +47,97 @@ def minimum_cut(capacity, source, sink):  # type: ignore[no-untyped-def]
             capacity[before[w], w] -= room
             capacity[w, before[w]] += room
             w = before[w]
+
+
+@njit(cache=True, nogil=True)
+def core(weights):  # type: ignore[no-untyped-def]
+    """Vertices that can belong to a smallest set with ``weight inside > size - 1``.
+
+    Taking a vertex out of such a set must end the excess, so more than weight one connects
+    it to the others: lighter ones are removed until none is left.
+    """
+    n = len(weights)
+    alive = np.ones(n, np.bool_)
+    changed = True
+    while changed:
+        changed = False
+        for v in range(n):
+            if alive[v]:
+                degree = 0.0
+                for w in range(n):
+                    if alive[w]:
+                        degree += weights[v, w]
+                if degree <= 1.0 + _ZERO:
+                    alive[v] = False
+                    changed = True
+    return np.flatnonzero(alive)
+
+
+@njit(cache=True, nogil=True)
+def components(weights):  # type: ignore[no-untyped-def]
+    """A label for each vertex, the same for vertices that a path joins."""
+    n = len(weights)
+    label = np.full(n, -1)
+    stack = np.empty(n, np.int64)
+    for root in range(n):
+        if label[root] >= 0:
+            continue
+        label[root] = root
+        stack[0] = root
+        size = 1
+        while size > 0:
+            size -= 1
+            v = stack[size]
+            for w in range(n):
+                if label[w] < 0 and weights[v, w] > _ZERO:
+                    label[w] = root
+                    stack[size] = w
+                    size += 1
+    return label
+
+
+@njit(cache=True, nogil=True)
+def heavy_sets(weights):  # type: ignore[no-untyped-def]
+    """Sets K with ``weight inside K > |K| - 1``, a row each, for symmetric weights.
+
+    One minimum cut for each vertex as the root, which must be in the set:
+
+        cut(K) / 2 + sum_{i in K} (1 - degree(i) / 2) = |K| - weight inside K.
+
+    A vertex in a set that was found for another root is passed over, and so is whatever no
+    path joins to the root: sets that have nothing to do with each other stay apart.
+    """
+    members = core(weights)
+    m = len(members)
+    inner = np.zeros((m, m))
+    for a in range(m):
+        for b in range(m):
+            inner[a, b] = weights[members[a], members[b]]
+    label = components(inner)
+    found = np.zeros((m, len(weights)), np.bool_)
+    covered = np.zeros(m, np.bool_)
+    k = 0
+    for root in range(m):
+        if covered[root]:
+            continue
+        capacity = np.zeros((m + 2, m + 2))
+        capacity[:m, :m] = inner / 2
+        for a in range(m):
+            if label[a] != label[root]:
+                continue
+            price = 1.0 - inner[a].sum() / 2
+            if price < 0:
+                capacity[m, a] = -price
+            else:
+                capacity[a, m + 1] = price
+        capacity[m, root] = m + 1.0
+        side = minimum_cut(capacity, m, m + 1)[:m]
+        weight = 0.0
+        for a in range(m):
+            if side[a]:
+                weight += inner[a][side].sum() / 2
+        if weight > side.sum() - 1 + _TOO_HEAVY:
+            covered |= side
+            found[k, members[side]] = True
+            k += 1
+    return found[:k]
