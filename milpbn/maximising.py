@@ -26,7 +26,10 @@ ENGINES: dict[str, Callable[..., Result]] = {
 # The share of the remaining time, and the seconds, that the search for a start may take.
 _START_SHARE = 0.1
 _START_SECONDS = 3.0
+# Kicks in vain after which local search gives up as a start. Branch-and-cut searches further
+# itself, once it knows that its root leaves a gap.
 _START_PATIENCE = 50
+_BRIEF_PATIENCE = 2
 
 
 def maximise(
@@ -50,9 +53,8 @@ def maximise(
                 f"the score {score.name} cannot be solved exactly; choose another score or one of "
                 f"the heuristics {', '.join(LEARNERS)}"
             )
-        engine = ENGINES[method] if pool is None else partial(ENGINES[method], pool=pool)
         return run_engine(
-            engine, objective, score, clock, start, start_source, begin, options, listener
+            method, objective, score, clock, start, start_source, begin, options, listener, pool
         )
     given = start if isinstance(start, Structure) else None
     return run_learner(
@@ -67,7 +69,7 @@ def maximise(
 
 
 def run_engine(
-    engine: Callable[..., Result],
+    name: str,
     objective: Objective,
     score: ScoreReport,
     clock: Clock,
@@ -76,15 +78,17 @@ def run_engine(
     begin: Structure | None,
     options: SolveOptions,
     listener: Listener | None,
+    pool: Pool | None = None,
 ) -> Result:
     """An exact engine, after the heuristic that looks for its start where one is named."""
+    engine = ENGINES[name] if pool is None else partial(ENGINES[name], pool=pool)
     before: tuple[TracePoint, ...] = ()
     interrupted = False
     if isinstance(start, str):
         # A heuristic goes first, with a small share of the time. Its trace leads the engine's.
         share = min(_START_SECONDS, _START_SHARE * clock.remaining)
         found = run_learner(
-            warm_starter(start),
+            warm_starter(start, _BRIEF_PATIENCE if name == "branch-and-cut" else _START_PATIENCE),
             objective,
             score,
             clock=clock.until(clock.elapsed + share, phase="warm start"),
@@ -125,6 +129,6 @@ def _without_end(listener: Listener | None) -> Listener | None:
     return told
 
 
-def warm_starter(name: str) -> Learner:
+def warm_starter(name: str, patience: int = _START_PATIENCE) -> Learner:
     """The heuristic that looks for a start; local search gives up sooner than on its own."""
-    return LocalSearch(patience=_START_PATIENCE) if name == LocalSearch.name else make_learner(name)
+    return LocalSearch(patience) if name == LocalSearch.name else make_learner(name)

@@ -13,12 +13,15 @@ from milpbn.search.progress import Progress
 
 FloatArray = npt.NDArray[np.float64]
 
-# A run that has lasted so many seconds is long: a share of the time left, and so many seconds
-# and kicks at the most, go to a local search of its own.
-_DUE = 10.0
-_SHARE = 0.1
-_SECONDS = 15.0
-_KICKS = 2000
+# Kicks in vain, and seconds, of the local search before the first branching.
+_ROOT_KICKS = 10
+_ROOT_SECONDS = 3.0
+# After so many nodes, and whenever they have doubled since, there is one with a kick for so
+# many nodes, and not for more than a share of the time. Counting nodes instead of seconds keeps
+# short runs the same from one time to the next.
+_DUE = 32
+_NODES_A_KICK = 8
+_SHARE = 0.2
 
 # Points tried in vain before one more point is passed over between two tries.
 _PATIENCE = 20
@@ -45,7 +48,8 @@ class Primal:
         self._tried: set[bytes] = set()
         self._failures = 0
         self._waited = 0
-        self._due = progress.clock.elapsed + _DUE
+        self._begin = progress.clock.elapsed
+        self._due = _DUE
 
     @property
     def climber(self) -> Climber:
@@ -54,15 +58,20 @@ class Primal:
             self._climber = Climber(self.search, self.source)
         return self._climber
 
-    def search_when_due(self) -> None:
-        """Search widely once in a run that is going to be long."""
-        clock = self.search.progress.clock
-        if clock.elapsed >= self._due:
-            self.search_widely(min(_SECONDS, _SHARE * clock.remaining), _KICKS)
+    def search_at_root(self) -> None:
+        """Search before the first branching: every family that falls now is worth many nodes."""
+        share = _SHARE * self.search.progress.clock.remaining
+        self.search_widely(min(_ROOT_SECONDS, share), _ROOT_KICKS)
+
+    def search_when_due(self, nodes: int) -> None:
+        """Search widely now and then, longer as the tree grows."""
+        if nodes >= self._due:
+            self._due = 2 * nodes
+            spent = self.search.progress.clock.elapsed - self._begin
+            self.search_widely(_SHARE * spent, nodes // _NODES_A_KICK)
 
     def search_widely(self, seconds: float, patience: int) -> None:
         """A local search of its own, from the best structure so far."""
-        self._due = np.inf
         checkpoint, clock = self.search.checkpoint, self.search.progress.clock
         part = clock.until(clock.elapsed + seconds)
 

@@ -77,8 +77,9 @@ class Worker:
     def work(self, node: Node | None) -> None:
         """Work on a node and on whatever comes after it."""
         while node is not None:
+            nodes = self.tree.count
             with self.tree.unlocked():
-                self.primal.search_when_due()
+                self.primal.search_when_due(nodes)
             point = self.process(node)
             self.brancher.learn(node)
             node = self.tree.next(self.tree.close(node, self.children(node, point)))
@@ -100,7 +101,11 @@ class Worker:
             center = self.oracle.vertex(self.tree.progress.families)
             self.relaxation.add_cuts(self.oracle.concave.cuts(center))
         point = self.rounds(node, center, _ROUNDS_AT_ROOT, patient=True)
-        if point is None or node.bound <= self.cutoff or self.oracle.concave is None:
+        if point is None or node.bound <= self.cutoff:
+            return point
+        with self.tree.unlocked():
+            self.primal.search_at_root()
+        if self.oracle.concave is None:
             return point
         if self.probe_class_parents(node):
             return self.rounds(node, None, _ROUNDS_A_NODE)

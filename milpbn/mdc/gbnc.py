@@ -241,7 +241,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
             return replace(point, bound=max(point.bound, bound))
 
         result = run_engine(
-            ENGINES[self.engine],
+            self.engine,
             trained.objective,
             score,
             clock,

@@ -17,7 +17,11 @@ FloatArray = npt.NDArray[np.float64]
 Families = npt.NDArray[np.int64]
 
 GROUPS = 40
-"""Row groups of the concave cuts."""
+"""Row groups of the concave cuts, where there are many rows."""
+
+# With so few distinct rows each is a group of its own: its cuts are its margins, and the
+# program stays small.
+_FEW_ROWS = 400
 
 # Cluster rows named in one round at the most: the most violated ones.
 _CLUSTERS_A_ROUND = 40
@@ -57,7 +61,8 @@ class CutOracle:
             raise TypeError(f"no relaxation is known for {type(objective).__name__}")
 
     def _prepare_rows(self, objective: MarginObjective, checkpoint: Checkpoint) -> None:
-        self.concave = ConcaveOracle(objective, GROUPS)
+        n_rows = len(objective.rows)
+        self.concave = ConcaveOracle(objective, n_rows if n_rows <= _FEW_ROWS else GROUPS)
         self.gamma = objective.gamma
         lowest, highest = objective.margin_range(checkpoint)
         self.row_bound = float(objective.rows.weights @ np.minimum(highest, self.gamma))
