@@ -53,9 +53,12 @@ class Primal:
 
     @property
     def climber(self) -> Climber:
-        """The local search, made when it is first needed."""
+        """The local search, made when it is first needed.
+
+        Whether the class has parents is for the relaxation's point to say.
+        """
         if self._climber is None:
-            self._climber = Climber(self.search, self.source)
+            self._climber = Climber(self.search, self.source, tries_class=False)
         return self._climber
 
     def search_at_root(self) -> None:

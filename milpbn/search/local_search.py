@@ -60,9 +60,11 @@ class Climber:
         The setting.
     source
         Under which name better structures are reported.
+    tries_class
+        Whether to try features as parents of the class: a move for every pair of them.
     """
 
-    def __init__(self, search: Search, source: str) -> None:
+    def __init__(self, search: Search, source: str, tries_class: bool = True) -> None:
         self.search = search
         self.source = source
         self.space = search.space
@@ -70,7 +72,7 @@ class Climber:
         start = search.simple_start() if search.start is None else search.start
         self.state: SearchState = search.state(start)
         search.offer(self.state, source)
-        self.class_can_have_parents = len(self.space.of(CLASS)) > 1
+        self.tries_class = tries_class and len(self.space.of(CLASS)) > 1
 
     def run(self, patience: int) -> None:
         """Climb, kick and climb again, until `patience` kicks in a row bring nothing."""
@@ -224,7 +226,7 @@ class Climber:
 
     def class_moves(self) -> bool:
         """Free one or two features from the class and let them be its parents."""
-        if not self.class_can_have_parents:
+        if not self.tries_class:
             return False
         features = [
             int(v) for v in self.search.rng.permutation(np.arange(1, self.space.n_variables))
