@@ -127,6 +127,18 @@ class Result:
         """The gap as a fraction of ``|objective|``."""
         return relative_gap(self.objective, self.bound)
 
+    def gap_of_hinge_loss(self, n_rows: int) -> float | None:
+        """The gap as a fraction of the hinge loss ``gamma * n_rows - objective``.
+
+        A soft margin near zero makes its relative gap meaningless; what the rows lack to
+        gamma stays away from zero. None where the score has no gamma or there is no bound.
+        """
+        gamma = self.score_parameters.get("gamma")
+        if gamma is None or self.gap_abs is None:
+            return None
+        loss = gamma * n_rows - self.objective
+        return self.gap_abs / loss if loss > 0 else 0.0
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; :meth:`from_dict` is the inverse."""
         out = asdict(self)

@@ -117,11 +117,13 @@ def bdeu_term(codes, cards, child, parents, ess):
     return total
 
 
-def scores_of_all(score, codes, cards, *, max_parents, class_parents, gamma=None, ess=1.0):
+def scores_of_all(
+    score, codes, cards, *, max_parents, class_parents, gamma=None, ess=1.0, augmented=False
+):
     """(structures, scores): every acyclic structure as parent sets, and its score."""
     n, generative = len(cards), score in ("mdl", "bdeu")
-    candidates = families(n, max_parents, class_parents, generative)
-    picks = structures(n, max_parents, class_parents, generative)
+    candidates = families(n, max_parents, class_parents, generative and not augmented)
+    picks = structures(n, max_parents, class_parents, generative and not augmented)
     codes = [list(map(int, r)) for r in codes]
     if generative:
         term = mdl_term if score == "mdl" else lambda *x: bdeu_term(*x, ess)

@@ -51,6 +51,16 @@ def test_gaps_are_those_of_the_definition(objective, bound, absolute, relative):
     assert TracePoint(0.0, objective, bound).gap_rel == pytest.approx(relative)
 
 
+def test_the_gap_of_the_hinge_loss_counts_what_rows_lack_to_gamma():
+    found = result(objective=50.0, bound=51.0, score_parameters={"gamma": 2.0})
+    assert found.gap_of_hinge_loss(30) == pytest.approx(1.0 / (2.0 * 30 - 50.0))
+    assert result(objective=60.0, bound=60.0, score_parameters={"gamma": 2.0}).gap_of_hinge_loss(
+        30
+    ) == (0.0)
+    assert result(score_parameters={}).gap_of_hinge_loss(30) is None
+    assert result(bound=None, score_parameters={"gamma": 2.0}).gap_of_hinge_loss(30) is None
+
+
 def test_without_a_bound_there_is_no_gap():
     found = result(bound=None)
     assert (found.gap_abs, found.gap_rel) == (None, None)

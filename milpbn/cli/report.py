@@ -10,7 +10,7 @@ from typing import Any
 from milpbn.encoding import EncodedData
 from milpbn.network.inference import accuracy
 from milpbn.network.model_file import Model
-from milpbn.result import Result
+from milpbn.result import Result, Status
 
 
 def accuracies(model: Model, data: EncodedData) -> dict[str, float]:
@@ -32,12 +32,22 @@ def text_report(model: Model, data: EncodedData) -> str:
         f"{'data':<12}{data.name}",
         f"{'rows':<12}{rows}",
         str(model.result),
+        *_open_gap(model.result, n_train),
         f"{'parameters':<12}{model.network.n_parameters} by {model.parameters}",
         f"{'accuracy':<12}{share}",
         "",
         str(model.network.structure),
     ]
     return "\n".join(lines)
+
+
+def _open_gap(result: Result, n_rows: int) -> list[str]:
+    """What is open in other terms, as a margin near zero makes the relative gap useless."""
+    of_loss = result.gap_of_hinge_loss(n_rows)
+    if of_loss is None or result.gap_abs is None or result.status is Status.OPTIMAL:
+        return []
+    a_row = result.gap_abs / n_rows
+    return [f"{'open':<12}{a_row:.3g} a row, {100 * of_loss:.2f} % of the hinge loss"]
 
 
 def report_dict(model: Model, data: EncodedData) -> dict[str, Any]:
@@ -47,6 +57,7 @@ def report_dict(model: Model, data: EncodedData) -> dict[str, Any]:
         "settings": model.settings,
         "result": model.result.to_dict(),
         "parameters": model.parameters.to_dict(),
+        "gap_of_hinge_loss": model.result.gap_of_hinge_loss(len(data.train())),
         "accuracy": accuracies(model, data),
         "notes": list(data.notes),
     }

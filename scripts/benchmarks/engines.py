@@ -198,7 +198,7 @@ def sweep() -> None:
             row = measure("sweep", name, data, limit(60), p=p)
             objective, bound = float(row["objective"]), float(row["bound"])
             rows, hinge = int(row["rows"]), np.log(p / (1 - p))
-            loss = hinge * rows - objective
+            loss = hinge * rows - objective  # as Result.gap_of_hinge_loss
             lines.append((
                 name, p, row["status"], row["seconds"], f"{objective:.6f}", f"{gap(row):.4f}",
                 f"{(bound - objective) / rows:.2g}", f"{100 * (bound - objective) / loss:.4f}",

@@ -149,6 +149,22 @@ def test_arcs_are_required_and_forbidden(milpbn: Run, tmp_path: Path) -> None:
     assert structure["petalwidth"] == []
 
 
+def test_augmented_families_are_a_choice_for_generative_scores(milpbn: Run) -> None:
+    free = _structure(milpbn("solve", "--dataset", "iris", "--score", "mdl", "--json"))
+    assert any(ps and "class" not in ps for v, ps in free.items() if v != "class")
+    options = ("--score", "mdl", "--augmented", "--json")
+    bound_to_class = _structure(milpbn("solve", "--dataset", "iris", *options))
+    assert all(not ps or "class" in ps for v, ps in bound_to_class.items() if v != "class")
+
+
+def test_what_is_open_is_told_by_row_and_of_the_hinge_loss(milpbn: Run) -> None:
+    run = milpbn("solve", "--dataset", "heart", "--gap", "5%", "--quiet")
+    (line,) = [line for line in run.stdout.splitlines() if line.startswith("open")]
+    assert "a row" in line
+    assert "% of the hinge loss" in line
+    assert "\nopen" not in milpbn("solve", "--dataset", "iris", "--quiet").stdout
+
+
 def test_the_class_is_a_root_where_that_is_asked_for(milpbn: Run) -> None:
     assert _structure(milpbn(*QUICK, "--class-root", "--json"))["class"] == []
 

@@ -42,6 +42,17 @@ def test_an_honest_model_agrees_and_is_proven_again(milpbn: Run, iris_model: Pat
     assert "enumeration" in result.stdout
 
 
+def test_augmented_families_are_checked(milpbn: Run, tmp_path: Path) -> None:
+    model = tmp_path / "mdl.json"
+    options = ("--dataset", "iris", "--score", "mdl", "--quiet", "--out", model)
+    assert milpbn("solve", *options, "--augmented").exit_code == 0
+    assert milpbn("verify", model).exit_code == 0
+    assert milpbn("solve", *options).exit_code == 0
+    claim = changed(model, lambda content: content["settings"].update(augmented=True))
+    found = disagreements(milpbn("verify", claim))
+    assert any("has parents, but not the class" in line for line in found)
+
+
 def test_a_users_file_is_read_again_as_it_was(milpbn: Run, messy_csv: Path, tmp_path: Path) -> None:
     file = Path(shutil.copy(messy_csv, tmp_path / "own.csv"))
     model = tmp_path / "own.json"

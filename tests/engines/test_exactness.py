@@ -55,6 +55,26 @@ def test_engine_finds_and_proves_the_brute_force_optimum(engine, score, seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("score", ["mdl", "bdeu"])
+@pytest.mark.parametrize("engine", ["monolithic", "branch-and-cut"])
+def test_augmented_families_have_their_own_optimum(engine, score, seed):
+    codes, cards, case, _ = random_case(seed, score)
+    parents, values = oracle.scores_of_all(score, codes, cards, augmented=True, **case)
+    result = learn_structure(
+        encoded(codes, cards),
+        method=engine,
+        score=make_score(score, ess=case["ess"]),
+        max_parents=case["max_parents"],
+        class_parents=case["class_parents"],
+        augmented=True,
+    )
+    assert result.status == "optimal"
+    assert result.objective == pytest.approx(values.max(), rel=1e-6, abs=1e-6)
+    assert result.bound == pytest.approx(values.max(), rel=1e-6, abs=1e-6)
+    assert list(map(tuple, result.structure.parents)) in [list(map(tuple, p)) for p in parents]
+
+
+@pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("engine", ["monolithic", "branch-and-cut"])
 def test_trace_is_monotone_and_brackets_the_optimum(engine, seed):
     codes, cards, case, _ = random_case(seed, "sm")

@@ -12,7 +12,9 @@ from milpbn.clock import Clock
 from milpbn.learning import SearchSpace, build_objective
 from milpbn.scores import make_score
 from milpbn.search import run_learner
-from milpbn.search.local_search import LocalSearch
+from milpbn.search.base import Search
+from milpbn.search.local_search import Climber, LocalSearch
+from milpbn.search.progress import Progress
 
 SHAPES = [(3, 2), (4, 2), (5, 2), (4, 3)]
 
@@ -118,3 +120,53 @@ def test_finds_the_proven_optimum_of_real_data_from_any_seed(name, p):
         )
         reached.append(result.objective >= enough)
     assert all(reached)
+
+
+def climber(objective, families, seed=0):
+    progress = Progress(objective, Clock(), None)
+    return Climber(Search(objective, progress, seed, np.asarray(families)), "test")
+
+
+def test_a_subtree_is_joined_again_by_a_variable_that_was_not_its_root():
+    # x3 copies x1 within each class; x2 is the root of x2 -> x3, so that x3 has a parent
+    # already and x1 would have to become a child of x3's tree by turning it round.
+    rng = np.random.default_rng(3)
+    label = rng.integers(0, 2, 400)
+    x1 = rng.integers(0, 2, 400)
+    x3 = x1 ^ label
+    x2 = np.where(rng.random(400) < 0.9, x3, 1 - x3)
+    codes = np.stack([label, x1, x2, x3], axis=1)
+    data = encoded(codes, [2, 2, 2, 2])
+    objective = build_objective(data, make_score("sm"), SearchSpace(class_parents=False))
+    names = [v.name for v in data.variables]
+    arcs = [("class", "x1"), ("class", "x2"), ("class", "x3"), ("x2", "x3")]
+    start = objective.space.families(Structure.from_arcs(names, arcs))
+    search = climber(objective, start)
+    before = search.state.value
+    assert search.transplants()
+    assert search.state.value > before
+    assert search.state.value == pytest.approx(objective.value(search.state.families))
+    arcs = objective.space.structure(search.state.families).arcs
+    assert {frozenset(a) for a in arcs} >= {frozenset(("x1", "x3"))}
+
+
+@pytest.mark.parametrize("score", ["sm", "mdl"])
+@pytest.mark.parametrize("seed", range(12))
+def test_transplants_gain_or_leave_everything_as_it_was(score, seed):
+    rng = np.random.default_rng([seed, 11])
+    codes, cards = random_codes(rng, 6, n_classes=2 + seed % 2)
+    space = SearchSpace(max_parents=2 + seed % 2, class_parents=seed % 3 == 0)
+    objective = build_objective(encoded(codes, cards), make_score(score), space, prune=False)
+    search = climber(objective, objective.space.feasible_families(), seed)
+    search.kick(objective.space.n_variables)
+    for _ in range(20):
+        before, value = search.state.families.copy(), search.state.value
+        gained = search.transplants()
+        after = search.state.families
+        assert len(objective.space.structure(after).order) == objective.space.n_variables
+        if not gained:
+            assert np.array_equal(after, before)
+            break
+        assert search.state.value > value
+    else:
+        raise AssertionError("twenty gains in a row")
