@@ -27,25 +27,29 @@ def all_sets(n):
     return [list(s) for k in range(2, n + 1) for s in combinations(range(n), k)]
 
 
+def smallest_heavy_sets(weights):
+    heavy = [set(s) for s in all_sets(len(weights)) if excess(weights, s) > 1e-6]
+    return [s for s in heavy if not any(t < s for t in heavy)]
+
+
 @pytest.mark.parametrize("seed", range(60))
-def test_a_heavy_set_is_found_where_there_is_one_and_the_worst_among_them(seed):
+def test_every_vertex_of_a_smallest_heavy_set_is_in_a_set_that_is_found(seed):
     weights = random_weights(seed)
     found = [np.flatnonzero(s).tolist() for s in heavy_sets(weights)]
-    worst = max(excess(weights, s) for s in all_sets(len(weights)))
     assert all(excess(weights, s) > 1e-6 for s in found)
-    assert bool(found) == (worst > 1e-6)
-    members = core(weights)
-    label = dict(zip(members.tolist(), components(weights[np.ix_(members, members)]), strict=True))
-    parts = [s for s in all_sets(len(weights)) if len({label.get(v, -1) for v in s}) == 1]
-    assert all(s in parts for s in found)
-    if found:
-        worst = max(excess(weights, s) for s in parts if s[0] in label)
-        assert max(excess(weights, s) for s in found) == pytest.approx(worst)
+    covered = {v for s in found for v in s}
+    assert all(s <= covered for s in smallest_heavy_sets(weights))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_sets_that_nothing_joins_stay_apart(seed):
+    weights = random_weights(seed)
+    label = components(weights)
+    assert all(len(set(label[s])) == 1 for s in heavy_sets(weights))
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_core_holds_every_smallest_heavy_set(seed):
     weights = random_weights(seed)
-    heavy = [set(s) for s in all_sets(len(weights)) if excess(weights, s) > 1e-6]
-    smallest = [s for s in heavy if not any(t < s for t in heavy)]
-    assert all(s <= set(core(weights).tolist()) for s in smallest)
+    members = set(core(weights).tolist())
+    assert all(s <= members for s in smallest_heavy_sets(weights))
