@@ -12,7 +12,7 @@ def random_weights(seed):
     """Symmetric weights of a few loosely joined parts, some of them too heavy."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 9))
-    weights = np.triu(rng.random((n, n)) * (rng.random((n, n)) < 0.5), 1)
+    weights = np.triu(1.5 * rng.random((n, n)) * (rng.random((n, n)) < 0.5), 1)
     apart = int(rng.integers(0, n))
     weights[:apart, apart:] = 0.0
     return weights + weights.T
