@@ -4,7 +4,9 @@ Parts: ``bash scripts/bench engines`` runs all of them (hours); ``engines:proofs
 Seconds count from encoded data: tables, building and solving, not the interpreter's start.
 All rows of each set, max_parents 2. Every run is appended to build/bench/engines.csv as soon
 as it ends, and a run that is there already is not repeated; delete the file to start afresh.
-MILPBN_BENCH_SECONDS sets the limit of a run, MILPBN_BENCH_SETS restricts the sets.
+MILPBN_BENCH_SECONDS sets the limit of a run, MILPBN_BENCH_SETS restricts the sets,
+MILPBN_BENCH_SPACES the spaces (class-root, class-parents), and MILPBN_BENCH_THREADS says how
+many threads the runs of gaps and sbm take.
 """
 
 import csv
@@ -51,6 +53,14 @@ def wanted(names):
     return [n for n in names if chosen is None or n in chosen.split(",")]
 
 
+def spaces() -> list[str]:
+    return os.environ.get("MILPBN_BENCH_SPACES", "class-root,class-parents").split(",")
+
+
+def threads() -> int:
+    return int(os.environ.get("MILPBN_BENCH_THREADS", "2"))
+
+
 def earlier() -> list[dict[str, str]]:
     file = OUT / "engines.csv"
     if not file.exists():
@@ -75,7 +85,8 @@ def measure(part, name, data: EncodedData, seconds, *, space="class-root", score
         method=engine,
         score=score,
         p=p,
-        class_parents=space == "class-parents",
+        class_parents=space != "class-root",
+        augmented=space == "augmented",
         time_limit=seconds,
         options=SolveOptions(host=host, threads=threads, memory_limit=8 * 2**30),
     )
@@ -103,7 +114,8 @@ def _append(row):
 def _keep_trace(row, result: Result):
     if row["part"] != "gaps":
         return
-    with (OUT / f"trace-{row['set']}-{row['space']}-{row['limit']}.csv").open("w") as stream:
+    name = f"trace-{row['set']}-{row['space']}-{row['limit']}-{row['threads']}.csv"
+    with (OUT / name).open("w") as stream:
         for t in result.trace:
             if t.gap_rel is not None:
                 stream.write(f"{t.time:.3f},{100 * t.gap_rel:.5f}\n")
@@ -126,7 +138,7 @@ def table(title, header, lines):
 
 def proofs() -> None:
     seconds, lines, ratios = limit(600), [], []
-    for space in ("class-root", "class-parents"):
+    for space in spaces():
         for name in wanted(PROOFS):
             data = all_rows(name)
             ours = measure("proofs", name, data, seconds, space=space)
@@ -155,17 +167,17 @@ def proofs() -> None:
 
 def gaps() -> None:
     lines = []
-    for space in ("class-root", "class-parents"):
+    for space in spaces():
         for name in wanted(GAPS):
             data = all_rows(name)
-            row = measure("gaps", name, data, limit(120), space=space, threads=2)
+            row = measure("gaps", name, data, limit(120), space=space, threads=threads())
             paper, bar = GAPS[name]
             lines.append((
                 name, space, f"{float(row['objective']):.3f}", f"{float(row['bound']):.3f}",
                 f"{gap(row):.3f}", bar, "-" if paper is None else paper, row["nodes"],
             ))  # fmt: skip
     header = ("set", "space", "objective", "bound", "gap %", "bar %", "paper %", "nodes")
-    table(f"Gaps: after {limit(120):g} s, two threads", header, lines)
+    table(f"Gaps: after {limit(120):g} s, threads: {threads()}", header, lines)
     _plot_gaps()
 
 
@@ -210,7 +222,7 @@ def sweep() -> None:
 def sbm() -> None:
     lines = []
     for name in wanted(SBM):
-        row = measure("sbm", name, all_rows(name), limit(120), score="sbm", threads=2)
+        row = measure("sbm", name, all_rows(name), limit(120), score="sbm", threads=threads())
         lines.append((name, row["status"], row["seconds"], row["objective"][:12],
                       f"{gap(row):.3f}", SBM[name]))  # fmt: skip
     table("SBM: class root", ("set", "status", "s", "objective", "gap %", "paper %"), lines)
@@ -220,12 +232,15 @@ def mdl() -> None:
     from milpbn.datasets import load_catalog
 
     lines = []
-    for name in wanted([e.name for e in load_catalog().values() if len(e.targets) == 1]):
-        data = all_rows(name)
-        row = measure("mdl", name, data, limit(120), score="mdl", space="class-parents")
-        lines.append((name, len(data.variables), row["rows"], row["status"], row["seconds"],
-                      row["nodes"], f"{gap(row):.4f}"))  # fmt: skip
-    table("MDL: all sets", ("set", "variables", "rows", "status", "s", "nodes", "gap %"), lines)
+    for space in ("augmented", "class-parents"):
+        for name in wanted([e.name for e in load_catalog().values() if len(e.targets) == 1]):
+            data = all_rows(name)
+            row = measure("mdl", name, data, limit(120), score="mdl", space=space)
+            lines.append((name, "the class's" if space == "augmented" else "any",
+                          len(data.variables), row["rows"], row["status"], row["seconds"],
+                          row["nodes"], f"{gap(row):.4f}"))  # fmt: skip
+    header = ("set", "parent sets", "variables", "rows", "status", "s", "nodes", "gap %")
+    table("MDL: all sets", header, lines)
 
 
 def hosts() -> None:

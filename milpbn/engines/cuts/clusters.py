@@ -51,12 +51,23 @@ class ClusterOracle:
         # Every arc of every family: whose, and parent * n + child.
         self._arc_family, parent = np.nonzero(space.contains)
         self._arc = parent * space.n_variables + space.child[self._arc_family]
-        # Largest number of feature parents: 1 makes the exact separation possible.
-        self.one_feature_parent = all(
-            len(set(s) - {CLASS}) <= 1
-            for f, s in enumerate(space.parent_sets)
-            if space.child[f] != CLASS
-        )
+        self._forest = self._forest_variables()
+
+    def _forest_variables(self) -> range | None:
+        """The variables on which all cycles lie and have one parent at most; None if several.
+
+        The class is on no cycle where it is a root or a parent of whatever has parents.
+        """
+        sets = self.space.parent_sets
+        features = [set(s) for f, s in enumerate(sets) if self.space.child[f] != CLASS]
+        is_root = all(not sets[f] for f in self.space.of(CLASS))
+        if (is_root or all(not s or CLASS in s for s in features)) and all(
+            len(s - {CLASS}) <= 1 for s in features
+        ):
+            return range(1, self.space.n_variables)
+        if all(len(s) <= 1 for s in sets):
+            return range(self.space.n_variables)
+        return None
 
     def row(self, cluster: Cluster) -> npt.NDArray[np.int64]:
         """The families whose sum must not exceed ``len(cluster) - 1``."""
@@ -83,8 +94,7 @@ class ClusterOracle:
     def separate(self, eta: FloatArray) -> list[Cluster]:
         """Violated clusters at a fractional point, most violated first."""
         arcs = self.arc_weights(eta)
-        exact = self.one_feature_parent
-        found = set(self._by_flow(arcs) if exact else self._by_growth(eta, arcs))
+        found = set(self._by_growth(eta, arcs) if self._forest is None else self._by_flow(arcs))
         violated = [(self.violation(eta, k), k) for k in found]
         violated = [(v, k) for v, k in violated if v > self.tolerance]
         return [k for _, k in sorted(violated, key=lambda item: (-item[0], sorted(item[1])))]
@@ -113,10 +123,12 @@ class ClusterOracle:
             walk.append(step)
 
     def _by_flow(self, arcs: FloatArray) -> Iterable[Cluster]:
-        """Exact for forests of features."""
-        between = arcs[1:, 1:]
+        """Exact for forests."""
+        assert self._forest is not None
+        first = self._forest.start
+        between = arcs[first:, first:]
         for found in heavy_sets(between + between.T):
-            yield frozenset((1 + np.flatnonzero(found)).tolist())
+            yield frozenset((first + np.flatnonzero(found)).tolist())
 
     def _by_growth(self, eta: FloatArray, arcs: FloatArray) -> Iterable[Cluster]:
         """Clusters grown from every pair that an arc joins."""
@@ -138,7 +150,7 @@ class ClusterOracle:
 
     def separate_exactly(self, eta: FloatArray, seconds: float) -> list[Cluster]:
         """A violated cluster where growth found none, by an integer program."""
-        if self.one_feature_parent:
+        if self._forest is not None:
             return []
         support = self._support(eta)
         sets = [self.space.parent_sets[f] for f in support]
