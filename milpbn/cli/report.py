@@ -56,8 +56,8 @@ def report_dict(model: Model, data: EncodedData) -> dict[str, Any]:
         "data": model.data,
         "settings": model.settings,
         "result": model.result.to_dict(),
-        "parameters": model.parameters.to_dict(),
         "gap_of_hinge_loss": model.result.gap_of_hinge_loss(len(data.train())),
+        "parameters": model.parameters.to_dict(),
         "accuracy": accuracies(model, data),
         "notes": list(data.notes),
     }
