@@ -22,6 +22,9 @@ from milpbn.clock import OutOfTime
 from milpbn.engines.cuts.clusters import Edge
 from milpbn.search.progress import Progress, allowed_gap
 
+# A child is taken up at once while its bound is within this share of the gap of the best one.
+_PLUNGE = 0.03
+
 BoolArray = npt.NDArray[np.bool_]
 
 Candidate = Edge | int
@@ -115,13 +118,18 @@ class Tree:
                 hopeful.append(child)
         # Plunge into the more promising child, keep the other for later.
         hopeful.sort(reverse=True)
-        best = hopeful.pop() if hopeful else None
+        best = hopeful.pop() if hopeful and self._worth_plunging(hopeful[-1].bound) else None
         for child in hopeful:
             heapq.heappush(self._heap, child)
         if best is not None:
             self._active.append(best)
         self._changed.notify_all()
         return best
+
+    def _worth_plunging(self, bound: float) -> bool:
+        """Whether a node is near enough to the best open one, as a share of the gap."""
+        top = max([n.bound for n in self._active] + [n.bound for n in self._heap[:1]] + [bound])
+        return bound >= top - _PLUNGE * (top - self.cutoff)
 
     def done(self) -> bool:
         """Whether the gap that was asked for is reached, or a worker has failed."""
