@@ -121,6 +121,7 @@ class ScipHost:
     def run(self) -> None:
         """Solve; structures and bounds go to the record."""
         progress, model = self.progress, self.model
+        self.primal.search_at_root()
         remaining = progress.clock.remaining
         if remaining < 1e19:
             model.setParam("limits/time", max(remaining, 0.0))
@@ -189,9 +190,10 @@ class ScipHost:
             self._finish(row, force)
         clusters = self.oracle.violated_clusters(eta)
         for cluster in clusters:
-            row = self._row(len(cluster) - 1.0)
-            for f in self.oracle.clusters.row(cluster):
-                self.model.addVarToRow(row, self.eta[f], 1.0)
+            families, sign, rhs = self.oracle.clusters.inequality(cluster)
+            row = self._row(rhs)
+            for f in families:
+                self.model.addVarToRow(row, self.eta[f], sign)
             self._finish(row, force)
         return bool(cuts or clusters)
 

@@ -1,7 +1,11 @@
-"""Cluster rows: in every set K of variables, some member has no parent inside K.
+"""Cluster rows: of every set K of variables, k members have fewer than k parents inside K.
 
-In terms of families: ``sum_{i in K} sum_{S meets K} eta[i,S] <= |K| - 1``. They cut off
-every cyclic choice, and, unlike the order rows, tighten the linear program.
+The first k of K in an order of the variables are such members. In terms of families:
+
+    sum_{i in K} sum_{S : |S and K| >= k} eta[i,S] <= |K| - k.
+
+With k = 1 they cut off every cyclic choice, and, unlike the order rows, tighten the linear
+program. With k = 2 and more they tighten it further where variables have several parents.
 
 With at most one feature parent a feature (max_parents = 2) and the class a root, these are
 the subtour rows of forests, and a most violated one is found exactly by minimum cuts over the
@@ -14,6 +18,7 @@ nothing (:mod:`milpbn.engines.cuts.general`). Integer points are always checked 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -24,13 +29,25 @@ from milpbn.families.candidates import CLASS, FamilySpace
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-Cluster = frozenset[int]
 
 Edge = tuple[int, int]
 """Two variables, the smaller first."""
 
 # Families with less weight than this at a point are not there.
 _WEIGHT = 1e-9
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A set of variables, of which k have fewer than k parents inside."""
+
+    members: frozenset[int]
+    k: int = 1
+
+    @property
+    def limit(self) -> float:
+        """How many may have k parents inside."""
+        return float(len(self.members) - self.k)
 
 
 class ClusterOracle:
@@ -70,11 +87,22 @@ class ClusterOracle:
         return None
 
     def row(self, cluster: Cluster) -> npt.NDArray[np.int64]:
-        """The families whose sum must not exceed ``len(cluster) - 1``."""
-        members = sorted(cluster)
+        """The families whose sum must not exceed the cluster's limit."""
+        members = sorted(cluster.members)
         inside = np.isin(self.space.child, members)
-        meets = self.contains[:, members].any(axis=1)
-        return np.flatnonzero(inside & meets)
+        parents_inside = self.contains[:, members].sum(axis=1)
+        return np.flatnonzero(inside & (parents_inside >= cluster.k))
+
+    def inequality(self, cluster: Cluster) -> tuple[npt.NDArray[np.int64], float, float]:
+        """``sign * (sum of some families) <= right-hand side``, by the fewer families.
+
+        As each member takes exactly one family, the others of the members must sum to k.
+        """
+        row = self.row(cluster)
+        of_members = np.flatnonzero(np.isin(self.space.child, sorted(cluster.members)))
+        if 2 * len(row) <= len(of_members):
+            return row, 1.0, cluster.limit
+        return np.setdiff1d(of_members, row), -1.0, -float(cluster.k)
 
     def joining(self, i: int, j: int) -> npt.NDArray[np.int64]:
         """The families that join i and j by an arc."""
@@ -97,11 +125,12 @@ class ClusterOracle:
         found = set(self._by_growth(eta, arcs) if self._forest is None else self._by_flow(arcs))
         violated = [(self.violation(eta, k), k) for k in found]
         violated = [(v, k) for v, k in violated if v > self.tolerance]
-        return [k for _, k in sorted(violated, key=lambda item: (-item[0], sorted(item[1])))]
+        violated.sort(key=lambda item: (-item[0], item[1].k, sorted(item[1].members)))
+        return [k for _, k in violated]
 
     def violation(self, eta: FloatArray, cluster: Cluster) -> float:
         """By how much a point exceeds the cluster's row."""
-        return float(eta[self.row(cluster)].sum()) - (len(cluster) - 1)
+        return float(eta[self.row(cluster)].sum()) - cluster.limit
 
     def cycle(self, families: npt.NDArray[np.integer]) -> Cluster | None:
         """The variables left when all that can be ordered are taken away; None if acyclic."""
@@ -119,7 +148,7 @@ class ClusterOracle:
             parents = self.space.parent_sets[int(families[walk[-1]])]
             step = min(p for p in parents if p in left)
             if step in walk:
-                return frozenset(walk[walk.index(step) :])
+                return Cluster(frozenset(walk[walk.index(step) :]))
             walk.append(step)
 
     def _by_flow(self, arcs: FloatArray) -> Iterable[Cluster]:
@@ -128,25 +157,28 @@ class ClusterOracle:
         first = self._forest.start
         between = arcs[first:, first:]
         for found in heavy_sets(between + between.T):
-            yield frozenset((first + np.flatnonzero(found)).tolist())
+            yield Cluster(frozenset((first + np.flatnonzero(found)).tolist()))
 
     def _by_growth(self, eta: FloatArray, arcs: FloatArray) -> Iterable[Cluster]:
-        """Clusters grown from every pair that an arc joins."""
+        """Clusters grown from every pair that an arc joins, and for k > 1 from families."""
         support = self._support(eta)
-        joined = np.triu(arcs + arcs.T, 1) > 0
-        seeds = np.argwhere(joined).astype(np.int64)
-        if len(seeds) == 0:
-            return
-        n = self.space.n_variables
         sets = [self.space.parent_sets[f] for f in support]
+        child = self.space.child[support]
         pointer = np.concatenate([[0], np.cumsum([len(s) for s in sets])]).astype(np.int64)
         parent = np.array([p for s in sets for p in s], dtype=np.int64)
-        clusters = np.zeros((len(seeds), n), dtype=bool)
-        violation = np.empty(len(seeds))
-        child = self.space.child[support]
-        grow_clusters(child, pointer, parent, eta[support], n, seeds, clusters, violation)
-        for k in np.flatnonzero(violation > self.tolerance):
-            yield frozenset(np.flatnonzero(clusters[k]).tolist())
+        families = self.contains[support]
+        families[np.arange(len(support)), child] = True
+        pairs = np.argwhere(np.triu(arcs + arcs.T, 1) > 0)
+        seeds = np.zeros((len(pairs), self.space.n_variables), dtype=bool)
+        np.put_along_axis(seeds, pairs, True, axis=1)
+        for k in range(1, 1 + max(map(len, sets), default=0)):
+            if k > 1:
+                seeds = np.unique(families[families.sum(axis=1) > k], axis=0)
+            violation = np.empty(len(seeds))
+            grown = seeds.copy()
+            grow_clusters(child, pointer, parent, eta[support], k, grown, violation)
+            for found in grown[violation > self.tolerance]:
+                yield Cluster(frozenset(np.flatnonzero(found).tolist()), k)
 
     def separate_exactly(self, eta: FloatArray, seconds: float) -> list[Cluster]:
         """A violated cluster where growth found none, by an integer program."""
@@ -157,9 +189,9 @@ class ClusterOracle:
         found = most_violated_cluster(
             self.space.child[support], sets, eta[support], self.space.n_variables, seconds
         )
-        if found is None or self.violation(eta, found) <= self.tolerance:
+        if found is None or self.violation(eta, Cluster(found)) <= self.tolerance:
             return []
-        return [found]
+        return [Cluster(found)]
 
     def _support(self, eta: FloatArray) -> npt.NDArray[np.intp]:
         """The families with weight and parents."""

@@ -1,7 +1,7 @@
 """Separation of cluster rows for any number of parents.
 
 For families with several feature parents no minimum cut finds a most violated cluster.
-Clusters are grown from every pair, in a compiled loop written by hand because it runs over
+Clusters are grown from small ones, in a compiled loop written by hand because it runs over
 all pairs at every point; where that finds nothing, a small integer program decides:
 
     max sum_f eta[f] y[f] - sum_i z[i],   y[f] <= z[child of f],   y[f] <= sum_{p in S} z[p],
@@ -27,36 +27,35 @@ _SECONDS = 5.0
 
 
 @njit(cache=True, nogil=True)
-def grow_clusters(child, pointer, parent, weight, n, seeds, clusters, violation):  # type: ignore[no-untyped-def]
-    """Grow a cluster from every seed pair, always by the variable that adds most.
+def grow_clusters(child, pointer, parent, weight, k, clusters, violation):  # type: ignore[no-untyped-def]
+    """Grow every cluster, always by the variable that adds most.
 
     Families of the point are ``(child[f], parent[pointer[f]:pointer[f + 1]])`` with
-    ``weight[f]``. The most violated cluster on the way of seed s goes into ``clusters[s]``.
+    ``weight[f]``; those with k parents inside count. Each row of `clusters` is replaced by the
+    most violated cluster on its way.
     """
-    inside = np.zeros(n, np.bool_)
+    n = clusters.shape[1]
     gain = np.empty(n)
-    for s in range(len(seeds)):
-        inside[:] = False
-        inside[seeds[s, 0]] = True
-        inside[seeds[s, 1]] = True
-        size = 2
+    for s in range(len(clusters)):
+        inside = clusters[s].copy()
+        size = inside.sum()
         violation[s] = -np.inf
         while True:
-            value = 1.0 - size
+            value = float(k - size)
             gain[:] = -1.0
             for f in range(len(child)):
-                meets = False
+                there = 0
                 for q in range(pointer[f], pointer[f + 1]):
                     if inside[parent[q]]:
-                        meets = True
-                        break
+                        there += 1
                 if inside[child[f]]:
-                    if meets:
+                    if there >= k:
                         value += weight[f]
-                    else:
+                    elif there == k - 1:
                         for q in range(pointer[f], pointer[f + 1]):
-                            gain[parent[q]] += weight[f]
-                elif meets:
+                            if not inside[parent[q]]:
+                                gain[parent[q]] += weight[f]
+                elif there >= k:
                     gain[child[f]] += weight[f]
             if value > violation[s] + 1e-12:
                 violation[s] = value

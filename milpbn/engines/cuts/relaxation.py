@@ -180,12 +180,13 @@ class Relaxation:
         self.add_clusters(pool.clusters)
 
     def add_clusters(self, clusters: Sequence[Cluster]) -> int:
-        """sum over families meeting their own cluster <= size - 1; returns how many were new."""
+        """Rows of clusters; returns how many were new."""
         new = [k for k in clusters if k not in self._known]
         for cluster in new:
             row = np.zeros(self._n_eta)
-            row[self._clusters.row(cluster)] = 1.0
-            self._add(row, len(cluster) - 1.0, -1, cluster)
+            families, sign, rhs = self._clusters.inequality(cluster)
+            row[families] = sign
+            self._add(row, rhs, -1, cluster)
             self._known.add(cluster)
         return len(new)
 
