@@ -22,8 +22,10 @@ from milpbn.clock import OutOfTime
 from milpbn.engines.cuts.clusters import Edge
 from milpbn.search.progress import Progress, allowed_gap
 
-# A child is taken up at once while its bound is within this share of the gap of the best one.
-_PLUNGE = 0.03
+# The better child is taken up at once if what is left below it is worth so many branchings at
+# most, and if it is no further below the best open node than this share of the gap.
+_NEAR_END = 30
+_NEAR_TOP = 0.25
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -75,6 +77,7 @@ class Tree:
         self._active: list[Node] = []
         self._made = 0
         self._settled = -np.inf
+        self._falls, self._branchings = 0.0, 0
         self._changed = threading.Condition(threading.Lock())
         self._failure: BaseException | None = None
 
@@ -104,6 +107,7 @@ class Tree:
     def close(self, node: Node, children: list[Node]) -> Node | None:
         """Replace a node by its children; the better one is returned to go on with."""
         self._active.remove(node)
+        self._note_fall(node)
         if not children:
             self.settle(node.bound)
         hopeful = []
@@ -118,7 +122,7 @@ class Tree:
                 hopeful.append(child)
         # Plunge into the more promising child, keep the other for later.
         hopeful.sort(reverse=True)
-        best = hopeful.pop() if hopeful and self._worth_plunging(hopeful[-1].bound) else None
+        best = hopeful.pop() if hopeful and self._is_worth_a_plunge(hopeful[-1].bound) else None
         for child in hopeful:
             heapq.heappush(self._heap, child)
         if best is not None:
@@ -126,10 +130,23 @@ class Tree:
         self._changed.notify_all()
         return best
 
-    def _worth_plunging(self, bound: float) -> bool:
-        """Whether a node is near enough to the best open one, as a share of the gap."""
-        top = max([n.bound for n in self._active] + [n.bound for n in self._heap[:1]] + [bound])
-        return bound >= top - _PLUNGE * (top - self.cutoff)
+    def _note_fall(self, node: Node) -> None:
+        """What branchings bring on average, from one node's bound to the next."""
+        if node.origin is not None and np.isfinite(node.bound):
+            self._falls += max(node.origin.bound - node.bound, 0.0)
+            self._branchings += 1
+
+    def _is_worth_a_plunge(self, bound: float) -> bool:
+        """Whether to go on below a node while the program is still warm.
+
+        Far from the end, or far below the best open node, that only leaves better nodes
+        waiting, and their bound is that of the tree.
+        """
+        left = bound - self.cutoff
+        others = [n.bound for n in (*self._active, *self._heap[:1])]
+        top = max([bound, *others])
+        near_top = top - bound <= _NEAR_TOP * (top - self.cutoff)
+        return near_top and left * self._branchings <= _NEAR_END * self._falls
 
     def done(self) -> bool:
         """Whether the gap that was asked for is reached, or a worker has failed."""
