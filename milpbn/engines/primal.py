@@ -24,7 +24,7 @@ _NODES_A_KICK = 8
 _SHARE = 0.2
 
 # Points tried in vain before one more point is passed over between two tries.
-_PATIENCE = 20
+_PATIENCE = 8
 
 
 class Primal:
