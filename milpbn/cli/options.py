@@ -21,6 +21,7 @@ from milpbn.cli.params import (
 
 if TYPE_CHECKING:
     from milpbn.families import Constraints
+    from milpbn.learning import SearchSpace
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -83,6 +84,14 @@ def given_constraints(options: Mapping[str, Any]) -> Constraints:
     file = options["constraints_file"]
     given = Constraints.from_file(file) if file else Constraints()
     return given.merged(options["require"], options["forbid"])
+
+
+def given_space(options: Mapping[str, Any], constraints: Constraints) -> SearchSpace:
+    """What the structure options say together."""
+    from milpbn.learning import SearchSpace
+
+    names = ("max_parents", "class_parents", "augmented")
+    return SearchSpace(**{name: options[name] for name in names}, constraints=constraints)
 
 
 structure_options = option_group(

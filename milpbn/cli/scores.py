@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from milpbn.cli.data import DATA_OPTIONS, check_data_options, data_options, load_table
-from milpbn.cli.options import given_constraints, structure_options
+from milpbn.cli.options import given_constraints, given_space, structure_options
 from milpbn.cli.params import Duration, Number, OutputFile, Size, refuse_overwriting
 
 
@@ -48,7 +48,7 @@ def scores(**options: Any) -> None:
     from milpbn.encoding import Encoder
     from milpbn.files import write_whole
     from milpbn.interchange.jkl import write_jkl
-    from milpbn.learning import SearchSpace, build_objective
+    from milpbn.learning import build_objective
     from milpbn.scores import LinearObjective, make_score
 
     clock = Clock(options["time_limit"], started=PROCESS_START)
@@ -62,12 +62,7 @@ def scores(**options: Any) -> None:
     objective = build_objective(
         data,
         make_score(options["score"], ess=1.0 if options["ess"] is None else options["ess"]),
-        SearchSpace(
-            options["max_parents"],
-            options["class_parents"],
-            constraints,
-            options["augmented"],
-        ),
+        given_space(options, constraints),
         clock=clock,
         memory_limit=options["memory_limit"],
     )

@@ -11,7 +11,7 @@ import click
 from milpbn import PROCESS_START
 from milpbn.cli.data import DATA_OPTIONS, check_data_options, load_table
 from milpbn.cli.interrupts import Interrupts
-from milpbn.cli.options import given_constraints
+from milpbn.cli.options import given_constraints, given_space
 from milpbn.cli.params import refuse_overwriting
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Session:
     def __init__(self, ctx: click.Context, options: dict[str, Any], phases: Sequence[str]) -> None:
         from milpbn.cli.live import GapTable
         from milpbn.clock import Clock
-        from milpbn.learning import SearchSpace, structure_clock
+        from milpbn.learning import structure_clock
         from milpbn.parameters import make_parameters
         from milpbn.scores import make_score
 
@@ -56,12 +56,7 @@ class Session:
             folds=options.get("folds"),
         )
         self.constraints = given_constraints(options)
-        self.space = SearchSpace(
-            options["max_parents"],
-            options["class_parents"],
-            self.constraints,
-            options["augmented"],
-        )
+        self.space = given_space(options, self.constraints)
         self.data: EncodedData
         self.encoder: Encoder
 

@@ -146,9 +146,9 @@ class Brancher:
 
     def learn(self, node: Node) -> None:
         """Note what a branching has brought once the child's own cuts are in."""
-        if node.origin is not None and np.isfinite(node.bound):
-            fall = max(node.origin.bound - node.bound, 0.0)
-            self.costs[node.origin.candidate].add(node.origin.side, fall / node.origin.distance)
+        if node.origin is not None and node.fall is not None:
+            origin = node.origin
+            self.costs[origin.candidate].add(origin.side, node.fall / origin.distance)
 
     def _guess(self, candidate: Candidate, weight: float, typical: tuple[float, float]) -> float:
         costs = self.costs.get(candidate) or _Costs()

@@ -57,6 +57,13 @@ class Node:
     def __post_init__(self) -> None:
         self.rank = (-self.bound, self.number)
 
+    @property
+    def fall(self) -> float | None:
+        """What the branching brought once the node's own cuts are in; None if nothing is left."""
+        if self.origin is None or not np.isfinite(self.bound):
+            return None
+        return max(self.origin.bound - self.bound, 0.0)
+
 
 class Tree:
     """Open nodes, and what is known about all structures.
@@ -107,7 +114,9 @@ class Tree:
     def close(self, node: Node, children: list[Node]) -> Node | None:
         """Replace a node by its children; the better one is returned to go on with."""
         self._active.remove(node)
-        self._note_fall(node)
+        if node.fall is not None:
+            self._falls += node.fall
+            self._branchings += 1
         if not children:
             self.settle(node.bound)
         hopeful = []
@@ -129,12 +138,6 @@ class Tree:
             self._active.append(best)
         self._changed.notify_all()
         return best
-
-    def _note_fall(self, node: Node) -> None:
-        """What branchings bring on average, from one node's bound to the next."""
-        if node.origin is not None and np.isfinite(node.bound):
-            self._falls += max(node.origin.bound - node.bound, 0.0)
-            self._branchings += 1
 
     def _is_worth_a_plunge(self, bound: float) -> bool:
         """Whether to go on below a node while the program is still warm.

@@ -132,83 +132,12 @@ def test_every_way_gives_the_same_optimum(milpbn: Run, options: tuple[str, ...])
     assert float(fields["objective"]) == pytest.approx(298.892436)
 
 
-# Constraints
-
-
-def _structure(result: Result) -> dict[str, list[str]]:
-    assert result.exit_code == 0, result.stderr
-    structure: dict[str, list[str]] = json.loads(result.stdout)["result"]["structure"]
-    return structure
-
-
-def test_arcs_are_required_and_forbidden(milpbn: Run, tmp_path: Path) -> None:
-    rules = tmp_path / "rules.toml"
-    rules.write_text('forbidden = ["class->petalwidth"]\n')
-    options = ("--constraints", rules, "--require", "class->sepalwidth", "--class-root", "--json")
-    structure = _structure(milpbn(*QUICK, *options))
-    assert structure["sepalwidth"] == ["class"]
-    assert structure["petalwidth"] == []
-
-
-def test_augmented_families_are_a_choice_for_generative_scores(milpbn: Run) -> None:
-    free = _structure(milpbn("solve", "--dataset", "iris", "--score", "mdl", "--json"))
-    assert any(ps and "class" not in ps for v, ps in free.items() if v != "class")
-    options = ("--score", "mdl", "--augmented", "--json")
-    bound_to_class = _structure(milpbn("solve", "--dataset", "iris", *options))
-    assert all(not ps or "class" in ps for v, ps in bound_to_class.items() if v != "class")
-
-
 def test_what_is_open_is_told_by_row_and_of_the_hinge_loss(milpbn: Run) -> None:
     run = milpbn("solve", "--dataset", "heart", "--gap", "5%", "--quiet")
     (line,) = [line for line in run.stdout.splitlines() if line.startswith("open")]
     assert "a row" in line
     assert "% of the hinge loss" in line
     assert "\nopen" not in milpbn("solve", "--dataset", "iris", "--quiet").stdout
-
-
-def test_the_class_is_a_root_where_that_is_asked_for(milpbn: Run) -> None:
-    assert _structure(milpbn(*QUICK, "--class-root", "--json"))["class"] == []
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--require", "class->petal"), "constraint on 'petal': there is no such variable"),
-        (
-            ("--require", "class->petalwidth", "--forbid", "class->petalwidth"),
-            "class->petalwidth is both required and forbidden",
-        ),
-        (
-            ("--require", "petalwidth->sepalwidth", "--require", "sepalwidth->petalwidth"),
-            "the required arcs form a cycle",
-        ),
-        (("--require", "petalwidth->sepalwidth"), "no candidate parent set of 'sepalwidth'"),
-        (("--require", "petalwidth->class", "--class-root"), "the class is a root"),
-    ],
-)
-def test_contradictions_are_explained(milpbn: Run, options: tuple[str, ...], message: str) -> None:
-    result = milpbn(*QUICK, *options)
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert message in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("a.toml", 'requird = ["a->b"]', "unknown key 'requird'; known: required, forbidden"),
-        ("a.toml", "required = [", "is not valid TOML"),
-        ("a.json", "{", "is not valid JSON"),
-        ("a.json", '{"required": ["ab"]}', "'ab' is not an arc"),
-    ],
-)
-def test_a_bad_constraints_file_is_named(
-    milpbn: Run, tmp_path: Path, name: str, text: str, message: str
-) -> None:
-    (tmp_path / name).write_text(text)
-    result = milpbn(*QUICK, "--constraints", tmp_path / name)
-    assert result.exit_code == 1
-    assert f"{tmp_path / name}" in result.stderr
-    assert message in result.stderr
 
 
 # Warm starts

@@ -99,7 +99,7 @@ class ClusterOracle:
         As each member takes exactly one family, the others of the members must sum to k.
         """
         row = self.row(cluster)
-        of_members = np.flatnonzero(np.isin(self.space.child, sorted(cluster.members)))
+        of_members = np.concatenate([self.space.of(i) for i in sorted(cluster.members)])
         if 2 * len(row) <= len(of_members):
             return row, 1.0, cluster.limit
         return np.setdiff1d(of_members, row), -1.0, -float(cluster.k)
