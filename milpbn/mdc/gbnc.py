@@ -20,11 +20,11 @@ from milpbn.mdc import inference
 from milpbn.mdc.base import Codes, FloatArray, MultiDimensionalClassifier
 from milpbn.mdc.candidates import Nodes, parent_choices
 from milpbn.mdc.dynamic import best_score
-from milpbn.mdc.factors import Factor
 from milpbn.mdc.features import Features
 from milpbn.mdc.metrics import exact_match_score, hamming_score
 from milpbn.mdc.score import PenalisedCLL
 from milpbn.mdc.training import TrainedFamilies, Trainer, TrainingListener
+from milpbn.network.factors import Factor
 from milpbn.result import Listener, Result, Status, TracePoint
 from milpbn.structure import Structure
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from milpbn.errors import BudgetError
-from milpbn.mdc.factors import Factor, FloatArray, cheapest, max_out, multiply, sum_out
+from milpbn.network.factors import Factor, FloatArray, cheapest, max_out, multiply, sum_out
 
 Codes = npt.NDArray[np.integer]
 
@@ -53,8 +53,7 @@ def most_probable(factors: Sequence[Factor], cards: Sequence[int]) -> npt.NDArra
     while left:
         variable, _ = cheapest([f.scope for f in rest], left, cards)
         left.remove(variable)
-        product = multiply(f for f in rest if variable in f.scope)
-        reduced, states = max_out(product, variable)
+        reduced, states = max_out([f for f in rest if variable in f.scope], variable)
         steps.append((variable, reduced.scope, states))
         rest = [f for f in rest if variable not in f.scope] + [reduced]
     n_rows = len(factors[0].values)
@@ -84,11 +83,11 @@ def _marginal(factors: Sequence[Factor], cards: Sequence[int], query: int) -> Fl
     while left:
         variable, _ = cheapest([f.scope for f in rest], left, cards)
         left.remove(variable)
-        product = multiply(f for f in rest if variable in f.scope)
-        rest = [f for f in rest if variable not in f.scope] + [sum_out(product, variable)]
+        summed = sum_out([f for f in rest if variable in f.scope], variable)
+        rest = [f for f in rest if variable not in f.scope] + [summed]
     out: FloatArray = multiply(rest).values
     # Rounding, and probabilities that were lifted from 0, leave a sum slightly off one.
-    normalised: FloatArray = out - sum_out(Factor((query,), out), query).values[:, None]
+    normalised: FloatArray = out - sum_out([Factor((query,), out)], query).values[:, None]
     return normalised
 
 

@@ -26,12 +26,11 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from milpbn.network.factors import TINY
 from milpbn.network.network import Codes, FloatArray, Network
 
 _jit: Callable[..., Any] = njit(cache=True, nogil=True)
 _CLASS = 0
-# A sum of scaled numbers above this has lost nothing that matters to underflow.
-TINY = 1e-200
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,13 @@ out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import prod
-
 import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
 from milpbn.errors import DataError
-from milpbn.network.forest import TINY, Forest
+from milpbn.network.factors import Factor, cheapest, sum_out
+from milpbn.network.forest import Forest
 from milpbn.network.multinet import Classifier, Multinet
 from milpbn.network.network import Codes, FloatArray, Network
 
@@ -95,14 +93,6 @@ def accuracy(network: Classifier, codes: Codes) -> float:
     return float(np.mean(predict(network, codes[:, 1:]) == codes[:, 0]))
 
 
-@dataclass(frozen=True)
-class _Factor:
-    """A log table per row: axis 0 the rows, then one axis per variable of `scope`."""
-
-    scope: tuple[int, ...]
-    values: FloatArray
-
-
 def _log_joint_of_pattern(network: Network, codes: Codes, missing: frozenset[int]) -> FloatArray:
     total = np.zeros((len(codes), network.n_classes))
     barren = _barren(network, missing)
@@ -117,13 +107,12 @@ def _log_joint_of_pattern(network: Network, codes: Codes, missing: frozenset[int
             total += factor.values.reshape(len(codes), -1)
         else:
             factors.append(factor)
-    left = set(missing)
+    left, cards = set(missing), [v.card for v in network.variables]
     while left:
-        variable = min(left, key=lambda v: (_cost(network, factors, v), v))
+        variable, _ = cheapest([f.scope for f in factors], left, cards)
         left.remove(variable)
-        touching = [f for f in factors if variable in f.scope]
+        factor = sum_out([f for f in factors if variable in f.scope], variable)
         factors = [f for f in factors if variable not in f.scope]
-        factor = _sum_out(touching, variable)
         if set(factor.scope) <= {_CLASS}:
             total += factor.values.reshape(len(codes), -1)
         else:
@@ -144,7 +133,7 @@ def _barren(network: Network, missing: frozenset[int]) -> frozenset[int]:
     return frozenset(barren)
 
 
-def _restrict(network: Network, i: int, codes: Codes, missing: frozenset[int]) -> _Factor:
+def _restrict(network: Network, i: int, codes: Codes, missing: frozenset[int]) -> Factor:
     """The log table of variable i at each row's observed values."""
     scope = network.scope(i)
     free = tuple(v for v in scope if v == _CLASS or v in missing)
@@ -160,43 +149,4 @@ def _restrict(network: Network, i: int, codes: Codes, missing: frozenset[int]) -
             index.append(codes[:, v].reshape(shape))
     values = network.log_cpts[i][tuple(index)]
     rows = (len(codes), *values.shape[1:])
-    return _Factor(free, np.broadcast_to(values, rows))
-
-
-def _cost(network: Network, factors: list[_Factor], variable: int) -> int:
-    """Cells of the table that eliminating `variable` makes."""
-    scope = {v for f in factors if variable in f.scope for v in f.scope}
-    return prod(network.variables[v].card for v in scope)
-
-
-def _sum_out(factors: list[_Factor], variable: int) -> _Factor:
-    """Multiply `factors` and sum `variable` out.
-
-    Each factor is scaled by its largest entry along the variable, so that only small tables
-    pass through exp and log; the large product is plain multiplication. Where scaled factors
-    oppose each other so much that their sum underflows, everything is done in logarithms.
-    """
-    scope = tuple(sorted({v for f in factors for v in f.scope}))
-    axis = 1 + scope.index(variable)
-    aligned = [_align(f, scope) for f in factors]
-    tops = [values.max(axis=axis, keepdims=True) for values in aligned]
-    # Networks from elsewhere have impossible states: -inf, and -inf - (-inf) is no number.
-    tops = [np.where(np.isneginf(top), 0.0, top) for top in tops]
-    product = np.exp(aligned[0] - tops[0])
-    for values, top in zip(aligned[1:], tops[1:], strict=True):
-        product = product * np.exp(values - top)
-    total = product.sum(axis=axis)
-    if total.min(initial=1.0) > TINY:
-        summed = np.log(total) + sum(tops).squeeze(axis)
-    else:
-        summed = logsumexp(sum(aligned), axis=axis)
-    return _Factor(tuple(v for v in scope if v != variable), summed)
-
-
-def _align(factor: _Factor, scope: tuple[int, ...]) -> FloatArray:
-    """The factor's values with one axis per variable of `scope`, if only of length one."""
-    order = sorted(factor.scope)
-    axes = [0, *(1 + factor.scope.index(v) for v in order)]
-    values = factor.values.transpose(axes)
-    lengths = dict(zip(order, values.shape[1:], strict=True))
-    return values.reshape(len(values), *(lengths.get(v, 1) for v in scope))
+    return Factor(free, np.broadcast_to(values, rows))

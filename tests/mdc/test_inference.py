@@ -8,7 +8,7 @@ from mdc.brute_force import joint_distribution
 
 from milpbn.errors import BudgetError
 from milpbn.mdc import inference
-from milpbn.mdc.factors import Factor
+from milpbn.network.factors import Factor
 
 
 def random_network(seed, d, n_rows=7):
