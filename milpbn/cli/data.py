@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from milpbn.cli.options import option_group
 from milpbn.cli.params import Names
 
 if TYPE_CHECKING:
@@ -25,13 +26,20 @@ DATA_OPTIONS = (
 )
 """The names of the data options, as `load_table` takes them."""
 
-_OPTIONS = (
-    click.option("--dataset", help="A bundled data set; see `milpbn datasets list`."),
-    click.option("--data", "file", metavar="FILE", help="Your own CSV, Parquet or ARFF file."),
-    click.option("--target", help="The class column of FILE."),
+FILE_OPTION = click.option(
+    "--data", "file", metavar="FILE", help="Your own CSV, Parquet or ARFF file."
+)
+COLUMN_OPTIONS = (
     click.option("--categorical", type=Names(), default=(), help="Columns of FILE: a,b,c."),
     click.option("--numeric", type=Names(), default=(), help="Columns of FILE: a,b,c."),
     click.option("--drop", type=Names(), default=(), help="Columns of FILE to leave out: a,b,c."),
+)
+
+_TABLE = (
+    click.option("--dataset", help="A bundled data set; see `milpbn datasets list`."),
+    FILE_OPTION,
+    click.option("--target", help="The class column of FILE."),
+    *COLUMN_OPTIONS,
     click.option(
         "--missing",
         type=click.Choice(["drop", "state"]),
@@ -39,44 +47,48 @@ _OPTIONS = (
         "[default: the catalog's policy, or drop]",
     ),
 )
-
-_ROWS = (
-    click.option(
-        "--rows",
-        type=click.Choice(["train", "all"]),
-        default="train",
-        show_default=True,
-        help="Learn from the training rows, or from all (no test accuracy then).",
-    ),
+_ROWS = click.option(
+    "--rows",
+    type=click.Choice(["train", "all"]),
+    default="train",
+    show_default=True,
+    help="Learn from the training rows, or from all (no test accuracy then).",
 )
 
+data_options = option_group((*_TABLE, _ROWS))
+"""Which rows to learn from."""
 
-def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the data options to a command."""
-    for option in reversed((*_OPTIONS, *_ROWS)):
-        command = option(command)
-    return command
-
-
-def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the data options without the choice of rows."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+table_options = option_group(_TABLE)
+"""The data options without the choice of rows."""
 
 
 def check_data_options(options: Mapping[str, Any]) -> None:
     """Refuse options that contradict each other, before anything is read."""
+    check_source(options, "--target COLUMN", ("target", "categorical", "numeric", "drop"))
+
+
+def check_source(options: Mapping[str, Any], targets: str, of_files: Sequence[str]) -> None:
+    """Refuse both sources or none, and options of the one that are given to the other.
+
+    Parameters
+    ----------
+    options
+        The command's options.
+    targets
+        How to say what is predicted; FILE needs it.
+    of_files
+        The options that go with FILE alone, that of the targets first.
+    """
     if options["dataset"] and options["file"]:
         raise click.UsageError("say either --dataset NAME or --data FILE, not both")
     if not options["dataset"] and not options["file"]:
         raise click.UsageError(
             "say what to learn from: --dataset NAME (see `milpbn datasets list`), "
-            "or --data FILE --target COLUMN"
+            f"or --data FILE {targets}"
         )
-    if options["file"] and not options["target"]:
-        raise click.UsageError("--data needs --target COLUMN, the column to predict")
-    for name in ("target", "categorical", "numeric", "drop"):
+    if options["file"] and not options[of_files[0]]:
+        raise click.UsageError(f"--data needs {targets}: what to predict")
+    for name in of_files:
         if options["dataset"] and options[name]:
             raise click.UsageError(f"--{name} goes with --data FILE, not with --dataset")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -98,10 +97,16 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
           --select max-parents=1,2 --jobs 2 --out heart.jsonl
     """
     _check(options)
+    from milpbn.bar import Bar
     from milpbn.evaluation import evaluate as run
 
     table = _table(options)
-    with _Bar(options["quiet"]) as bar, ending_workers(options["jobs"], kill=True):
+    folds = Bar(sys.stderr, "folds; Ctrl-C keeps finished ones", quiet=options["quiet"])
+    with folds as bar, ending_workers(options["jobs"], kill=True):
+
+        def listener(record: FoldRecord, done: int, total: int) -> None:
+            bar.show(done, total, _fold_line(record, done, total))
+
         evaluation = run(
             table,
             options["methods"],
@@ -112,7 +117,7 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
             n_jobs=options["jobs"],
             result_file=options["out"],
             predictions=options["predictions_file"] is not None,
-            listener=bar,
+            listener=listener,
             **_settings(options),
         )
         (ctx.find_object(Interrupts) or Interrupts()).close()  # nothing may spoil the report
@@ -187,49 +192,9 @@ def _deliver(evaluation: Evaluation, options: dict[str, Any]) -> None:
             click.echo(f"wrote {options[name]}", err=True)
 
 
-class _Bar:
-    """Progress on stderr: a bar in a terminal, a line for each fold elsewhere."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
-        self._progress: Any = None
-        self._task: Any = None
-
-    def __enter__(self) -> _Bar:
-        if not self._quiet and sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
-
-            columns = ("[cyan]folds", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-            self._progress = Progress(
-                *columns,
-                "{task.description}",
-                console=Console(stderr=True),
-                transient=True,
-                redirect_stdout=False,
-                redirect_stderr=False,
-            )
-            self._task = self._progress.add_task("Ctrl-C keeps finished folds", total=None)
-            self._progress.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._progress is not None:
-            self._progress.stop()
-
-    def __call__(self, record: FoldRecord, done: int, total: int) -> None:
-        """Show a finished fold."""
-        share = 100 * record.measures.correct / record.measures.rows
-        line = (
-            f"{record.method} {record.parameters}, fold {record.fold}: {share:.2f} %, "
-            f"{record.seconds:.1f} s"
-        )
-        if self._progress is not None:
-            self._progress.update(self._task, completed=done, total=total, description=line)
-        elif not self._quiet:
-            click.echo(f"{done}/{total}  {line}", err=True)
+def _fold_line(record: FoldRecord, done: int, total: int) -> str:
+    share = 100 * record.measures.correct / record.measures.rows
+    return (
+        f"{done}/{total}  {record.method} {record.parameters}, fold {record.fold}: {share:.2f} %, "
+        f"{record.seconds:.1f} s"
+    )

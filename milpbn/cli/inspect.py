@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import click
 
-from milpbn.cli.params import OutputFile, refuse_overwriting
+from milpbn.cli.options import picture_options
+from milpbn.cli.params import refuse_overwriting
 
 
 @click.command(short_help="Show what a model file holds.")
 @click.argument("model_file", metavar="MODEL.json")
-@click.option(
-    "--plot",
-    type=OutputFile(".png", ".svg", ".pdf"),
-    metavar="OUT.png",
-    help="Objective and bound over time (png, svg, pdf).",
-)
-@click.option(
-    "--draw",
-    type=OutputFile(".png", ".svg", ".pdf", ".dot"),
-    metavar="OUT.png",
-    help="The network (png, svg, pdf, dot); of a multinet, a file for every class.",
-)
+@picture_options("The network (png, svg, pdf, dot); of a multinet, a file for every class.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def inspect(model_file: str, plot: str | None, draw: str | None, as_json: bool) -> None:
     """Show the status, the bounds over time and the structure of a model.

@@ -139,6 +139,22 @@ _parameters = click.option(
 space_options = option_group((structure_options, smoothing_option, _parameters))
 """Which structures are considered, and how their parameters are estimated."""
 
+output_options = option_group(
+    (
+        click.option("--out", type=OutputFile(), metavar="MODEL.json", help="Save the classifier."),
+        click.option(
+            "--trace",
+            "trace_file",
+            type=OutputFile(),
+            metavar="TRACE.csv",
+            help="Save objective and bound over time.",
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
+        click.option("--quiet", is_flag=True, help="No progress and no notes on stderr."),
+    )
+)
+"""What becomes of a result."""
+
 run_options = option_group(
     (
         click.option("--time-limit", type=Duration(), help="For everything: 90, 90s, 5m, 2h."),
@@ -152,16 +168,28 @@ run_options = option_group(
         click.option(
             "--memory-limit", type=Size(), default="4GiB", show_default=True, help="500MB, 4GB."
         ),
-        click.option("--out", type=OutputFile(), metavar="MODEL.json", help="Save the classifier."),
-        click.option(
-            "--trace",
-            "trace_file",
-            type=OutputFile(),
-            metavar="TRACE.csv",
-            help="Save objective and bound over time.",
-        ),
-        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
-        click.option("--quiet", is_flag=True, help="No progress and no notes on stderr."),
+        output_options,
     )
 )
 """Budgets and outputs of a run."""
+
+
+def picture_options(network: str) -> Decorator:
+    """The pictures of a model; `network` says what is drawn."""
+    formats = (".png", ".svg", ".pdf")
+    return option_group(
+        (
+            click.option(
+                "--plot",
+                type=OutputFile(*formats),
+                metavar="OUT.png",
+                help="Objective and bound over time (png, svg, pdf).",
+            ),
+            click.option(
+                "--draw",
+                type=OutputFile(*formats, ".dot"),
+                metavar="OUT.png",
+                help=network,
+            ),
+        )
+    )

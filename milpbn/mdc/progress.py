@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from types import TracebackType
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
+from milpbn.bar import Bar
 from milpbn.mdc.training import Training
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
-# In a file or a pipe a line comes at most this often.
 _SECONDS_BETWEEN_LINES = 2.0
 
 
@@ -29,33 +25,14 @@ def training_line(training: Training) -> str:
     )
 
 
-class TrainingBar:
-    """A listener and context manager: a bar in a terminal, now and then a line elsewhere."""
+class TrainingBar(Bar):
+    """A listener of the training; what was trained stays as a line at the end."""
 
     def __init__(self, stream: TextIO, *, quiet: bool = False) -> None:
-        self._stream = stream
-        self._quiet = quiet
-        self._progress: Progress | None = None
-        self._last = time.monotonic()
+        super().__init__(
+            stream, "base models", quiet=quiet, seconds_between_lines=_SECONDS_BETWEEN_LINES
+        )
         self._latest: Training | None = None
-
-    def __enter__(self) -> TrainingBar:
-        if not self._quiet and self._stream.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-            self._progress = Progress(
-                BarColumn(),
-                TextColumn("{task.description}"),
-                TimeElapsedColumn(),
-                console=Console(file=self._stream),
-                transient=True,
-                redirect_stdout=False,
-                redirect_stderr=False,
-            )
-            self._progress.start()
-            self._progress.add_task("base models")
-        return self
 
     def __exit__(
         self,
@@ -63,23 +40,12 @@ class TrainingBar:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._progress is not None:
-            self._progress.stop()
-        if not self._quiet and self._latest is not None:
-            print(training_line(self._latest), file=self._stream, flush=True)
+        super().__exit__(kind, error, traceback)
+        if self._latest is not None:
+            self.print(training_line(self._latest))
 
     def __call__(self, training: Training) -> None:
         """Show the state of training."""
         self._latest = training
-        now = time.monotonic()
-        if self._progress is not None:
-            done = training.candidate_models - training.models_left
-            self._progress.update(
-                self._progress.task_ids[0],
-                total=training.candidate_models,
-                completed=done,
-                description=training_line(training),
-            )
-        elif not self._quiet and now - self._last >= _SECONDS_BETWEEN_LINES:
-            self._last = now
-            print(training_line(training), file=self._stream, flush=True)
+        done = training.candidate_models - training.models_left
+        self.show(done, training.candidate_models, training_line(training))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from milpbn.cli.params import Names, OutputFile, refuse_overwriting
+from milpbn.cli.options import picture_options
+from milpbn.cli.params import Names, refuse_overwriting
 
 trust_option = click.option(
     "--trust",
@@ -17,18 +18,7 @@ trust_option = click.option(
 
 @click.command(short_help="Show what a GBNC model file holds.")
 @click.argument("model_file", metavar="MODEL.json")
-@click.option(
-    "--plot",
-    type=OutputFile(".png", ".svg", ".pdf"),
-    metavar="OUT.png",
-    help="Objective and bound over time (png, svg, pdf).",
-)
-@click.option(
-    "--draw",
-    type=OutputFile(".png", ".svg", ".pdf", ".dot"),
-    metavar="OUT.png",
-    help="The class network (png, svg, pdf, dot).",
-)
+@picture_options("The class network (png, svg, pdf, dot).")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @trust_option
 def inspect(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milpbn.cli.data import COLUMN_OPTIONS, FILE_OPTION, check_source
 from milpbn.cli.options import given_constraints, option_group
 from milpbn.cli.params import Names
 
@@ -17,11 +18,9 @@ if TYPE_CHECKING:
 data_options = option_group(
     (
         click.option("--dataset", help="A bundled data set: Adult, Jura, flare2_mdc3."),
-        click.option("--data", "file", metavar="FILE", help="Your own CSV, Parquet or ARFF file."),
+        FILE_OPTION,
         click.option("--targets", type=Names(), default=(), help="The class columns: a,b,c."),
-        click.option("--categorical", type=Names(), default=(), help="Columns of FILE: a,b,c."),
-        click.option("--numeric", type=Names(), default=(), help="Columns of FILE: a,b,c."),
-        click.option("--drop", type=Names(), default=(), help="Columns of FILE to leave out."),
+        *COLUMN_OPTIONS,
         click.option(
             "--missing",
             type=click.Choice(["drop", "state"]),
@@ -75,18 +74,8 @@ model_options = option_group(
 
 def check_data_options(options: Mapping[str, Any]) -> None:
     """Refuse options that contradict each other, before anything is read."""
-    if options["dataset"] and options["file"]:
-        raise click.UsageError("say either --dataset NAME or --data FILE, not both")
-    if not options["dataset"] and not options["file"]:
-        raise click.UsageError(
-            "say what to learn from: --dataset NAME (see `milpbn datasets list`), or "
-            "--data FILE --targets a,b,c"
-        )
-    if options["file"] and not options["targets"]:
-        raise click.UsageError("--data needs --targets a,b,c, the columns to predict")
-    for name in ("targets", "categorical", "numeric", "drop", "missing"):
-        if options["dataset"] and options[name]:
-            raise click.UsageError(f"--{name} goes with --data FILE, not with --dataset")
+    of_files = ("targets", "categorical", "numeric", "drop", "missing")
+    check_source(options, "--targets a,b,c", of_files)
     if options["jobs"] == 0:
         raise click.UsageError("--jobs must be positive, or negative to count back from all cores")
 

@@ -17,8 +17,8 @@ from milpbn.cli.mdc.options import (
     make_classifier,
     model_options,
 )
-from milpbn.cli.options import constraint_options
-from milpbn.cli.params import Duration, OutputFile, refuse_overwriting
+from milpbn.cli.options import constraint_options, output_options
+from milpbn.cli.params import Duration, refuse_overwriting
 from milpbn.cli.workers import ending_workers
 
 if TYPE_CHECKING:
@@ -68,16 +68,7 @@ _SETTINGS = (
     help="Start from a model or structure file, from what a heuristic finds, or from nothing.",
 )
 @click.option("--time-limit", type=Duration(), help="For everything: 90, 90s, 5m, 2h.")
-@click.option("--out", type=OutputFile(), metavar="MODEL.json", help="Save the classifier.")
-@click.option(
-    "--trace",
-    "trace_file",
-    type=OutputFile(),
-    metavar="TRACE.csv",
-    help="Save objective and bound over time.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
+@output_options
 @click.pass_context
 def solve(ctx: click.Context, /, **options: Any) -> None:
     """Train base models, then find the class network of highest penalised likelihood.

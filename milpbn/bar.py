@@ -1,0 +1,87 @@
+"""A progress bar for work that comes in pieces: a bar in a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TextIO
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+
+class Bar:
+    """A context manager; tell it of every piece with :meth:`show`.
+
+    Parameters
+    ----------
+    stream
+        Where to; a bar if it is a terminal.
+    first
+        What stands beside the bar before the first piece is done.
+    quiet
+        Show nothing at all.
+    seconds_between_lines
+        Where there is no terminal, lines come at most this often.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO,
+        first: str,
+        *,
+        quiet: bool = False,
+        seconds_between_lines: float = 0.0,
+    ) -> None:
+        self._stream = stream
+        self._first = first
+        self._quiet = quiet
+        self._seconds_between_lines = seconds_between_lines
+        self._progress: Progress | None = None
+        self._printed = time.monotonic()
+
+    def __enter__(self) -> Self:
+        if not self._quiet and self._stream.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+            console = Console(file=self._stream)
+            if not console.is_interactive:  # a dumb terminal gets lines
+                return self
+            self._progress = Progress(
+                BarColumn(),
+                TextColumn("{task.description}", markup=False),
+                TimeElapsedColumn(),
+                console=console,
+                transient=True,
+                # Results belong on stdout also while the bar lives on stderr.
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            self._progress.add_task(self._first, total=None)
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def show(self, done: int, total: int, line: str) -> None:
+        """So many pieces of all are done; `line` says so in words."""
+        now = time.monotonic()
+        if self._progress is not None:
+            task = self._progress.task_ids[0]
+            self._progress.update(task, completed=done, total=total, description=line)
+        elif now - self._printed >= self._seconds_between_lines:
+            self._printed = now
+            self.print(line)
+
+    def print(self, line: str) -> None:
+        """A line of its own, in a terminal as well."""
+        if not self._quiet:
+            print(line, file=self._stream, flush=True)
