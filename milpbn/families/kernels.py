@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from milpbn.families.tables import TIE
+
 BLOCK = 128
 """Rows that pass through the cache together; row arrays are padded to a multiple."""
 
@@ -27,10 +29,7 @@ FAR = np.float32(1e6)
 HINGE, RATE, CLL = 0, 1, 2
 """Row scores: min(gamma, margin); 1 if margin > 0; log posterior of the own class."""
 
-TIE = 1e-9
-"""Margins below this are ties (sums of logarithms are not exact): no correct decision."""
-
-# The same in single precision, where margins are exact to about 1e-5.
+# A tie in single precision, where margins are exact to about 1e-5.
 _TIE = np.float32(1e-5)
 
 _jit: Callable[..., Any] = njit(cache=True, fastmath=True, nogil=True)

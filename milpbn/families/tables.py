@@ -23,6 +23,9 @@ from milpbn.families.smoothing import Smoothing
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
+TIE = 1e-9
+"""Margins below this are ties (sums of logarithms are not exact): no correct decision."""
+
 
 def mixed_radix(
     codes: npt.NDArray[np.integer], variables: Sequence[int], cards: Sequence[int]

@@ -16,6 +16,7 @@ from scipy.special import gammaln
 from milpbn.encoding.columns import Variable
 from milpbn.errors import OptionError
 from milpbn.families.rows import assign_folds
+from milpbn.families.tables import TIE
 from milpbn.network.inference import log_joint, log_posterior
 from milpbn.network.multinet import fit_classifier
 from milpbn.network.network import Codes, FloatArray, fit_network
@@ -29,7 +30,6 @@ from milpbn.scores import (
     SoftBinaryMargin,
     SoftMargin,
 )
-from milpbn.scores.cr import TIE
 from milpbn.structure import AnyStructure, ClassStructures, Structure
 
 Variables = Sequence[Variable]

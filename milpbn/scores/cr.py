@@ -18,11 +18,9 @@ from dataclasses import dataclass
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
+from milpbn.families.tables import TIE
 from milpbn.scores.base import Families
 from milpbn.scores.rows import RATE, RowObjective, RowScore
-
-TIE = 1e-9
-"""Margins below this are ties: sums of logarithms are not exact."""
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,10 @@ import numpy as np
 
 from milpbn.families.candidates import CLASS
 from milpbn.families.smoothing import Laplace
+from milpbn.families.tables import TIE
 from milpbn.parameters.losses import ConditionalLikelihood
 from milpbn.parameters.optimise import Problem, maximise
 from milpbn.parameters.tables import FloatArray, Layout, Rows, Table
-from milpbn.scores.cr import TIE
 from milpbn.search.base import Search
 from milpbn.search.order_based import OMI, ParentSelection
 from milpbn.search.progress import Families
