@@ -26,7 +26,7 @@ from milpbn.families import Constraints, parse_smoothing
 from milpbn.learning import SearchSpace, run_method, structure_clock
 from milpbn.network.inference import log_posterior
 from milpbn.parameters import make_parameters
-from milpbn.scores import make_score
+from milpbn.scores import Score, make_score
 from milpbn.search import Learner
 from milpbn.structure import Structure
 
@@ -54,8 +54,9 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    score : {"sm", "sbm", "mdl", "bic", "bdeu"}, default="sm"
-        What the structure maximises.
+    score : {"sm", "sbm", "mdl", "bic", "bdeu", "cr", "cll"} or Score, default="sm"
+        What the structure maximises; ``"cr"`` and ``"cll"`` for heuristics alone. An object
+        brings settings of its own, as ``milpbn.scores.make_score("bdeu", ess=10)``.
     p : float, default=0.9
         Desired class probability of the margin scores; ``gamma = log(p / (1 - p))``.
     gamma : float, default=None
@@ -93,7 +94,7 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     threads : int, default=1
         Solver threads; 1 is deterministic.
     random_state : int, default=0
-        Seed of the solver.
+        Seed of the solver and of heuristics.
     start : Structure, str or None, default="local-search"
         A structure to begin with, or the heuristic that looks for one in a small
         share of the time.
@@ -102,15 +103,16 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     classes_ : ndarray
         The class labels.
-    structure_ : Structure
-        The learned structure.
+    structure_ : Structure or ClassStructures
+        The learned structure; of a multinet, one for every class.
     result_ : Result
         Everything about the run: status, bound, gap, trace, times.
     optimal_ : bool
         Whether the structure is proven optimal.
     objective_, bound_, gap_ : float
-        Score of the structure, upper bound on any score, relative gap.
-    network_ : Network
+        Score of the structure, upper bound on any score, relative gap. Heuristics have no
+        bound: the last two are None then.
+    network_ : Network or Multinet
         Structure and parameters.
     parameters_ : ParameterReport
         How the parameters were learned.
@@ -142,7 +144,7 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        score: str = "sm",
+        score: str | Score = "sm",
         p: float = 0.9,
         gamma: float | None = None,
         max_parents: int = 2,
@@ -243,7 +245,7 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             }.get(result.status, "the run ended without a proof")
             warnings.warn(
                 f"{why}; the structure is within a gap of {100 * self.gap_:.3g} %. "
-                "Raise time_limit, or accept this with gap=",
+                "Raise time_limit, or accept such a gap, for example with gap=0.05.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

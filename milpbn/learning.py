@@ -124,7 +124,8 @@ def learn_structure(
         ``milpbn.search.LEARNERS``, by name or as an object with settings of its own; or
         ``"multinet-cmi"`` or ``"multinet-ear"``, one structure for every class.
     score, p, gamma, smoothing, folds
-        What is maximised, see :func:`milpbn.scores.make_score`.
+        What is maximised: the name of a score and its settings (see
+        :func:`milpbn.scores.make_score`), or a score that has them already.
     max_parents, class_parents, constraints, augmented
         The search space, see :class:`SearchSpace`.
     time_limit
@@ -133,9 +134,21 @@ def learn_structure(
         A structure to begin with; or, for the engines, the name of the heuristic that
         looks for one in a small share of the time; or None.
     options
-        Solver settings.
+        Gap to stop at, threads, seed (also of heuristics), memory limit and so on.
     listener
         Called with every any-time event.
+
+    Returns
+    -------
+    Result
+        The best structure, its score and, from an engine, a bound on all others. The score is
+        computed again from the data by independent code before the result is returned.
+
+    Raises
+    ------
+    MilpbnError
+        With a message for people: the time ended before there was a structure, the memory
+        limit is too low, constraints contradict each other, an option does not exist.
 
     Examples
     --------
@@ -214,7 +227,7 @@ def run_method(
         )
     _check(result, score, data)
     clock.close_phase("checking")
-    return replace(result, seconds=dict(clock.phases))
+    return replace(result, n_rows=len(data.train()), seconds=dict(clock.phases))
 
 
 def _wants_whole_space(method: str | Learner) -> bool:
@@ -250,6 +263,7 @@ def given_structure(
         score_parameters=score.settings(),
         source=source,
         engine="given structure",
+        n_rows=len(data.train()),
         seconds=dict(clock.phases),
         trace=(TracePoint(clock.elapsed, value, None, source="end"),),
     )

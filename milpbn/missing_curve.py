@@ -32,6 +32,7 @@ from milpbn.network.inference import predict
 from milpbn.network.multinet import Classifier
 from milpbn.parameters import make_parameters
 from milpbn.scores import make_score
+from milpbn.words import count
 
 SVM = "svm"
 """The name of the support vector machine among the classifiers."""
@@ -139,7 +140,7 @@ class MissingCurve:
         # A test row with a value never seen in training misses something already.
         whole = self.data.is_train | (self.data.codes >= 0).all(axis=1)
         if not whole.all():
-            told(f"{int((~whole).sum())} test rows with values never seen are left out")
+            told(f"left out: {count(int((~whole).sum()), 'test row')} with values never seen")
             self.data, table = self.data.select(whole), table.rows(whole)
         self._labels = self.data.test()[:, 0]
         self.n_features = len(self.data.variables) - 1
@@ -179,27 +180,27 @@ class MissingCurve:
         repeats
             Passes over the test rows, each with other features missing.
         """
-        for count in counts:
-            if not 0 <= count <= self.n_features:
+        for n in counts:
+            if not 0 <= n <= self.n_features:
                 raise OptionError(
-                    f"{count} features cannot be missing: the classifiers have {self.n_features}"
+                    f"{n} features cannot be missing: the classifiers have {self.n_features}"
                 )
-        for count in counts:
+        for n in counts:
             # With nothing to draw, every pass is the same.
-            passes = repeats if 0 < count < self.n_features else 1
-            masks = [self._mask(count, k) for k in range(passes)]
+            passes = repeats if 0 < n < self.n_features else 1
+            masks = [self._mask(n, k) for k in range(passes)]
             for name in self._predictors:
                 shares = [self._accuracy(name, mask) for mask in masks]
-                yield CurvePoint(name, count, float(np.mean(shares)), float(np.std(shares)))
+                yield CurvePoint(name, n, float(np.mean(shares)), float(np.std(shares)))
 
     def _no_mask(self) -> Mask:
         return np.zeros((len(self._labels), self.n_features), dtype=bool)
 
-    def _mask(self, count: int, k: int) -> Mask:
-        """For every test row `count` features, drawn at random."""
-        rng = np.random.default_rng([self.seed, count, k])
+    def _mask(self, n: int, k: int) -> Mask:
+        """For every test row `n` features, drawn at random."""
+        rng = np.random.default_rng([self.seed, n, k])
         order = rng.random((len(self._labels), self.n_features)).argsort(axis=1)
-        return order < count
+        return order < n
 
     def _accuracy(self, name: str, mask: Mask) -> float:
         return float(np.mean(self._predictors[name](mask) == self._labels))

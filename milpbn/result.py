@@ -97,6 +97,8 @@ class Result:
         The engine and the solver with its version.
     nodes, evaluations
         Branch-and-bound nodes, and score evaluations of heuristics.
+    n_rows
+        Training rows; 0 where there were none, as for local scores.
     seconds
         Seconds by phase; ``sum(seconds.values())`` is the run.
     """
@@ -113,6 +115,7 @@ class Result:
     solver: str = ""
     nodes: int = 0
     evaluations: int = 0
+    n_rows: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
     warm_start: WarmStart | None = None
     trace: tuple[TracePoint, ...] = ()
@@ -127,16 +130,17 @@ class Result:
         """The gap as a fraction of ``|objective|``."""
         return relative_gap(self.objective, self.bound)
 
-    def gap_of_hinge_loss(self, n_rows: int) -> float | None:
+    @property
+    def gap_of_hinge_loss(self) -> float | None:
         """The gap as a fraction of the hinge loss ``gamma * n_rows - objective``.
 
         A soft margin near zero makes its relative gap meaningless; what the rows lack to
         gamma stays away from zero. None where the score has no gamma or there is no bound.
         """
         gamma = self.score_parameters.get("gamma")
-        if gamma is None or self.gap_abs is None:
+        if gamma is None or self.gap_abs is None or not self.n_rows:
             return None
-        loss = gamma * n_rows - self.objective
+        loss = gamma * self.n_rows - self.objective
         return self.gap_abs / loss if loss > 0 else 0.0
 
     def to_dict(self) -> dict[str, Any]:
@@ -148,12 +152,14 @@ class Result:
         gap = self.gap_rel
         out["gap_abs"] = self.gap_abs
         out["gap_rel"] = None if gap is None or math.isinf(gap) else gap
+        out["gap_of_hinge_loss"] = self.gap_of_hinge_loss
         return out
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Result:
         """Rebuild a result written by :meth:`to_dict`; a text for a number raises ValueError."""
-        data = {k: v for k, v in data.items() if k not in ("gap_abs", "gap_rel")}
+        derived = ("gap_abs", "gap_rel", "gap_of_hinge_loss")
+        data = {k: v for k, v in data.items() if k not in derived}
         start = data.get("warm_start")
         return cls(
             **{
@@ -164,6 +170,7 @@ class Result:
                 "bound": _float_or_none(data["bound"]),
                 "score_parameters": dict(data.get("score_parameters", {})),
                 "tolerance": float(data.get("tolerance", cls.tolerance)),
+                "n_rows": int(data.get("n_rows", 0)),
                 "seconds": {k: float(v) for k, v in data.get("seconds", {}).items()},
                 "warm_start": _warm_start(**start) if start else None,
                 "trace": tuple(_trace_point(**p) for p in data.get("trace", ())),
@@ -175,6 +182,8 @@ class Result:
         lines.append(("objective", f"{self.objective:.6f}"))
         if self.bound is not None:
             lines += [("bound", f"{self.bound:.6f}"), ("gap", format_gap(self))]
+        if self.gap_of_hinge_loss is not None and self.status is not Status.OPTIMAL:
+            lines.append(("open", _open_line(self)))
         lines.append(("found by", self.source))
         if self.warm_start is not None:
             lines.append(("warm start", _start_line(self.warm_start)))
@@ -267,6 +276,14 @@ def _trace_point(time: Any, objective: Any, bound: Any, nodes: Any, source: Any)
     return TracePoint(
         float(time), _float_or_none(objective), _float_or_none(bound), int(nodes), str(source)
     )
+
+
+def _open_line(result: Result) -> str:
+    """What is open in other terms, as a margin near zero makes the relative gap useless."""
+    assert result.gap_abs is not None
+    assert result.gap_of_hinge_loss is not None
+    a_row, of_loss = result.gap_abs / result.n_rows, 100 * result.gap_of_hinge_loss
+    return f"{a_row:.3g} a row, {of_loss:.2f} % of the hinge loss"
 
 
 def _score_line(result: Result) -> str:

@@ -85,6 +85,18 @@ def test_the_listener_hears_the_whole_trace(data):
     assert heard[-1].source == "end"
 
 
+@pytest.mark.parametrize("method", ["branch-and-cut", "monolithic"])
+@pytest.mark.parametrize("start", [None, "local-search"])
+@pytest.mark.parametrize("score", ["sm", "mdl"])
+def test_objective_and_bound_are_there_at_every_moment_and_monotone(data, method, start, score):
+    trace = learn(data, method=method, start=start, score=score).trace
+    objectives, bounds = [t.objective for t in trace], [t.bound for t in trace]
+    assert None not in objectives
+    assert None not in bounds
+    assert objectives == sorted(objectives)
+    assert bounds == sorted(bounds, reverse=True)
+
+
 @pytest.mark.parametrize("score", ["mdl", "bdeu", "sm"])
 def test_a_start_is_taken_for_every_score(data, score):
     # For decomposable scores the naive Bayes families may be pruned.

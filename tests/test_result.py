@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -52,13 +53,22 @@ def test_gaps_are_those_of_the_definition(objective, bound, absolute, relative):
 
 
 def test_the_gap_of_the_hinge_loss_counts_what_rows_lack_to_gamma():
-    found = result(objective=50.0, bound=51.0, score_parameters={"gamma": 2.0})
-    assert found.gap_of_hinge_loss(30) == pytest.approx(1.0 / (2.0 * 30 - 50.0))
-    assert result(objective=60.0, bound=60.0, score_parameters={"gamma": 2.0}).gap_of_hinge_loss(
-        30
-    ) == (0.0)
-    assert result(score_parameters={}).gap_of_hinge_loss(30) is None
-    assert result(bound=None, score_parameters={"gamma": 2.0}).gap_of_hinge_loss(30) is None
+    gamma = {"gamma": 2.0}
+    found = result(objective=50.0, bound=51.0, n_rows=30, score_parameters=gamma)
+    assert found.gap_of_hinge_loss == pytest.approx(1.0 / (2.0 * 30 - 50.0))
+    closed = replace(found, objective=60.0, bound=60.0)
+    assert closed.gap_of_hinge_loss == 0.0
+    assert replace(found, score_parameters={}).gap_of_hinge_loss is None
+    assert replace(found, bound=None).gap_of_hinge_loss is None
+    assert replace(found, n_rows=0).gap_of_hinge_loss is None
+
+
+def test_what_is_open_stands_below_the_gap_unless_it_is_closed():
+    found = result(objective=50.0, bound=51.0, n_rows=30, score_parameters={"gamma": 2.0})
+    lines = str(replace(found, status=Status.TIME_LIMIT)).splitlines()
+    gap = next(k for k, line in enumerate(lines) if line.startswith("gap"))
+    assert lines[gap + 1] == "open        0.0333 a row, 10.00 % of the hinge loss"
+    assert "\nopen" not in str(replace(found, status=Status.OPTIMAL))
 
 
 def test_without_a_bound_there_is_no_gap():

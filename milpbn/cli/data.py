@@ -30,8 +30,15 @@ FILE_OPTION = click.option(
     "--data", "file", metavar="FILE", help="Your own CSV, Parquet or ARFF file."
 )
 COLUMN_OPTIONS = (
-    click.option("--categorical", type=Names(), default=(), help="Columns of FILE: a,b,c."),
-    click.option("--numeric", type=Names(), default=(), help="Columns of FILE: a,b,c."),
+    click.option(
+        "--categorical",
+        type=Names(),
+        default=(),
+        help="Columns of FILE that are categories: a,b,c.",
+    ),
+    click.option(
+        "--numeric", type=Names(), default=(), help="Columns of FILE that are numbers: a,b,c."
+    ),
     click.option("--drop", type=Names(), default=(), help="Columns of FILE to leave out: a,b,c."),
 )
 

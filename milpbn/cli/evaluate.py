@@ -10,7 +10,7 @@ import click
 from milpbn.cli.data import check_data_options, load_table, table_options
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
 from milpbn.cli.options import given_constraints, score_options, smoothing_option, structure_options
-from milpbn.cli.params import Candidates, Duration, Gap, Names, OutputFile, refuse_overwriting
+from milpbn.cli.params import Candidates, Duration, Gap, Jobs, Names, OutputFile, refuse_overwriting
 from milpbn.cli.workers import ending_workers
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     default="branch-and-cut",
     show_default=True,
     metavar="NAME[:SCORE],...",
-    help="Engines and heuristics, each with a score of its own if one is given: nb,hc:cr.",
+    help="Engines and the heuristics of `milpbn learn`, each with a score of its own if one is "
+    "given: nb,hc:cr.",
 )
 @click.option(
     "--parameters",
@@ -59,13 +60,19 @@ if TYPE_CHECKING:
     show_default=True,
     help="For each single fit: 90, 90s, 5m, 2h.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**31 - 1),
+    default=0,
+    show_default=True,
+    help="Of folds and learners.",
+)
 @click.option(
     "--jobs",
-    type=click.IntRange(min=1),
+    type=Jobs(),
     default=1,
     show_default=True,
-    help="Folds at the same time.",
+    help="Folds at the same time; -1 for as many as there are cores.",
 )
 @click.option(
     "--out",

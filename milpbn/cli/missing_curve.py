@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     "[default: nb+ml, nb+cl, tan-cmi+ml, hc+ml, hc+cl, svm]",
 )
 @click.option(
-    "--counts", type=Counts(), help="Numbers of missing features: 0,5,10.  [default: spread]"
+    "--counts",
+    type=Counts(),
+    help="Numbers of missing features: 0,5,10.  [default: a dozen, from none to all but one]",
 )
 @click.option(
     "--repeats",

@@ -37,13 +37,16 @@ def option_group(options: Sequence[Decorator]) -> Decorator:
     return decorate
 
 
-_SCORE = click.option(
-    "--score",
-    type=ScoreName(),
-    default="sm",
-    show_default=True,
-    help="sm (= mm), sbm, mdl (= bic), bdeu; for searches also cr, cll.",
-)
+def _score_option(more: str = "") -> Decorator:
+    return click.option(
+        "--score",
+        type=ScoreName(),
+        default="sm",
+        show_default=True,
+        help=f"sm (= mm), sbm, mdl (= bic), bdeu{more}.",
+    )
+
+
 _P = click.option(
     "--p",
     type=Number(0.5, 1),
@@ -61,16 +64,21 @@ _MARGIN = (
     click.option("--ess", type=Number(0), help="Equivalent sample size of bdeu.  [default: 1]"),
 )
 
-score_options = option_group((_SCORE, _P, *_MARGIN))
+score_options = option_group((_score_option("; for searches also cr, cll"), _P, *_MARGIN))
 """What is maximised."""
 
-grid_score_options = option_group((_SCORE, _P_GRID, *_MARGIN))
+grid_score_options = option_group((_score_option(), _P_GRID, *_MARGIN))
 """What is maximised, for one p or several."""
 
 _CONSTRAINTS = (
     click.option("--require", type=ArcParam(), multiple=True, help="An arc that must be there."),
     click.option("--forbid", type=ArcParam(), multiple=True, help="An arc that must not be there."),
-    click.option("--constraints", "constraints_file", metavar="FILE", help="TOML or JSON file."),
+    click.option(
+        "--constraints",
+        "constraints_file",
+        metavar="FILE",
+        help="Arcs, tiers and parent limits from a TOML or JSON file.",
+    ),
 )
 
 constraint_options = option_group(_CONSTRAINTS)
@@ -112,8 +120,8 @@ structure_options = option_group(
         click.option(
             "--augmented",
             is_flag=True,
-            help="A feature with parents has the class among them: for mdl and bdeu a choice, "
-            "for sm and sbm always so.",
+            help="Features have no parents, or the class among them: a choice for mdl and bdeu, "
+            "always so for sm and sbm.",
         ),
         *_CONSTRAINTS,
     )
@@ -163,10 +171,14 @@ run_options = option_group(
             type=click.IntRange(0, 2**31 - 1),
             default=0,
             show_default=True,
-            help="Of the solver.",
+            help="Of the solver and the heuristics.",
         ),
         click.option(
-            "--memory-limit", type=Size(), default="4GiB", show_default=True, help="500MB, 4GB."
+            "--memory-limit",
+            type=Size(),
+            default="4GiB",
+            show_default=True,
+            help="Refuse what is estimated to need more: 500MB, 4GB.",
         ),
         output_options,
     )

@@ -137,6 +137,28 @@ class Numbers(Number):
         return numbers if len(numbers) > 1 else numbers[0]
 
 
+class Jobs(_ParamType):
+    """Processes at the same time, as joblib counts: -1 for all cores, -2 for all but one.
+
+    Examples
+    --------
+    >>> Jobs().convert("-1", None, None)
+    -1
+    """
+
+    name = "number"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        """See :class:`click.ParamType`."""
+        try:
+            jobs = int(str(value))
+        except ValueError:
+            jobs = 0
+        if jobs == 0:
+            self.fail(f"{value!r} is no number of processes; -1 is all cores", param, ctx)
+        return jobs
+
+
 class Names(_ParamType):
     """Column names separated by commas."""
 

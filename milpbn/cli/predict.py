@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from milpbn.cli.params import OutputFile, refuse_overwriting
+from milpbn.words import count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,8 +107,3 @@ def note_unseen(
         f"training ({shown}), {consequence}",
         err=True,
     )
-
-
-def count(number: int, what: str) -> str:
-    """A number with its noun."""
-    return f"{number} {what}" + ("s" if number != 1 else "")

@@ -10,7 +10,8 @@ from typing import Any
 from milpbn.encoding import EncodedData
 from milpbn.network.inference import accuracy
 from milpbn.network.model_file import Model
-from milpbn.result import Result, Status
+from milpbn.result import Result
+from milpbn.words import count
 
 
 def accuracies(model: Model, data: EncodedData) -> dict[str, float]:
@@ -26,13 +27,12 @@ def text_report(model: Model, data: EncodedData) -> str:
     n_train, n_test = len(data.train()), len(data.test())
     rows = f"{n_train} training" + (f", {n_test} test" if n_test else "")
     if data.n_dropped_rows:
-        rows += f" ({data.n_dropped_rows} incomplete rows left out)"
+        rows += f" ({count(data.n_dropped_rows, 'incomplete row')} left out)"
     share = ", ".join(f"{k} {100 * v:.2f} %" for k, v in accuracies(model, data).items())
     lines = [
         f"{'data':<12}{data.name}",
         f"{'rows':<12}{rows}",
         str(model.result),
-        *_open_gap(model.result, n_train),
         f"{'parameters':<12}{model.network.n_parameters} by {model.parameters}",
         f"{'accuracy':<12}{share}",
         "",
@@ -41,22 +41,12 @@ def text_report(model: Model, data: EncodedData) -> str:
     return "\n".join(lines)
 
 
-def _open_gap(result: Result, n_rows: int) -> list[str]:
-    """What is open in other terms, as a margin near zero makes the relative gap useless."""
-    of_loss = result.gap_of_hinge_loss(n_rows)
-    if of_loss is None or result.gap_abs is None or result.status is Status.OPTIMAL:
-        return []
-    a_row = result.gap_abs / n_rows
-    return [f"{'open':<12}{a_row:.3g} a row, {100 * of_loss:.2f} % of the hinge loss"]
-
-
 def report_dict(model: Model, data: EncodedData) -> dict[str, Any]:
     """The same for programs."""
     return {
         "data": model.data,
         "settings": model.settings,
         "result": model.result.to_dict(),
-        "gap_of_hinge_loss": model.result.gap_of_hinge_loss(len(data.train())),
         "parameters": model.parameters.to_dict(),
         "accuracy": accuracies(model, data),
         "notes": list(data.notes),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -55,8 +56,8 @@ if TYPE_CHECKING:
     metavar="FILE|NAME|none",
     default="local-search",
     show_default=True,
-    help="Start from a model, network or structure file, from what a heuristic finds, or from "
-    "nothing.",
+    help="Start from a model, network or structure file, from what a heuristic of `milpbn learn` "
+    "finds, or from nothing.",
 )
 @click.option("--gap", type=Gap(), default=0.0, help="Stop at this gap: 1% or 0.01.  [default: 0]")
 @click.option(
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="1 is deterministic.",
+    help="Workers on the tree, or HiGHS's threads; only 1 is deterministic.",
 )
 @click.option(
     "--write-model",
@@ -151,12 +152,20 @@ def check_engine(ctx: click.Context, options: dict[str, Any]) -> None:
 
 def start_structure(given: str) -> Structure | str | None:
     """A structure from a file, the name of a heuristic, or None."""
+    from milpbn.errors import OptionError
     from milpbn.interchange import read_structure
     from milpbn.search import LEARNERS
 
     if given == "none":
         return None
-    return given if given in LEARNERS else read_structure(given)
+    if given in LEARNERS:
+        return given
+    if not Path(given).exists():
+        raise OptionError(
+            f"--warm-start {given!r} is neither a file nor a heuristic; the heuristics are "
+            f"{', '.join(LEARNERS)}"
+        )
+    return read_structure(given)
 
 
 def _learn(session: Session, start: Structure | str | None) -> Result:

@@ -21,7 +21,13 @@ _MARKS = {True: "holds", False: "DISAGREES", None: "open"}
 @click.command(short_help="Check a model file from the data up.")
 @click.argument("model_file", metavar="MODEL.json")
 @click.option("--data", "file", metavar="FILE", help="The data, if they have moved since.")
-@click.option("--time-limit", type=Duration(), default="60s", show_default=True, help="90s, 5m.")
+@click.option(
+    "--time-limit",
+    type=Duration(),
+    default="60s",
+    show_default=True,
+    help="For deriving bounds and enumerating: 90s, 5m.",
+)
 @click.pass_context
 def verify(ctx: click.Context, model_file: str, file: str | None, time_limit: float) -> None:
     """Read the data again and check everything that MODEL.json claims.

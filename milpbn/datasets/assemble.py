@@ -16,6 +16,7 @@ from milpbn.datasets.table import Table
 from milpbn.datasets.text import column_names
 from milpbn.datasets.values import holds_numbers, is_number, show_text, show_value, unusable
 from milpbn.errors import DataError
+from milpbn.words import count
 
 # A target of decimal fractions with more values than this is a measurement.
 MANY_FRACTIONS = 20
@@ -139,7 +140,7 @@ def decide_target(
         raise DataError(f"{label} has no value at all; choose another column")
     notes = []
     if not has_label.all():
-        notes.append(f"{label} is missing in {(~has_label).sum()} rows, which are left out.")
+        notes.append(f"{label} is missing in {count(int((~has_label).sum()), 'row')}, left out.")
     if len(unusable(values)):
         raise DataError(
             f"{label} must hold texts or finite numbers, not values of type {values.dtype}"

@@ -16,6 +16,7 @@ import pandas as pd
 
 from milpbn.datasets.values import holds_numbers, show_value, to_numbers, unusable
 from milpbn.errors import DataError
+from milpbn.words import count
 
 Numbers = npt.NDArray[np.float64]
 
@@ -140,7 +141,7 @@ def _as_asked_numbers(values: pd.Series[Any], label: str, known: int) -> Decisio
     notes: tuple[str, ...] = ()
     if parsed < known:
         notes = (
-            f"{label}: {known - parsed} values that are no numbers are treated as missing: "
+            f"{label}: {count(known - parsed, 'value')} treated as missing (no number): "
             f"{_examples(values, numbers)}.",
         )
     return Decision(_series(numbers, values), True, notes)

@@ -21,6 +21,7 @@ from milpbn.encoding.columns import (
 from milpbn.encoding.data import EncodedData, EncodedFeatures, Mask
 from milpbn.encoding.mdlp import mdlp_cuts
 from milpbn.errors import DataError, ModelFileError
+from milpbn.words import count
 
 __all__ = ["ColumnCode", "EncodedData", "EncodedFeatures", "Encoder", "Variable"]
 
@@ -209,7 +210,7 @@ class Encoder:
 def _notes_on_rows(n_dropped: int, lost: tuple[str, ...]) -> list[str]:
     notes = []
     if n_dropped:
-        notes.append(f"{n_dropped} rows with a missing feature were left out.")
+        notes.append(f"Left out: {count(n_dropped, 'row')} with a missing feature.")
     if lost:
         notes.append(f"Classes left out with them, having no complete row: {_quoted(lost)}.")
     return notes

@@ -51,7 +51,7 @@ def solve_branch_and_cut(
     """
     clock, options = clock or Clock(), options or SolveOptions()
     solver = scip_version() if options.host == "scip" else None
-    progress = Progress(objective, clock, listener)
+    progress = Progress(objective, clock, listener, objective.quick_bound())
     status, warm = Status.TIME_LIMIT, None
     try:
         if start is not None:
@@ -81,10 +81,9 @@ def root_bound(objective: Objective, families: Families, clock: Clock | None = N
 
     Families that cannot be part of anything better than `families` are taken out on the way.
     """
-    progress = Progress(objective, clock or Clock(), None)
+    progress = Progress(objective, clock or Clock(), None, objective.quick_bound())
     progress.incumbent(np.array(families, dtype=np.int64), "given")
     with suppress(OutOfTime):
-        progress.improve_bound(objective.quick_bound(), 0, "quick bound")
         BranchAndCut(objective, progress, SolveOptions()).close_root()
     return progress.bound
 

@@ -86,7 +86,7 @@ def solve_monolithic(
         Called with every :class:`~milpbn.result.TracePoint`.
     """
     clock, options = clock or Clock(), options or SolveOptions()
-    progress = Progress(objective, clock, listener)
+    progress = Progress(objective, clock, listener, objective.quick_bound())
     warm = None
     answer: HighsAnswer | None = None
     status = Status.TIME_LIMIT

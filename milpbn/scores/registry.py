@@ -43,6 +43,21 @@ def make_score(
 ) -> Score:
     """The score called `name` with the settings that apply to it.
 
+    Parameters
+    ----------
+    name
+        ``"sm"`` (``"mm"``), ``"sbm"``, ``"mdl"`` (``"bic"``), ``"bdeu"``, ``"cr"`` or ``"cll"``;
+        a score that is there already is returned as it is.
+    p, gamma
+        Desired class probability of the margin scores, or the desired log-margin itself.
+    smoothing
+        How counts become probabilities: ``"laplace[:COUNT]"`` or ``"epsilon[:VALUE]"``.
+    ess
+        Equivalent sample size of ``"bdeu"``.
+    folds, fold_seed
+        Rows of a fold are judged by the counts of the others, for scores that are sums over
+        rows; None judges the training rows themselves.
+
     Examples
     --------
     >>> make_score("sm", p=0.99).settings()["smoothing"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import ClassVar
@@ -102,7 +103,7 @@ def run_learner(
     clock: Clock | None = None,
     seed: int = 0,
     start: Structure | None = None,
-    bound: float | None = None,
+    bound: float = math.inf,
     listener: Listener | None = None,
 ) -> Result:
     """Run a heuristic to its end, its time limit, or Ctrl-C; the best structure is kept.
@@ -110,9 +111,7 @@ def run_learner(
     A `bound` that is known beforehand stands in the trace beside the objective.
     """
     clock = clock or Clock()
-    progress = Progress(objective, clock, listener)
-    if bound is not None:
-        progress.improve_bound(bound, 0, "quick bound")
+    progress = Progress(objective, clock, listener, bound)
     families = None if start is None else objective.space.families(start)
     search = Search(objective, progress, seed, families)
     status = Status.FEASIBLE

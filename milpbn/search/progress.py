@@ -30,16 +30,23 @@ def allowed_gap(value: float) -> float:
 class Progress:
     """Collects incumbents and bounds; objective and bound in the trace are monotone.
 
-    Incumbents are scored here, by the objective itself, never by a solver's value.
+    Incumbents are scored here, by the objective itself, never by a solver's value. A `bound`
+    that is known beforehand stands in the trace from the first incumbent on.
     """
 
-    def __init__(self, objective: Objective, clock: Clock, listener: Listener | None) -> None:
+    def __init__(
+        self,
+        objective: Objective,
+        clock: Clock,
+        listener: Listener | None,
+        bound: float = math.inf,
+    ) -> None:
         self.objective = objective
         self.clock = clock
         self.families: Families | None = None
         self.value = -math.inf
         self.source = ""
-        self.bound = math.inf
+        self.bound = bound
         self.nodes = 0
         self.trace: list[TracePoint] = []
         self._listener = listener

@@ -19,17 +19,15 @@ def simple_starts(space: FamilySpace) -> dict[str, Families]:
 
 
 def offer_simple_starts(progress: Progress) -> None:
-    """Give the simple structures and the free bound to `progress`."""
-    progress.improve_bound(progress.objective.quick_bound(), 0, "quick bound")
+    """Give the simple structures to `progress`."""
     for name, families in simple_starts(progress.objective.space).items():
         progress.incumbent(families, name)
 
 
 def complete_quietly(progress: Progress) -> None:
-    """A structure and a bound for a run that was interrupted before it had both."""
+    """A structure for a run that was interrupted before it had one."""
     objective = progress.objective
     if progress.families is None:
         source, families = next(iter(simple_starts(objective.space).items()))
         progress.families, progress.source = families, source
         progress.value = objective.value(families)
-    progress.bound = min(progress.bound, objective.quick_bound())

@@ -67,9 +67,7 @@ def test_numeric_option_turns_other_values_into_missing_ones(read):
     table = read(x=[*WAVE[:-2], "broken", "broken"], numeric=("x",))
     assert table.numeric == ("x",)
     assert np.isnan(table.features["x"].iloc[-2:]).all()
-    assert "column 'x': 2 values that are no numbers are treated as missing: 'broken'" in only_note(
-        table
-    )
+    assert "column 'x': 2 values treated as missing (no number): 'broken'" in only_note(table)
 
 
 def test_numeric_option_without_any_number(read):
@@ -211,7 +209,7 @@ def test_rows_without_a_label_are_left_out(read):
     table = read(["", "?", *LABELS[2:]], x=WAVE)
     assert len(table.target) == len(table.features) == N - 2
     assert table.features["x"][0] == WAVE[2]
-    assert "toy.csv: target 'class' is missing in 2 rows, which are left out" in only_note(table)
+    assert "toy.csv: target 'class' is missing in 2 rows, left out" in only_note(table)
 
 
 def test_target_without_labels(read):

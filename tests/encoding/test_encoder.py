@@ -162,7 +162,7 @@ def test_drop_leaves_out_incomplete_training_and_test_rows() -> None:
     np.testing.assert_array_equal(data.is_train, [True, True, False])
     assert data.n_dropped_rows == 2
     assert data.notes[:2] == (
-        "2 rows with a missing feature were left out.",
+        "Left out: 2 rows with a missing feature.",
         "Classes left out with them, having no complete row: 'm'.",
     )
 

@@ -115,14 +115,16 @@ def test_constraints_that_rule_them_out_leave_any_structure():
     assert space.structure(families).to_dict() == {"class": ["a"], "a": []}
 
 
-def test_a_run_has_a_structure_and_a_bound_from_its_first_moment(progress):
+def test_a_run_has_a_structure_and_a_bound_from_its_first_moment(objective, told):
+    progress = Progress(objective, Clock(), told.append, objective.quick_bound())
     offer_simple_starts(progress)
     assert (progress.value, progress.bound, progress.source) == (5.0, 9.0, "naive-bayes")
+    assert (told[0].objective, told[0].bound) == (5.0, 9.0)
 
 
 def test_an_early_end_is_completed_without_a_word(progress, told):
     complete_quietly(progress)
-    assert (progress.value, progress.bound, progress.source) == (5.0, 9.0, "naive-bayes")
+    assert (progress.value, progress.source) == (5.0, "naive-bayes")
     assert not told
 
 

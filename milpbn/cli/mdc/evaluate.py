@@ -55,8 +55,12 @@ _SETTINGS = ("base", "max_parents", "mixed", "max_discrete_parents", "seed", "fo
     show_default=True,
     help="Random orders of the classifier chains.",
 )
-@click.option("--out", type=OutputFile(), metavar="SCORES.json", help="Save every score.")
-@click.option("--resume", is_flag=True, help="Go on where the run that wrote --out stopped.")
+@click.option(
+    "--out",
+    type=OutputFile(),
+    metavar="SCORES.json",
+    help="Keep every score there; the same command goes on where it stopped.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print scores and summary as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
 @click.pass_context
@@ -66,7 +70,7 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
     GBNC is judged by its predictions for the subset 0/1 loss in the column of exact matches,
     and by those for the Hamming loss in the column of Hamming scores. Marks tell where it is
     significantly better or worse. Ctrl-C prints the table of the folds that are done; with
-    --out they are kept, and --resume goes on from there.
+    --out they are kept, and the same command goes on from there.
 
     \b
     Examples:
@@ -92,7 +96,7 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
         "constraints": _constraints(options),
     }
     scores: list[FoldScore] = []
-    if options["resume"] and Path(options["out"]).exists():
+    if options["out"] and Path(options["out"]).exists():
         scores = evaluation.read_scores(options["out"], settings)
     if not options["quiet"]:
         for note in table.notes:
@@ -150,8 +154,6 @@ def _check(options: dict[str, Any]) -> None:
         raise click.UsageError(f"--methods: {what}; known: {', '.join(_METHODS)}")
     if options["folds"] and options["fold_file"]:
         raise click.UsageError("say --folds or --fold-file, not both")
-    if options["resume"] and not options["out"]:
-        raise click.UsageError("--resume needs --out, the file to go on from")
 
 
 def _methods(options: dict[str, Any]) -> dict[str, MultiDimensionalClassifier]:

@@ -9,7 +9,7 @@ import click
 
 from milpbn.cli.data import COLUMN_OPTIONS, FILE_OPTION, check_source
 from milpbn.cli.options import given_constraints, option_group
-from milpbn.cli.params import Names
+from milpbn.cli.params import Jobs, Names
 
 if TYPE_CHECKING:
     from milpbn.datasets.multi import MultiTable
@@ -61,12 +61,18 @@ model_options = option_group(
         ),
         click.option(
             "--jobs",
-            type=int,
+            type=Jobs(),
             default=1,
             show_default=True,
             help="Processes that train base models; -1 for all cores.",
         ),
-        click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True),
+        click.option(
+            "--seed",
+            type=click.IntRange(0, 2**31 - 1),
+            default=0,
+            show_default=True,
+            help="Of folds and base models.",
+        ),
     )
 )
 """What is learned."""
@@ -76,8 +82,6 @@ def check_data_options(options: Mapping[str, Any]) -> None:
     """Refuse options that contradict each other, before anything is read."""
     of_files = ("targets", "categorical", "numeric", "drop", "missing")
     check_source(options, "--targets a,b,c", of_files)
-    if options["jobs"] == 0:
-        raise click.UsageError("--jobs must be positive, or negative to count back from all cores")
 
 
 def load_multi(options: Mapping[str, Any]) -> MultiTable:

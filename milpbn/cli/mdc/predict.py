@@ -8,6 +8,7 @@ import click
 
 from milpbn.cli.mdc.inspect import trust_option
 from milpbn.cli.params import OutputFile, refuse_overwriting
+from milpbn.words import count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +74,7 @@ def _report_scores(
     model: GBNCClassifier, file: str, frame: pd.DataFrame, predicted: pd.DataFrame
 ) -> None:
     """Both scores, where every class column is there; labels never seen count as errors."""
-    from milpbn.cli.predict import count, note_unseen
+    from milpbn.cli.predict import note_unseen
     from milpbn.encoding.columns import CATEGORICAL, ColumnCode
     from milpbn.mdc import exact_match_score, hamming_score
 
