@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
-from milpbn.encoding import EncodedData, Variable
+from milpbn.datasets import load_dataset
+from milpbn.encoding import EncodedData, Encoder, Variable
 from milpbn.families import Constraints
 
 
@@ -83,3 +85,10 @@ def named(limits, data):
         tiers=[[names[v] for v in group] for group in limits.get("tiers", ())],
         max_parents={names[v]: k for v, k in limits.get("max_parents", {}).items()},
     )
+
+
+def all_rows(name):
+    """A bundled set, all of its rows to learn from."""
+    table = load_dataset(name)
+    table = replace(table, is_train=np.ones(len(table.features), dtype=bool))
+    return Encoder.fit(table).encode(table)

@@ -118,7 +118,7 @@ class Brancher:
         return {(i, j): float(both[i, j]) for i, j in pairs.tolist()}
 
     def _undecided_families(self, node: Node, eta: FloatArray) -> dict[Candidate, float]:
-        fractional = np.flatnonzero((eta > _DECIDED) & (eta < 1 - _DECIDED))
+        fractional = np.flatnonzero(node.allowed & (eta > _DECIDED) & (eta < 1 - _DECIDED))
         if len(fractional) == 0:
             # An integer point that the cuts do not support yet: any free variable will do.
             fractional = self._any_open(node.allowed)

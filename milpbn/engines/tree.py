@@ -87,6 +87,7 @@ class Tree:
         self._falls, self._branchings = 0.0, 0
         self._changed = threading.Condition(threading.Lock())
         self._failure: BaseException | None = None
+        self._ended = False
 
     @property
     def cutoff(self) -> float:
@@ -105,6 +106,8 @@ class Tree:
 
     def report(self) -> None:
         """The bound of the whole tree: open nodes, and what was cut away."""
+        if self._failure is not None:
+            return  # a worker that failed may have held a node
         open_bounds = [n.bound for n in self._active]
         if self._heap:
             open_bounds.append(self._heap[0].bound)
@@ -189,18 +192,25 @@ class Tree:
             self._changed.acquire()
 
     def run(self, first: Callable[[], object], others: Sequence[Callable[[], object]]) -> None:
-        """Run the workers until none has anything left; the first one in this thread."""
-        threads = [threading.Thread(target=self._guarded, args=(w,), daemon=True) for w in others]
-        with self._changed:
-            for thread in threads:
-                thread.start()
-            try:
+        """Run the workers until one has nothing left: then none has."""
+        if not others:
+            with self._changed:
                 first()
-            except BaseException as error:
-                self._failure = error
-                self._changed.notify_all()
+            return
+        # This thread only waits. Ctrl-C comes here, and a worker that it hit between two steps
+        # could leave the lock, or a node, in nobody's hands.
+        threads = [
+            threading.Thread(target=self._guarded, args=(work,), daemon=True)
+            for work in (first, *others)
+        ]
         for thread in threads:
-            thread.join()
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            try:
+                for thread in threads:
+                    thread.join()
+            except BaseException as error:
+                self._fail(error)
         if self._failure is not None:
             raise self._failure
 
@@ -208,12 +218,19 @@ class Tree:
         with self._changed:
             try:
                 work()
+                self._ended = True
             except BaseException as error:
-                self._failure = self._failure or error
-                self._changed.notify_all()
+                if not (self._ended and isinstance(error, OutOfTime)):
+                    self._fail(error)
+            self._changed.notify_all()
+
+    def _fail(self, error: BaseException) -> None:
+        # Others that are stopped for it end as if time were over; the reason comes first.
+        if self._failure is None or isinstance(self._failure, OutOfTime):
+            self._failure = error
 
     def checkpoint(self) -> None:
-        """Raise where the time is over or another worker has failed."""
-        if self._failure is not None:
+        """Raise where the time is over, all is done, or another worker has failed."""
+        if self._ended or self._failure is not None:
             raise OutOfTime
         self.progress.clock.checkpoint()

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from milpbn.engines.branching import Brancher
-from milpbn.engines.cuts.oracle import CutOracle
+from milpbn.engines.cuts.oracle import CutOracle, Families
 from milpbn.engines.cuts.relaxation import Point, Relaxation
 from milpbn.engines.primal import Primal
 from milpbn.engines.tree import Node, Tree
@@ -200,17 +200,23 @@ class Worker:
 
     def is_settled_integer(self, node: Node, point: Point) -> bool:
         """Whether the point is a structure that scores what the relaxation promises."""
+        left = self.oracle.choice_at(node.allowed.astype(np.float64))
+        if left is not None:
+            self.settle_last(node, left)
+            return True
         chosen = self.oracle.structure_at(point.eta)
         if chosen is None:
             return False
         self.tree.progress.incumbent(chosen, "relaxation")
-        if node.bound <= self.cutoff:
-            return True
-        # Only this structure is left: nothing more can be hidden in the node.
-        if int(node.allowed.sum()) == self.space.n_variables:
-            node.bound = min(node.bound, self.oracle.objective.value(chosen))
-            return True
-        return False
+        return node.bound <= self.cutoff
+
+    def settle_last(self, node: Node, families: Families) -> None:
+        """One choice is left in the node: it is a structure, or there is none."""
+        if self.oracle.clusters.cycle(families) is not None:
+            node.bound = -np.inf
+            return
+        self.tree.progress.incumbent(families, "relaxation")
+        node.bound = min(node.bound, self.oracle.objective.value(families))
 
     def add_clusters(self, point: Point) -> int:
         """Violated cluster rows; an integer point is checked for cycles exactly."""

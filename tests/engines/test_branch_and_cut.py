@@ -1,11 +1,10 @@
 """Branch-and-cut: workers, time, interrupts, pools, and what it never may say."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from problems import all_rows
 
-from milpbn import Encoder, learn_structure, load_dataset
+from milpbn import learn_structure
 from milpbn.clock import Clock
 from milpbn.engines.branch_and_cut import BranchAndCut, root_bound, solve_branch_and_cut
 from milpbn.engines.cuts.relaxation import Pool
@@ -14,12 +13,6 @@ from milpbn.engines.monolithic import SolveOptions
 from milpbn.learning import SearchSpace, build_objective
 from milpbn.scores import make_score
 from milpbn.search.progress import Progress
-
-
-def all_rows(name):
-    table = load_dataset(name)
-    table = replace(table, is_train=np.ones(len(table.features), dtype=bool))
-    return Encoder.fit(table).encode(table)
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,9 @@
 """Local search against brute force on small spaces, and against proven optima on real data."""
 
-from dataclasses import replace
-
 import numpy as np
 import oracle
 import pytest
-from problems import encoded, random_codes
+from problems import all_rows, encoded, random_codes
 
 from milpbn import Encoder, Structure, learn_structure, load_dataset
 from milpbn.clock import Clock
@@ -88,12 +86,6 @@ def test_the_time_limit_and_an_interrupt_keep_the_best_structure():
     stopped = learn_structure(data, method="local-search", listener=interrupt)
     assert stopped.status == "interrupted"
     assert stopped.objective >= seen[2].objective
-
-
-def all_rows(name):
-    table = load_dataset(name)
-    table = replace(table, is_train=np.ones(len(table.features), dtype=bool))
-    return Encoder.fit(table).encode(table)
 
 
 @pytest.mark.slow

@@ -78,10 +78,10 @@ class CutOracle:
 
     def structure_at(self, eta: FloatArray) -> Families | None:
         """The structure that a point is, or None where it is none: fractional or cyclic."""
-        chosen = self._choice_at(eta)
+        chosen = self.choice_at(eta)
         return None if chosen is None or self.clusters.cycle(chosen) is not None else chosen
 
-    def _choice_at(self, eta: FloatArray) -> Families | None:
+    def choice_at(self, eta: FloatArray) -> Families | None:
         """One family for each variable, or None; a host may ask about any point."""
         chosen = np.flatnonzero(eta > _CHOSEN)
         one_each = np.array_equal(self.space.child[chosen], np.arange(self.space.n_variables))
@@ -90,7 +90,7 @@ class CutOracle:
     def violated_clusters(self, eta: FloatArray) -> list[Cluster]:
         """Violated clusters, most violated first; a cyclic integer point always has one."""
         found = self.clusters.separate(eta)
-        chosen = self._choice_at(eta)
+        chosen = self.choice_at(eta)
         if not found and chosen is not None:
             cycle = self.clusters.cycle(chosen)
             found = [] if cycle is None else [cycle]

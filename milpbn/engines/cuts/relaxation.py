@@ -26,7 +26,6 @@ from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.cuts.clusters import Cluster, Edge
 from milpbn.engines.cuts.concave import ConcaveCut
 from milpbn.engines.cuts.oracle import CutOracle
-from milpbn.errors import SolverError
 from milpbn.families.candidates import CLASS
 from milpbn.formulation.emit_highs import check_highs
 
@@ -35,6 +34,11 @@ BoolArray = npt.NDArray[np.bool_]
 
 # Seconds that stand for no limit.
 _FOREVER = 1e9
+
+_SOLVED = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kIterationLimit)
+
+# A proof by multipliers of size one that a program is empty must be this clear.
+_CERTAIN = 1e-7
 
 
 @dataclass(frozen=True)
@@ -147,11 +151,12 @@ class Relaxation:
         for a in range(1, self.space.n_variables):
             containing = of_class[self._clusters.contains[of_class, a]]
             bare = self.space.find(a, ())
-            if len(containing) == 0 or bare is None or not self._needs_class(a):
+            if len(containing) == 0 or not self._needs_class(a):
                 continue
             row = np.zeros(self._n_eta)
             row[containing] = 1.0
-            row[bare] = -1.0
+            if bare is not None:
+                row[bare] = -1.0
             self._add(row, 0.0, -1, None)
 
     def _needs_class(self, feature: int) -> bool:
@@ -258,23 +263,17 @@ class Relaxation:
         """Solve from the last basis; None where no structure is left."""
         limit = 2**31 - 1 if iteration_limit is None else iteration_limit
         check_highs(self._highs.setOptionValue("simplex_iteration_limit", limit), "set a limit")
-        # HiGHS's own clock runs on over all solves.
-        end = self._highs.getRunTime() + min(self._clock.remaining, _FOREVER)
-        check_highs(self._highs.setOptionValue("time_limit", end), "set a limit")
-        with self._while_solving():
-            outcome = self._highs.run()
-        check_highs(outcome, "solve the relaxation")
         self.solves += iteration_limit is None
         self.trials += iteration_limit is not None
-        status = self._highs.getModelStatus()
-        if status == highspy.HighsModelStatus.kTimeLimit:
-            raise OutOfTime
-        if status == highspy.HighsModelStatus.kInfeasible:
+        status = self._run()
+        if status not in (*_SOLVED, highspy.HighsModelStatus.kInfeasible):
+            # Now and then a hot start leads HiGHS astray; from the beginning it finds its way.
+            check_highs(self._highs.clearSolver(), "start again")
+            status = self._run()
+        if status == highspy.HighsModelStatus.kInfeasible and self._is_certainly_empty():
             return None
-        solved = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kIterationLimit)
-        if status not in solved:
-            name = self._highs.modelStatusToString(status)
-            raise SolverError(f"HiGHS ended the relaxation with status {name!r}")
+        if status not in _SOLVED:
+            return self._without_solution()
         solution = self._highs.getSolution()
         x = np.array(solution.col_value)
         duals = np.array(solution.row_dual)[self.space.n_variables :]
@@ -282,18 +281,50 @@ class Relaxation:
         self._note_idle(np.array(solution.row_value)[self.space.n_variables :])
         return Point(x[: self._n_eta], x[self._n_eta :], bound, loss)
 
-    def _lagrangian(self, duals: FloatArray) -> tuple[float, FloatArray]:
-        y = np.maximum(duals, 0.0)
+    def _run(self) -> Any:
+        # HiGHS's own clock runs on over all solves.
+        end = self._highs.getRunTime() + min(self._clock.remaining, _FOREVER)
+        check_highs(self._highs.setOptionValue("time_limit", end), "set a limit")
+        with self._while_solving():
+            outcome = self._highs.run()
+        check_highs(outcome, "solve the relaxation")
+        status = self._highs.getModelStatus()
+        if status == highspy.HighsModelStatus.kTimeLimit:
+            raise OutOfTime
+        return status
+
+    def _is_certainly_empty(self) -> bool:
+        """Whether multipliers prove that no point meets all rows: HiGHS's word is not enough.
+
+        Without any costs L(y) is 0 or more for every y >= 0 if there is a point.
+        """
+        _, has_ray, ray = self._highs.getDualRay()
+        rays = [np.zeros(self.n_rows)]
+        if has_ray:
+            own = np.array(ray)[self.space.n_variables :]
+            rays += [own / max(np.abs(own).max(initial=0.0), 1e-300) * sign for sign in (1.0, -1.0)]
+        return any(self._lagrangian(y, 0.0)[0] < -_CERTAIN for y in rays)
+
+    def _without_solution(self) -> Point:
+        """Nothing is known: every allowed family alike, and the bound without any row."""
+        counts = np.add.reduceat(self.allowed.astype(float), self.space.offsets[:-1])
+        eta = self.allowed / np.repeat(np.maximum(counts, 1.0), np.diff(self.space.offsets))
+        return Point(eta, self._high.copy(), *self._lagrangian(np.zeros(self.n_rows)))
+
+    def _lagrangian(self, duals: FloatArray, costs: float = 1.0) -> tuple[float, FloatArray]:
+        """L(y) and the families' losses, for `costs` times the objective."""
+        y = np.where((duals > 0.0) & (duals < np.inf), duals, 0.0)
         tight = np.flatnonzero(y)
-        reduced = self._costs - y[tight] @ self._dense[tight]
+        reduced = costs * self._costs - y[tight] @ self._dense[tight]
         reduced[~self.allowed] = -np.inf
         best = np.maximum.reduceat(reduced, self.space.offsets[:-1])
         group = self._group[: self.n_rows]
         used = np.bincount(group[group >= 0], y[group >= 0], minlength=self._n_groups)
-        slope = 1.0 - used
+        slope = costs - used
         heights = np.maximum(slope * self._low, slope * self._high).sum()
         bound = float(y @ self._rhs[: self.n_rows]) + float(best.sum()) + float(heights)
-        return bound, np.repeat(best, np.diff(self.space.offsets)) - reduced
+        with np.errstate(invalid="ignore"):  # a variable without any family has no losses
+            return bound, np.repeat(best, np.diff(self.space.offsets)) - reduced
 
     def _note_idle(self, activity: FloatArray) -> None:
         slack = self._rhs[: self.n_rows] - activity > 1e-7
