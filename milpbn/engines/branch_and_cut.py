@@ -104,7 +104,7 @@ class BranchAndCut:
         self.pool = pool
         self.oracle = CutOracle(objective, progress.clock.checkpoint)
         progress.improve_bound(self.oracle.row_bound, 0, "row bound")
-        self.tree = Tree(progress, options.gap)
+        self.tree = Tree(progress, options.gap, len(objective.space))
         self.brancher = Brancher(self.oracle)
         self.worker = self._worker(0)
 

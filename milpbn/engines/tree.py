@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -74,14 +75,17 @@ class Tree:
         The best structure and bound so far.
     gap
         The relative gap at which the search may stop.
+    n_families
+        Of the root, which allows them all. It is open, and being worked on, from the beginning.
     """
 
-    def __init__(self, progress: Progress, gap: float) -> None:
+    def __init__(self, progress: Progress, gap: float, n_families: int) -> None:
         self.progress = progress
         self.gap = gap
         self.count = 0
         self._heap: list[Node] = []
-        self._active: list[Node] = []
+        self.root = Node(progress.bound, 0, np.ones(n_families, dtype=bool))
+        self._active: list[Node] = [self.root]
         self._made = 0
         self._settled = -np.inf
         self._falls, self._branchings = 0.0, 0
@@ -93,12 +97,6 @@ class Tree:
     def cutoff(self) -> float:
         """Nothing at or below this is worth looking at."""
         return self.progress.value + 0.5 * allowed_gap(self.progress.value)
-
-    def root(self, n_families: int) -> Node:
-        """The node that holds every structure, ready to be worked on."""
-        node = Node(self.progress.bound, 0, np.ones(n_families, dtype=bool))
-        self._active.append(node)
-        return node
 
     def settle(self, bound: float) -> None:
         """Note that something was cut away which could have scored up to `bound`."""
@@ -198,23 +196,25 @@ class Tree:
                 first()
             return
         # This thread only waits. Ctrl-C comes here, and a worker that it hit between two steps
-        # could leave the lock, or a node, in nobody's hands.
-        threads = [
-            threading.Thread(target=self._guarded, args=(work,), daemon=True)
-            for work in (first, *others)
-        ]
-        for thread in threads:
-            thread.start()
-        while any(thread.is_alive() for thread in threads):
+        # could leave the lock, or a node, in nobody's hands. An interrupted Thread.join takes
+        # the thread for dead (CPython 3.11), so workers say themselves when they are gone.
+        waiting, begun = [first, *others], []
+        while True:
             try:
-                for thread in threads:
-                    thread.join()
+                while waiting and self._failure is None:
+                    gone = threading.Event()
+                    work = partial(self._guarded, waiting.pop(0), gone)
+                    threading.Thread(target=work, daemon=True).start()
+                    begun.append(gone)
+                for gone in begun:
+                    gone.wait()
+                break
             except BaseException as error:
                 self._fail(error)
         if self._failure is not None:
             raise self._failure
 
-    def _guarded(self, work: Callable[[], object]) -> None:
+    def _guarded(self, work: Callable[[], object], gone: threading.Event) -> None:
         with self._changed:
             try:
                 work()
@@ -223,6 +223,7 @@ class Tree:
                 if not (self._ended and isinstance(error, OutOfTime)):
                     self._fail(error)
             self._changed.notify_all()
+        gone.set()
 
     def _fail(self, error: BaseException) -> None:
         # Others that are stopped for it end as if time were over; the reason comes first.

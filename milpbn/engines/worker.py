@@ -70,7 +70,7 @@ class Worker:
 
     def start(self) -> Node | None:
         """Close or branch the root; the node to go on with."""
-        root = self.tree.root(len(self.space))
+        root = self.tree.root
         point = self.close_root(root)
         return self.tree.close(root, self.children(root, point))
 

@@ -30,7 +30,8 @@ def small():
 
 @pytest.fixture
 def tree(small):
-    return Tree(Progress(small, Clock(20), None, small.quick_bound()), 0.0)
+    progress = Progress(small, Clock(20), None, small.quick_bound())
+    return Tree(progress, 0.0, len(small.space))
 
 
 @pytest.mark.parametrize("status", ["kUnknown", "kInfeasible", "kUnbounded"])
