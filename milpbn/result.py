@@ -15,7 +15,8 @@ class Status(StrEnum):
     """How a run ended.
 
     ``OPTIMAL`` is a proof at the stated tolerance; ``FEASIBLE`` means that the run
-    ended by itself without one (a heuristic, or the gap that was asked for).
+    ended by itself without one (a heuristic, or the gap that was asked for). No result
+    carries ``INFEASIBLE``: it is what a solver says of a program without a solution.
     """
 
     OPTIMAL = "optimal"

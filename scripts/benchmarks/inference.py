@@ -4,7 +4,7 @@ The network is a tree-augmented one (class and at most one feature as parents) l
 the training rows of letter. Rows are complete, or four features of each are missing at
 random. milpbn takes all 5000 test rows at once; the others are asked for fewer rows, and
 the ratio is of seconds a row. Posteriors must agree. What is not installed is left out:
-pip install 'milpbn[bench]'.
+pip install 'milpbn[test]'.
 """
 
 import importlib.util
@@ -97,7 +97,7 @@ def run() -> None:
         print(f"{what:<20}{'milpbn':<10}{len(rows):>6}{1000 * own:>10.4f}{1:>9.0f}", flush=True)
         for name, build in others.items():
             if importlib.util.find_spec(name) is None:
-                print(f"{what:<20}{name} is not installed: pip install 'milpbn[bench]'")
+                print(f"{what:<20}{name} is not installed: pip install 'milpbn[test]'")
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
