@@ -16,10 +16,12 @@ FloatArray = npt.NDArray[np.float64]
 # Kicks in vain, and seconds, of the local search before the first branching.
 _ROOT_KICKS = 10
 _ROOT_SECONDS = 3.0
-# After so many nodes, and whenever they have doubled since, there is one with a kick for so
-# many nodes, and not for more than a share of the time. Counting nodes instead of seconds keeps
-# short runs the same from one time to the next.
-_DUE = 32
+# After so many nodes, and whenever they have doubled since, there is another. A node takes the
+# time of about F / 160 kicks, F being the number of families, whatever the rows; so many kicks
+# are a tenth of the time, and a few more where families are few. Counting nodes instead of
+# seconds keeps runs the same from one time to the next; the share is for the unforeseen.
+_DUE = 8
+_FAMILIES_A_KICK = 2000
 _NODES_A_KICK = 8
 _SHARE = 0.2
 
@@ -71,7 +73,8 @@ class Primal:
         if nodes >= self._due:
             self._due = 2 * nodes
             spent = self.search.progress.clock.elapsed - self._begin
-            self.search_widely(_SHARE * spent, nodes // _NODES_A_KICK)
+            kicks = nodes * len(self.search.space) // _FAMILIES_A_KICK
+            self.search_widely(_SHARE * spent, max(kicks, nodes // _NODES_A_KICK))
 
     def search_widely(self, seconds: float, patience: int) -> None:
         """A local search of its own, from the best structure so far."""

@@ -29,6 +29,11 @@ _IN_OUT = 0.4
 _PAYING = 0.01
 _ROUNDS_A_NODE = 12
 _ROUNDS_AT_ROOT = 400
+# Rounds for a feature as a parent of the class, and features tried in vain before the others
+# are left alone. A trial pays if it takes this share of the gap away.
+_ROUNDS_A_PROBE = 4
+_PROBES_IN_VAIN = 8
+_WORTH_A_PART = 0.25
 
 
 class Worker:
@@ -72,7 +77,7 @@ class Worker:
         """Close or branch the root; the node to go on with."""
         root = self.tree.root
         point = self.close_root(root)
-        return self.tree.close(root, self.children(root, point))
+        return self.tree.close(root, self.children_of_root(root, point))
 
     def work(self, node: Node | None) -> None:
         """Work on a node and on whatever comes after it."""
@@ -91,11 +96,7 @@ class Worker:
         return self.brancher.children(self.relaxation, node, point, self.cutoff)
 
     def close_root(self, node: Node) -> Point | None:
-        """The root: stabilised cuts until the bound is that of all possible cuts.
-
-        Then, for margins, the class's parents are probed: only there a parent of the class
-        cannot be its child.
-        """
+        """The root: stabilised cuts until the bound is that of all possible cuts."""
         center = None
         if self.oracle.concave is not None:
             center = self.oracle.vertex(self.tree.progress.families)
@@ -105,41 +106,72 @@ class Worker:
             return point
         with self.tree.unlocked():
             self.primal.search_at_root()
-        if self.oracle.concave is None:
-            return point
-        if self.probe_class_parents(node):
-            return self.rounds(node, None, _ROUNDS_A_NODE)
         return point
 
-    def probe_class_parents(self, node: Node) -> bool:
-        """Try each feature as a parent of the class; True if that removed any family.
+    def children_of_root(self, root: Node, point: Point | None) -> list[Node]:
+        """As `children`, once it is known what parents of the class would cost."""
+        if self.oracle.concave is None or point is None or root.bound <= self.cutoff:
+            return self.children(root, point)
+        families = int(root.allowed.sum())
+        best = self.probe_class_parents(root)
+        bare, others = self._class_families(root)
+        if len(bare) and len(others) and self._pays(root, best):
+            return [
+                self._with_class_families(root, others, best),
+                self._with_class_families(root, bare, root.bound),
+            ]
+        if int(root.allowed.sum()) < families:
+            self.relaxation.restrict(root.allowed)
+            point = self.rounds(root, None, _ROUNDS_A_NODE)
+        return self.children(root, point)
 
-        A parent of the class cannot be its child, so most features lose more than the gap.
-        Together the families of the class hide this in a fraction of each.
+    def probe_class_parents(self, root: Node) -> float:
+        """Try features as parents of the class, and take out what is hopeless.
+
+        A parent of the class cannot be its child, so most features lose much. Together the
+        families of the class hide this in a fraction of each. Returns a bound on structures
+        whose class has parents; after many trials in vain that is the root's.
         """
-        own = self.space.of(CLASS)
-        removed = False
+        best, in_vain = -np.inf, 0
         for feature in range(1, self.space.n_variables):
-            of_class = own.start + np.flatnonzero(node.allowed[own.start : own.stop])
-            with_feature = of_class[self.space.contains[of_class, feature]]
-            if len(with_feature) == 0:
+            _, others = self._class_families(root)
+            families = others[self.space.contains[others, feature]]
+            if len(families) == 0:
                 continue
-            allowed = node.allowed.copy()
-            allowed[own.start : own.stop] = False
-            allowed[with_feature] = True
-            trial = Node(node.bound, 0, allowed)
-            self.relaxation.restrict(allowed)
-            point = self.rounds(trial, None, _ROUNDS_A_NODE)
-            hopeless = with_feature
-            if point is not None and trial.bound > self.cutoff:
-                hopeless = with_feature[~trial.allowed[with_feature]]
-            else:
+            trial = self._with_class_families(root, families, root.bound)
+            self.relaxation.restrict(trial.allowed)
+            self.rounds(trial, None, _ROUNDS_A_PROBE)
+            if trial.bound <= self.cutoff:
                 self.tree.settle(trial.bound)
-            if len(hopeless):
-                node.allowed[hopeless] = False
-                removed = True
-        self.relaxation.restrict(node.allowed)
-        return removed
+                root.allowed[families] = False
+                continue
+            root.allowed[families[~trial.allowed[families]]] = False
+            best = max(best, trial.bound)
+            in_vain += not self._pays(root, trial.bound)
+            if in_vain > _PROBES_IN_VAIN:
+                return root.bound
+        return best
+
+    def _pays(self, root: Node, bound: float) -> bool:
+        """Whether a part of the root that has this bound can wait for a long time."""
+        return root.bound - bound >= _WORTH_A_PART * (root.bound - self.cutoff)
+
+    def _class_families(self, node: Node) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """The class's families that are allowed: without parents, and with some."""
+        own = self.space.of(CLASS)
+        allowed = own.start + np.flatnonzero(node.allowed[own.start : own.stop])
+        with_parents = self.space.contains[allowed].any(axis=1)
+        return allowed[~with_parents], allowed[with_parents]
+
+    def _with_class_families(
+        self, node: Node, families: npt.NDArray[np.intp], bound: float
+    ) -> Node:
+        """The part of a node where the class has one of these families."""
+        own = self.space.of(CLASS)
+        allowed = node.allowed.copy()
+        allowed[own.start : own.stop] = False
+        allowed[families] = True
+        return Node(bound, 0, allowed)
 
     def process(self, node: Node) -> Point | None:
         """A node: a few rounds of cuts, as long as they pay."""
