@@ -53,10 +53,10 @@ def cli() -> None:
 
     \b
     Exit codes:
-      0    optimal, or within the gap that was asked for
+      0    success; of `solve`: optimal, or within the gap that was asked for
       1    an error; the message on stderr says what to do
       2    a wrong option
-      3    stopped (time limit, Ctrl-C) with a structure whose gap is still open
+      3    stopped (time limit, Ctrl-C) with something to show: an open gap, finished folds
       4    `milpbn verify` found a disagreement
       130  interrupted before there was a structure
     """
