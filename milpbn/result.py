@@ -169,9 +169,9 @@ class Result:
                 "structure": structure_from_dict(data["structure"]),
                 "objective": float(data["objective"]),
                 "bound": _float_or_none(data["bound"]),
-                "score_parameters": dict(data.get("score_parameters", {})),
+                "score_parameters": _score_parameters(**data.get("score_parameters", {})),
                 "tolerance": float(data.get("tolerance", cls.tolerance)),
-                "n_rows": int(data.get("n_rows", 0)),
+                "n_rows": int(float(data.get("n_rows", 0))),
                 "seconds": {k: float(v) for k, v in data.get("seconds", {}).items()},
                 "warm_start": _warm_start(**start) if start else None,
                 "trace": tuple(_trace_point(**p) for p in data.get("trace", ())),
@@ -266,6 +266,11 @@ class ParameterReport:
 
 def _float_or_none(value: Any) -> float | None:
     return None if value is None else float(value)
+
+
+def _score_parameters(**settings: Any) -> dict[str, Any]:
+    # The only one that is computed with.
+    return {k: float(v) if k == "gamma" else v for k, v in settings.items()}
 
 
 def _warm_start(source: Any, objective: Any, accepted: Any, improvement: Any) -> WarmStart:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milpbn.cli.options import given_solve_options
 from milpbn.cli.session import Session
 
 if TYPE_CHECKING:
@@ -42,12 +43,10 @@ def _example(file: str) -> str:
 
 def solve_grid(session: Session, further: tuple[str, ...]) -> list[Result]:
     """Solve for every p, save and print as results come; Ctrl-C keeps those that are there."""
-    from milpbn.engines.monolithic import SolveOptions
     from milpbn.grid import run_grid
     from milpbn.scores import make_score
 
     options = session.options
-    names = ("gap", "threads", "seed", "emit", "memory_limit", "host")
     scores = {
         p: make_score(options["score"], p=p, smoothing=options["smoothing"]) for p in options["p"]
     }
@@ -64,7 +63,7 @@ def solve_grid(session: Session, further: tuple[str, ...]) -> list[Result]:
         session.space,
         method=options["engine"],
         clock=session.structure_clock,
-        options=SolveOptions(**{k: options[k] for k in names}),
+        options=given_solve_options(options),
         listener=listener,
     )
     try:

@@ -10,6 +10,7 @@ import click
 from milpbn import PROCESS_START
 from milpbn.cli.data import DATA_OPTIONS
 from milpbn.cli.interrupts import Interrupts
+from milpbn.cli.options import given_solve_options
 from milpbn.cli.params import refuse_options, refuse_overwriting
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ def solve_local_scores(ctx: click.Context, options: dict[str, Any]) -> NoReturn:
     from milpbn.cli.live import GapTable
     from milpbn.cli.solve import start_structure
     from milpbn.clock import Clock
-    from milpbn.engines.monolithic import SolveOptions
     from milpbn.interchange.jkl import read_jkl
     from milpbn.maximising import maximise
 
@@ -60,7 +60,6 @@ def solve_local_scores(ctx: click.Context, options: dict[str, Any]) -> NoReturn:
     with table:
         scores = read_jkl(options["jkl"])
         clock.close_phase("loading")
-        names = ("gap", "threads", "seed", "emit", "memory_limit", "host")
         result = maximise(
             scores.given,
             scores,
@@ -68,7 +67,7 @@ def solve_local_scores(ctx: click.Context, options: dict[str, Any]) -> NoReturn:
             clock=clock,
             start=start,
             start_source=options["warm_start"],
-            options=SolveOptions(**{k: options[k] for k in names}),
+            options=given_solve_options(options),
             listener=listen,
         )
     _deliver(result, scores, options)

@@ -20,6 +20,7 @@ from milpbn.cli.params import (
 )
 
 if TYPE_CHECKING:
+    from milpbn.engines.monolithic import SolveOptions
     from milpbn.families import Constraints
     from milpbn.learning import SearchSpace
 
@@ -100,6 +101,14 @@ def given_space(options: Mapping[str, Any], constraints: Constraints) -> SearchS
 
     names = ("max_parents", "class_parents", "augmented")
     return SearchSpace(**{name: options[name] for name in names}, constraints=constraints)
+
+
+def given_solve_options(options: Mapping[str, Any]) -> SolveOptions:
+    """What the options of the engines say together."""
+    from milpbn.engines.monolithic import SolveOptions
+
+    names = ("gap", "threads", "seed", "emit", "memory_limit", "host")
+    return SolveOptions(**{name: options[name] for name in names})
 
 
 structure_options = option_group(

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from milpbn.cli.data import data_options
 from milpbn.cli.grid import check_grid, solve_grid
 from milpbn.cli.interrupts import EXIT_STOPPED
-from milpbn.cli.options import grid_score_options, run_options, space_options
+from milpbn.cli.options import given_solve_options, grid_score_options, run_options, space_options
 from milpbn.cli.params import Gap, OutputFile
 from milpbn.cli.session import Session
 
@@ -169,11 +169,9 @@ def start_structure(given: str) -> Structure | str | None:
 
 
 def _learn(session: Session, start: Structure | str | None) -> Result:
-    from milpbn.engines.monolithic import SolveOptions
     from milpbn.learning import run_method
 
     options = session.options
-    names = ("gap", "threads", "seed", "emit", "memory_limit", "host")
     if options["write_model"]:
         _write_model(session, session.space)
     return run_method(
@@ -184,7 +182,7 @@ def _learn(session: Session, start: Structure | str | None) -> Result:
         clock=session.structure_clock,
         start=start,
         start_source=options["warm_start"],
-        options=SolveOptions(**{k: options[k] for k in names}),
+        options=given_solve_options(options),
         listener=session.listener,
     )
 

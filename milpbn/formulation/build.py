@@ -94,7 +94,7 @@ def build_model(
             _tau(objective, low, names),
         )
         rows = (_margin_rows(objective, names, checkpoint),)
-        bound = float(objective.rows.weights @ np.minimum(high, objective.gamma))
+        bound = objective.row_bound(high)
     elif isinstance(objective, LinearObjective):
         columns = (_eta(objective.space, objective.weights, names),)
     else:

@@ -79,6 +79,10 @@ class MarginObjective(RowObjective):
         """No row earns more than gamma."""
         return self.gamma * self.rows.total
 
+    def row_bound(self, highest: FloatArray) -> float:
+        """No row earns more than gamma, nor more than its highest margin (`margin_range`)."""
+        return float(self.rows.weights @ np.minimum(highest, self.gamma))
+
 
 @dataclass(frozen=True)
 class MarginScore(RowScore):

@@ -47,10 +47,6 @@ class Acyclicity:
             return own.start + np.flatnonzero((self._words[own.start : own.stop] & below) == 0)
         return np.array([f for f in own if not self._parents[f] & below], dtype=np.int64)
 
-    def allows(self, families: IntArray, variable: int, family: int) -> bool:
-        """Whether `variable` may take one particular family."""
-        return not self._parents[family] & self.descendants(families, variable)
-
     def is_acyclic(self, families: IntArray) -> bool:
         """Whether a choice of families, one for each variable, has no cycle."""
         left = (1 << self._space.n_variables) - 1

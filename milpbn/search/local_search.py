@@ -17,6 +17,7 @@ import numpy as np
 from milpbn.families.candidates import CLASS
 from milpbn.scores import SearchState
 from milpbn.search.base import Learner, Search
+from milpbn.search.hc import just_above
 from milpbn.search.progress import Families
 
 # Failures in a row after which the search begins afresh, and after as many again returns to
@@ -26,9 +27,6 @@ _SPELL = 60
 # A kicked variable takes one of this many next best families, or, this often, any.
 _NEXT_BEST = 3
 _WILD = 0.1
-
-# Scores of candidates come in single precision: smaller gains are rounding.
-_GAIN = 1e-7
 
 
 class LocalSearch(Learner):
@@ -87,7 +85,7 @@ class Climber:
             afresh = failures % _SPELL == _SPELL // 2
             self.kick(self.space.n_variables if afresh else self.strength(failures))
             self.climb()
-            if self.state.value > best_value + _GAIN * abs(best_value):
+            if self.state.value > just_above(best_value):
                 best, best_value = self.state.families.copy(), self.state.value
                 self.state.sort_rows()
                 failures = 0
@@ -127,7 +125,7 @@ class Climber:
         """Exchange for the best candidate if it beats `target` in double precision."""
         if len(candidates) == 0:
             return False
-        threshold = target + _GAIN * max(1.0, abs(target))
+        threshold = just_above(target)
         scores = self.state.scores(variable, candidates, threshold)
         pick = int(np.argmax(scores))
         if scores[pick] < threshold:

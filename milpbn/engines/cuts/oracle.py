@@ -65,7 +65,7 @@ class CutOracle:
         self.concave = ConcaveOracle(objective, n_rows if n_rows <= _FEW_ROWS else GROUPS)
         self.gamma = objective.gamma
         lowest, highest = objective.margin_range(checkpoint)
-        self.row_bound = float(objective.rows.weights @ np.minimum(highest, self.gamma))
+        self.row_bound = objective.row_bound(highest)
         # The lower end stands off: a range within the solver's tolerance would be fixed there.
         low = self.concave.group_values(lowest) - 1.0
         self.height_bounds = (low, self.gamma * self.concave.group_weight)
