@@ -16,8 +16,8 @@ from milpbn.cli.params import Gap, OutputFile
 from milpbn.cli.session import Session
 
 if TYPE_CHECKING:
-    from milpbn.learning import SearchSpace
     from milpbn.result import Result
+    from milpbn.scores import Objective
     from milpbn.structure import Structure
 
 
@@ -172,8 +172,7 @@ def _learn(session: Session, start: Structure | str | None) -> Result:
     from milpbn.learning import run_method
 
     options = session.options
-    if options["write_model"]:
-        _write_model(session, session.space)
+    objective = _write_model(session) if options["write_model"] else None
     return run_method(
         session.data,
         session.score,
@@ -184,10 +183,12 @@ def _learn(session: Session, start: Structure | str | None) -> Result:
         start_source=options["warm_start"],
         options=given_solve_options(options),
         listener=session.listener,
+        objective=objective,
     )
 
 
-def _write_model(session: Session, space: SearchSpace) -> None:
+def _write_model(session: Session) -> Objective:
+    """Save the mixed-integer program; its objective is what the engine solves next."""
     from milpbn.clock import OutOfTime
     from milpbn.errors import MilpbnError
     from milpbn.formulation import build_model, write_model
@@ -195,7 +196,10 @@ def _write_model(session: Session, space: SearchSpace) -> None:
 
     clock, file = session.clock, session.options["write_model"]
     limit = session.options["memory_limit"]
-    objective = build_objective(session.data, session.score, space, clock=clock, memory_limit=limit)
+    objective = build_objective(
+        session.data, session.score, session.space, clock=clock, memory_limit=limit
+    )
+    clock.close_phase("scoring")
     try:
         model, _ = build_model(objective, memory_limit=limit, checkpoint=clock.checkpoint)
     except OutOfTime:
@@ -205,3 +209,4 @@ def _write_model(session: Session, space: SearchSpace) -> None:
         ) from None
     write_model(model, file)
     clock.close_phase("writing")
+    return objective
