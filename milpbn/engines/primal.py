@@ -47,6 +47,7 @@ class Primal:
     ) -> None:
         self.search = Search(objective, progress, seed, checkpoint=checkpoint)
         self._climber: Climber | None = None
+        self._wide: Climber | None = None
         self._tried: set[bytes] = set()
         self._failures = 0
         self._waited = 0
@@ -77,23 +78,23 @@ class Primal:
             self.search_widely(_SHARE * spent, max(kicks, nodes // _NODES_A_KICK))
 
     def search_widely(self, seconds: float, patience: int) -> None:
-        """A local search of its own, from the best structure so far."""
-        checkpoint, clock = self.search.checkpoint, self.search.progress.clock
-        part = clock.until(clock.elapsed + seconds)
+        """A local search of its own, on and on: it needs long spells to leave a good structure."""
+        checkpoint, progress = self.search.checkpoint, self.search.progress
+        part = progress.clock.until(progress.clock.elapsed + seconds)
 
         def limited() -> None:
             checkpoint()
             part.checkpoint()
 
-        search = Search(
-            self.search.objective,
-            self.search.progress,
-            int(self.search.rng.integers(2**31)),
-            self.search.progress.families,
-            limited,
-        )
         try:
-            Climber(search, LocalSearch.name).run(patience)
+            if self._wide is None:
+                seed = int(self.search.rng.integers(2**31))
+                search = Search(self.search.objective, progress, seed, progress.families, limited)
+                self._wide = Climber(search, LocalSearch.name)
+            self._wide.search.checkpoint = limited
+            if progress.families is not None and progress.value > self._wide.best_value:
+                self._wide.go_on_from(progress.families)
+            self._wide.run(patience)
         except OutOfTime:
             checkpoint()
 

@@ -71,30 +71,48 @@ class Climber:
         self.state: SearchState = search.state(start)
         search.offer(self.state, source)
         self.tries_class = tries_class and len(self.space.of(CLASS)) > 1
+        # The best structure, the one that is kicked (not always the best), and kicks since.
+        self.best = self.home = start
+        self.best_value = self.home_value = -np.inf
+        self.failures = 0
 
     def run(self, patience: int) -> None:
-        """Climb, kick and climb again, until `patience` kicks in a row bring nothing."""
-        self.climb()
-        self.state.sort_rows()
-        best, best_value = self.state.families.copy(), self.state.value
-        home, home_value = best.copy(), best_value
-        failures = 0
-        while failures < patience:
+        """Climb, kick and climb again, until `patience` kicks in a row bring nothing.
+
+        A later call goes on where this one ended.
+        """
+        if np.isinf(self.best_value):
+            self.go_on_from(self.best)
+        in_vain = 0
+        while in_vain < patience:
             self.search.checkpoint()
-            self.restore(home)
-            afresh = failures % _SPELL == _SPELL // 2
-            self.kick(self.space.n_variables if afresh else self.strength(failures))
+            self.restore(self.home)
+            afresh = self.failures % _SPELL == _SPELL // 2
+            self.kick(self.space.n_variables if afresh else self.strength(self.failures))
             self.climb()
-            if self.state.value > just_above(best_value):
-                best, best_value = self.state.families.copy(), self.state.value
-                self.state.sort_rows()
-                failures = 0
-            else:
-                failures += 1
-            if self.state.value >= home_value or afresh:
-                home, home_value = self.state.families.copy(), self.state.value
-            elif failures % _SPELL == 0:
-                home, home_value = best.copy(), best_value
+            if self.state.value > just_above(self.best_value):
+                self._settle()
+                in_vain = 0
+                continue
+            self.failures += 1
+            in_vain += 1
+            if self.state.value >= self.home_value or afresh:
+                self.home, self.home_value = self.state.families.copy(), self.state.value
+            elif self.failures % _SPELL == 0:
+                self.home, self.home_value = self.best.copy(), self.best_value
+
+    def go_on_from(self, families: Families) -> None:
+        """Search around this structure from now on, or a better one near it."""
+        self.restore(families)
+        self.climb()
+        self._settle()
+
+    def _settle(self) -> None:
+        """The present structure is the best so far."""
+        self.state.sort_rows()
+        self.best, self.best_value = self.state.families.copy(), self.state.value
+        self.home, self.home_value = self.best, self.best_value
+        self.failures = 0
 
     def climb(self) -> None:
         """Improve until no move helps."""
