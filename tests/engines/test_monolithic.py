@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from problems import encoded, random_codes
 
-from milpbn import Encoder, load_dataset
+from milpbn import Constraints, Encoder, learn_structure, load_dataset
 from milpbn.clock import Clock
 from milpbn.engines import monolithic, solve_monolithic
 from milpbn.engines.highs import HighsAnswer, has_abandoned_runs
@@ -299,3 +299,23 @@ def test_optimal_is_said_only_with_a_closed_bound(easy, monkeypatch):
     result = solve_monolithic(*easy)
     assert result.status is Status.FEASIBLE
     assert result.gap_rel > 1e-6
+
+
+def test_a_run_that_ends_by_itself_ends_with_a_proof():
+    """HiGHS stopped here at an absolute gap of 1e-6 and a rounding error."""
+    times = {
+        (0, 0, 0, 0): 6, (1, 1, 0, 1): 4, (0, 2, 0, 0): 3, (1, 1, 1, 1): 3,
+        (2, 2, 0, 0): 3, (0, 0, 0, 1): 1, (0, 0, 1, 0): 1, (1, 0, 1, 0): 1,
+    }  # fmt: skip
+    codes = np.repeat(np.array(list(times)), list(times.values()), axis=0)
+    result = learn_structure(
+        encoded(codes, [3, 3, 2, 2]),
+        method="monolithic",
+        score="sbm",
+        gamma=0.004000005333346137,
+        max_parents=1,
+        class_parents=False,
+        constraints=Constraints(forbidden=["x2->class", "x3->x2"]),
+    )
+    assert result.status == "optimal"
+    assert result.objective == pytest.approx(-0.7117692211548071)
