@@ -229,7 +229,7 @@ def _bounds(
     """The bound against a fresh root bound, a fresh search and, if possible, enumeration."""
     result = model.result
     assert result.bound is not None
-    slack = result.tolerance * max(1.0, abs(result.objective))
+    slack = allowed_gap(result.objective)
     closed = result.bound - result.objective <= slack
     yield Check(
         f"the status {result.status} fits objective and bound",

@@ -68,8 +68,7 @@ class HighsSettings:
             "output_flag": True,
             "log_to_console": False,
             "mip_rel_gap": self.gap,
-            # Half of what milpbn calls closed: a run that ends by itself must end with a proof.
-            "mip_abs_gap": 5e-7,
+            "mip_abs_gap": 1e-6,
             "threads": self.threads,
             "random_seed": self.seed,
             **self.options,

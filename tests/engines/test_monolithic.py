@@ -302,7 +302,7 @@ def test_optimal_is_said_only_with_a_closed_bound(easy, monkeypatch):
 
 
 def test_a_run_that_ends_by_itself_ends_with_a_proof():
-    """HiGHS stopped here at an absolute gap of 1e-6 and a rounding error."""
+    """HiGHS leaves its bound here at 1e-6 and a rounding error."""
     times = {
         (0, 0, 0, 0): 6, (1, 1, 0, 1): 4, (0, 2, 0, 0): 3, (1, 1, 1, 1): 3,
         (2, 2, 0, 0): 3, (0, 0, 0, 1): 1, (0, 0, 1, 0): 1, (1, 0, 1, 0): 1,
