@@ -9,7 +9,13 @@ import click
 
 from milpbn.cli.data import check_data_options, load_table, table_options
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
-from milpbn.cli.options import given_constraints, score_options, smoothing_option, structure_options
+from milpbn.cli.options import (
+    given_constraints,
+    score_options,
+    seed_option,
+    smoothing_option,
+    structure_options,
+)
 from milpbn.cli.params import Candidates, Duration, Gap, Jobs, Names, OutputFile, refuse_overwriting
 from milpbn.cli.workers import ending_workers
 
@@ -60,13 +66,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="For each single fit: 90, 90s, 5m, 2h.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(0, 2**31 - 1),
-    default=0,
-    show_default=True,
-    help="Of folds and learners.",
-)
+@seed_option("Of folds and learners.")
 @click.option(
     "--jobs",
     type=Jobs(),

@@ -8,6 +8,7 @@ import click
 
 from milpbn.cli.data import DATA_OPTIONS, check_data_options, data_options, load_table
 from milpbn.cli.interrupts import EXIT_STOPPED
+from milpbn.cli.options import seed_option
 from milpbn.cli.params import (
     Counts,
     Duration,
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
     "--smoothing", type=SmoothingText(), default="laplace", show_default=True, help="As in solve."
 )
 @click.option("--time-limit", type=Duration(), help="For learning each classifier: 90s, 5m.")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
+@seed_option("Of held-out rows, missing features and learners.")
 @click.option("--out", type=OutputFile(), metavar="CURVE.csv", help="Save the points.")
 @click.option(
     "--plot", type=OutputFile(".png", ".svg", ".pdf"), metavar="CURVE.png", help="Draw the curves."

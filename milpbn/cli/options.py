@@ -38,6 +38,12 @@ def option_group(options: Sequence[Decorator]) -> Decorator:
     return decorate
 
 
+def seed_option(of: str) -> Decorator:
+    """The seed; `of` says what it decides."""
+    seeds = click.IntRange(0, 2**31 - 1)
+    return click.option("--seed", type=seeds, default=0, show_default=True, help=of)
+
+
 def _score_option(more: str = "") -> Decorator:
     return click.option(
         "--score",
@@ -175,13 +181,7 @@ output_options = option_group(
 run_options = option_group(
     (
         click.option("--time-limit", type=Duration(), help="For everything: 90, 90s, 5m, 2h."),
-        click.option(
-            "--seed",
-            type=click.IntRange(0, 2**31 - 1),
-            default=0,
-            show_default=True,
-            help="Of the solver and the heuristics.",
-        ),
+        seed_option("Of the solver and the heuristics."),
         click.option(
             "--memory-limit",
             type=Size(),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.data import COLUMN_OPTIONS, FILE_OPTION, check_source
-from milpbn.cli.options import given_constraints, option_group
+from milpbn.cli.options import given_constraints, option_group, seed_option
 from milpbn.cli.params import Jobs, Names
 
 if TYPE_CHECKING:
@@ -66,13 +66,7 @@ model_options = option_group(
             show_default=True,
             help="Processes that train base models; -1 for all cores.",
         ),
-        click.option(
-            "--seed",
-            type=click.IntRange(0, 2**31 - 1),
-            default=0,
-            show_default=True,
-            help="Of folds and base models.",
-        ),
+        seed_option("Of folds and base models."),
     )
 )
 """What is learned."""
