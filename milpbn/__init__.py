@@ -17,9 +17,9 @@ __version__ = "0.1.0"
 PROCESS_START = time.perf_counter()
 
 if TYPE_CHECKING:
+    from milpbn.anytime import SolveOptions
     from milpbn.datasets import load_dataset, read_table
     from milpbn.encoding import EncodedData, Encoder
-    from milpbn.engines.monolithic import SolveOptions
     from milpbn.estimators import BNClassifier
     from milpbn.evaluation import evaluate
     from milpbn.families import Constraints
@@ -38,7 +38,7 @@ _HOMES = {
     "GBNCClassifier": "milpbn.mdc",
     "Model": "milpbn.network.model_file",
     "Result": "milpbn.result",
-    "SolveOptions": "milpbn.engines.monolithic",
+    "SolveOptions": "milpbn.anytime",
     "Status": "milpbn.result",
     "Structure": "milpbn.structure",
     "evaluate": "milpbn.evaluation",

@@ -15,12 +15,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from milpbn.anytime import SolveOptions
 from milpbn.clock import Clock
 from milpbn.datasets.frames import categorical_columns, frame_of, texts
 from milpbn.datasets.table import Table
 from milpbn.datasets.values import show_value
 from milpbn.encoding import Encoder
-from milpbn.engines.monolithic import SolveOptions
 from milpbn.errors import DataError, OptionError
 from milpbn.families import Constraints, parse_smoothing
 from milpbn.learning import SearchSpace, run_method, structure_clock

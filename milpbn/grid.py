@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from milpbn.anytime import SolveOptions
 from milpbn.clock import Clock
 from milpbn.encoding.data import EncodedData
-from milpbn.engines.cuts.relaxation import Pool
-from milpbn.engines.monolithic import SolveOptions
+from milpbn.engines.relaxation import Pool
 from milpbn.errors import OptionError
 from milpbn.families import Constraints
 from milpbn.learning import SearchSpace, build_objective, run_method

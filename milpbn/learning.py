@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from milpbn.anytime import SolveOptions
+from milpbn.anytime.progress import Progress
 from milpbn.clock import Clock, OutOfTime
 from milpbn.encoding.data import EncodedData
-from milpbn.engines.cuts.relaxation import Pool
-from milpbn.engines.monolithic import SolveOptions
+from milpbn.engines.relaxation import Pool
 from milpbn.errors import DataError, MilpbnError, OptionError, SolverError
 from milpbn.families import Constraints, MergedRows, candidate_families
 from milpbn.families.candidates import DEFAULT_MEMORY
@@ -26,7 +27,6 @@ from milpbn.scores import (
 from milpbn.scores.pruning import prune_dominated
 from milpbn.search import LEARNERS, Learner, Search, make_learner
 from milpbn.search.multinet import MULTINETS, multinet_structures
-from milpbn.search.progress import Progress
 from milpbn.structure import AnyStructure, Structure
 
 METHODS = (*ENGINES, *LEARNERS, *MULTINETS)

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from milpbn.anytime import Run, SolveOptions
 from milpbn.clock import Clock
 from milpbn.engines.branch_and_cut import solve_branch_and_cut
-from milpbn.engines.cuts.relaxation import Pool
-from milpbn.engines.monolithic import SolveOptions, solve_monolithic
+from milpbn.engines.monolithic import solve_monolithic
+from milpbn.engines.relaxation import Pool
 from milpbn.errors import OptionError
 from milpbn.result import Listener, Result, Status, TracePoint
 from milpbn.scores import LinearObjective, MarginObjective, Objective, Score, ScoreReport
@@ -61,10 +62,7 @@ def maximise(
         make_learner(method),
         objective,
         score,
-        clock=clock,
-        seed=options.seed,
-        start=given,
-        listener=listener,
+        Run(clock=clock, options=options, start=given, listener=listener),
     )
 
 
@@ -91,11 +89,13 @@ def run_engine(
             warm_starter(start, _BRIEF_PATIENCE if name == "branch-and-cut" else _START_PATIENCE),
             objective,
             score,
-            clock=clock.until(clock.elapsed + share, phase="warm start"),
-            seed=options.seed,
-            start=begin,
-            bound=objective.quick_bound(),
-            listener=_without_end(listener),
+            Run(
+                clock=clock.until(clock.elapsed + share, phase="warm start"),
+                options=options,
+                start=begin,
+                bound=objective.quick_bound(),
+                listener=_without_end(listener),
+            ),
         )
         before = found.trace[:-1]
         assert isinstance(found.structure, Structure)
@@ -106,11 +106,7 @@ def run_engine(
     result = engine(
         objective,
         score,
-        clock=clock,
-        options=options,
-        start=start,
-        start_source=start_source,
-        listener=listener,
+        Run(clock, options, start, start_source, listener=listener),
     )
     if interrupted and result.status is not Status.OPTIMAL:
         result = replace(result, status=Status.INTERRUPTED)

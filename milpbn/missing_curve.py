@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from milpbn._types import BoolArray
 from milpbn.clock import Clock
 from milpbn.datasets.table import Table
 from milpbn.encoding import EncodedData, Encoder
@@ -38,8 +39,6 @@ SVM = "svm"
 """The name of the support vector machine among the classifiers."""
 
 DEFAULT_CLASSIFIERS = ("nb+ml", "nb+cl", "tan-cmi+ml", "hc+ml", "hc+cl", SVM)
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class CurvePoint:
 
 
 class _Predictor(Protocol):
-    def __call__(self, missing: Mask) -> npt.NDArray[np.integer]:
+    def __call__(self, missing: BoolArray) -> npt.NDArray[np.integer]:
         """The predicted classes of the test rows with the features of `missing` taken away."""
         ...
 
@@ -193,16 +192,16 @@ class MissingCurve:
                 shares = [self._accuracy(name, mask) for mask in masks]
                 yield CurvePoint(name, n, float(np.mean(shares)), float(np.std(shares)))
 
-    def _no_mask(self) -> Mask:
+    def _no_mask(self) -> BoolArray:
         return np.zeros((len(self._labels), self.n_features), dtype=bool)
 
-    def _mask(self, n: int, k: int) -> Mask:
+    def _mask(self, n: int, k: int) -> BoolArray:
         """For every test row `n` features, drawn at random."""
         rng = np.random.default_rng([self.seed, n, k])
         order = rng.random((len(self._labels), self.n_features)).argsort(axis=1)
         return order < n
 
-    def _accuracy(self, name: str, mask: Mask) -> float:
+    def _accuracy(self, name: str, mask: BoolArray) -> float:
         return float(np.mean(self._predictors[name](mask) == self._labels))
 
 
@@ -248,7 +247,7 @@ def _support_vectors(table: Table, columns: list[str], data: EncodedData) -> _Pr
     search = GridSearchCV(SVC(), grid, cv=3).fit(wide[data.is_train], labels[data.is_train])
     rows = wide[~data.is_train]
 
-    def predicted(missing: Mask) -> npt.NDArray[np.integer]:
+    def predicted(missing: BoolArray) -> npt.NDArray[np.integer]:
         out: npt.NDArray[np.integer] = search.predict(np.where(missing[:, owner], 0.0, rows))
         return out
 

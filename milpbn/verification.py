@@ -13,6 +13,9 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
+from milpbn._types import FloatArray
+from milpbn.anytime import Run, SolveOptions
+from milpbn.anytime.progress import allowed_gap
 from milpbn.clock import Clock, OutOfTime
 from milpbn.datasets.table import Table
 from milpbn.encoding import EncodedData, Encoder
@@ -22,13 +25,11 @@ from milpbn.families import Constraints, parse_smoothing
 from milpbn.learning import SearchSpace, build_objective
 from milpbn.network.model_file import Model
 from milpbn.network.multinet import Classifier, Multinet, fit_classifier
-from milpbn.network.network import FloatArray
 from milpbn.network.rescore import rescore
 from milpbn.result import Status
 from milpbn.scores import LinearObjective, MarginObjective, Objective, Score, make_score
 from milpbn.search import run_learner
 from milpbn.search.local_search import LocalSearch
-from milpbn.search.progress import allowed_gap
 from milpbn.structure import ClassStructures, Structure
 
 ENUMERABLE = 300_000
@@ -244,8 +245,10 @@ def _bounds(
         LocalSearch(patience=_SEARCH_PATIENCE),
         objective,
         score,
-        clock=clock.until(clock.elapsed + min(10.0, _SEARCH_SHARE * clock.remaining)),
-        seed=seed,
+        Run(
+            clock=clock.until(clock.elapsed + min(10.0, _SEARCH_SHARE * clock.remaining)),
+            options=SolveOptions(seed=seed),
+        ),
     ).objective
     yield Check(
         "a fresh search finds nothing above the bound",

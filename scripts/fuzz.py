@@ -16,7 +16,7 @@ import oracle
 from problems import encoded, random_codes, random_constraints
 
 from milpbn import Constraints, learn_structure
-from milpbn.engines.monolithic import SolveOptions
+from milpbn.anytime import SolveOptions
 from milpbn.errors import ConstraintError
 from milpbn.scores import make_score
 

@@ -9,9 +9,9 @@ import pytest
 from problems import encoded, random_codes
 
 from milpbn import learn_structure
+from milpbn.anytime import SolveOptions
 from milpbn.clock import Clock
 from milpbn.encoding import EncodedData, Variable
-from milpbn.engines.monolithic import SolveOptions
 from milpbn.errors import BudgetError, ConstraintError, MilpbnError, OptionError, SolverError
 from milpbn.families import Constraints
 from milpbn.learning import SearchSpace, build_objective, structure_clock

@@ -139,7 +139,7 @@ def _run(
     start: Structure | None,
     objective: Objective | None = None,
 ) -> Result:
-    from milpbn.engines.monolithic import SolveOptions
+    from milpbn.anytime import SolveOptions
     from milpbn.learning import run_method
 
     options = session.options

@@ -20,7 +20,7 @@ from milpbn.cli.params import (
 )
 
 if TYPE_CHECKING:
-    from milpbn.engines.monolithic import SolveOptions
+    from milpbn.anytime import SolveOptions
     from milpbn.families import Constraints
     from milpbn.learning import SearchSpace
 
@@ -111,7 +111,7 @@ def given_space(options: Mapping[str, Any], constraints: Constraints) -> SearchS
 
 def given_solve_options(options: Mapping[str, Any]) -> SolveOptions:
     """What the options of the engines say together."""
-    from milpbn.engines.monolithic import SolveOptions
+    from milpbn.anytime import SolveOptions
 
     names = ("gap", "threads", "seed", "emit", "memory_limit", "host")
     return SolveOptions(**{name: options[name] for name in names})

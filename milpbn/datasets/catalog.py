@@ -14,14 +14,12 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from milpbn._types import BoolArray
 from milpbn.datasets.generators import GENERATORS
 from milpbn.datasets.table import Table
 from milpbn.errors import DataError
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -242,7 +240,7 @@ def _frame_of(found: CatalogEntry) -> pd.DataFrame:
     )
 
 
-def _split(found: CatalogEntry, complete: Mask) -> tuple[Mask, Mask]:
+def _split(found: CatalogEntry, complete: BoolArray) -> tuple[BoolArray, BoolArray]:
     """Which rows are used, and which of these learn."""
     n = len(complete)
     is_train = np.arange(n) < found.train

@@ -10,13 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from milpbn._types import IntArray
 from milpbn.datasets.table import Table
 from milpbn.errors import OptionError
-
-Codes = npt.NDArray[np.int64]
 
 TARGET = "class"
 
@@ -225,7 +223,7 @@ class _RandomTree:
         weights = rng.random((n_features, card, card))
         self.cumulative = (weights / weights.sum(axis=2, keepdims=True)).cumsum(axis=2)
 
-    def draw(self, rng: np.random.Generator, n: int) -> Codes:
+    def draw(self, rng: np.random.Generator, n: int) -> IntArray:
         points = np.zeros((n, len(self.order)), dtype=np.int64)
         for k, parent in enumerate(self.parents):
             given = 0 if parent is None else points[:, self.order[parent]]
@@ -237,7 +235,7 @@ class _RandomTree:
 
 def _draw_from_trees(
     rng: np.random.Generator, trees: Sequence[_RandomTree], n_first: int, n_other: int
-) -> tuple[Codes, Codes]:
+) -> tuple[IntArray, IntArray]:
     """Rows and labels of one half of the data, shuffled."""
     parts = [(trees[0].draw(rng, n_first), 0)]
     for label in range(1, len(trees)):
@@ -248,27 +246,27 @@ def _draw_from_trees(
     return points[order], labels[order]
 
 
-def _grid(cards: Sequence[int]) -> Codes:
+def _grid(cards: Sequence[int]) -> IntArray:
     """All points of a product of {0, ..., card − 1}, one a row."""
     return np.array(list(product(*(range(card) for card in cards))), dtype=np.int64)
 
 
-def _draw_points(seed: int, n_train: int, n_points: int) -> Codes:
+def _draw_points(seed: int, n_train: int, n_points: int) -> IntArray:
     """Distinct points in random order."""
     if not 1 <= n_train <= n_points:
         raise OptionError(f"n_train must be between 1 and {n_points}, not {n_train}")
-    drawn: Codes = np.random.default_rng(seed).permutation(n_points)[:n_train]
+    drawn: IntArray = np.random.default_rng(seed).permutation(n_points)[:n_train]
     return drawn
 
 
-def _labels(codes: Codes, classes: tuple[str, ...]) -> pd.Series[str]:
+def _labels(codes: IntArray, classes: tuple[str, ...]) -> pd.Series[str]:
     return pd.Series(np.array(classes, dtype=object)[codes], dtype=object, name=TARGET)
 
 
 def _discrete_table(
     name: str,
-    codes: Codes,
-    label: Codes,
+    codes: IntArray,
+    label: IntArray,
     states: Mapping[str, tuple[str, ...]],
     classes: tuple[str, ...],
     n_train: int | None = None,

@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from milpbn._types import Codes
 from milpbn.errors import DataError
-
-Codes = npt.NDArray[np.int32]
 
 NUMERIC = "numeric"
 CATEGORICAL = "categorical"

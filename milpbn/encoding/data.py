@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-import numpy.typing as npt
-
-from milpbn.encoding.columns import Codes, Variable
-
-Mask = npt.NDArray[np.bool_]
+from milpbn._types import BoolArray, Codes
+from milpbn.encoding.columns import Variable
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +68,7 @@ class EncodedData:
     name: str
     variables: tuple[Variable, ...]
     codes: Codes
-    is_train: Mask
+    is_train: BoolArray
     n_dropped_rows: int = 0
     notes: tuple[str, ...] = ()
     source: dict[str, str] = field(default_factory=dict)
@@ -85,7 +81,7 @@ class EncodedData:
         """Codes of the held-out rows; no row where the data have none."""
         return self.codes[~self.is_train]
 
-    def select(self, mask: Mask) -> EncodedData:
+    def select(self, mask: BoolArray) -> EncodedData:
         """The same data with only the rows of `mask`."""
         return replace(self, codes=self.codes[mask], is_train=self.is_train[mask])
 

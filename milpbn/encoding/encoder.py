@@ -9,16 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from milpbn._types import BoolArray, Codes
 from milpbn.datasets.table import MISSING_POLICIES, Table
-from milpbn.encoding.columns import (
-    CATEGORICAL,
-    NUMERIC,
-    Codes,
-    ColumnCode,
-    Variable,
-    sorted_states,
-)
-from milpbn.encoding.data import EncodedData, EncodedFeatures, Mask
+from milpbn.encoding.columns import CATEGORICAL, NUMERIC, ColumnCode, Variable, sorted_states
+from milpbn.encoding.data import EncodedData, EncodedFeatures
 from milpbn.encoding.mdlp import mdlp_cuts
 from milpbn.errors import DataError, ModelFileError
 from milpbn.words import count
@@ -259,7 +253,7 @@ def _check_table(table: Table) -> None:
         )
 
 
-def _incomplete(features: pd.DataFrame) -> Mask:
+def _incomplete(features: pd.DataFrame) -> BoolArray:
     """Rows in which some feature is missing."""
     return np.asarray(features.isna().to_numpy().any(axis=1), dtype=bool)
 

@@ -12,21 +12,19 @@ from functools import partial
 
 import numpy as np
 
+from milpbn._types import Families
+from milpbn.anytime import Progress, Run, SolveOptions, complete_quietly
 from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.branching import Brancher
 from milpbn.engines.cuts.oracle import CutOracle
-from milpbn.engines.cuts.relaxation import Pool, Relaxation
-from milpbn.engines.monolithic import SolveOptions
 from milpbn.engines.primal import Primal
-from milpbn.engines.report import engine_result
+from milpbn.engines.relaxation import Pool, Relaxation
+from milpbn.engines.report import EngineRecord
 from milpbn.engines.scip_host import ScipHost, scip_version
 from milpbn.engines.tree import Node, Tree
 from milpbn.engines.worker import Worker
-from milpbn.result import Listener, Result, Status, WarmStart
+from milpbn.result import Result, Status
 from milpbn.scores import Objective, ScoreReport
-from milpbn.search.progress import Families, Progress
-from milpbn.search.start import complete_quietly, offer_simple_starts
-from milpbn.structure import Structure
 
 # How long a second worker may look for better structures before it takes nodes.
 _SEARCH_SECONDS = 20.0
@@ -34,46 +32,40 @@ _SEARCH_PATIENCE = 300
 
 
 def solve_branch_and_cut(
-    objective: Objective,
-    score: ScoreReport,
-    *,
-    clock: Clock | None = None,
-    options: SolveOptions | None = None,
-    start: Structure | None = None,
-    start_source: str = "warm-start",
-    listener: Listener | None = None,
-    pool: Pool | None = None,
+    objective: Objective, score: ScoreReport, run: Run | None = None, pool: Pool | None = None
 ) -> Result:
     """Solve by branch-and-cut; always returns a structure, a bound and a gap.
 
-    The parameters are those of :func:`~milpbn.engines.monolithic.solve_monolithic`; a `pool`
-    brings the cuts of an earlier run on the same rows and families, and takes this run's.
+    Parameters
+    ----------
+    objective, score
+        What is maximised, and the score it came from (for the report).
+    run
+        Time, start, options and listener.
+    pool
+        Cuts of an earlier run on the same rows and families; it takes this run's cuts.
     """
-    clock, options = clock or Clock(), options or SolveOptions()
-    solver = scip_version() if options.host == "scip" else None
-    progress = Progress(objective, clock, listener, objective.quick_bound())
-    status, warm = Status.TIME_LIMIT, None
+    run = run or Run()
+    solver = scip_version() if run.options.host == "scip" else None
+    record = EngineRecord(objective, run)
+    status = Status.TIME_LIMIT
     try:
-        if start is not None:
-            families = objective.space.families(start)
-            warm = WarmStart(start_source, objective.value(families), accepted=True)
-            progress.incumbent(families, start_source)
-        offer_simple_starts(progress)
+        record.begin()
         search: BranchAndCut | ScipHost
-        if options.host == "scip":
-            search = ScipHost(objective, progress, options.gap, options.seed)
+        if solver is not None:
+            search = ScipHost(objective, record.progress, run.options.gap, run.options.seed)
         else:
-            search = BranchAndCut(objective, progress, options, pool)
-        clock.close_phase("building")
+            search = BranchAndCut(objective, record.progress, run.options, pool)
+        run.clock.close_phase("building")
         search.run()
         status = Status.FEASIBLE
     except OutOfTime:
         pass
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
-        complete_quietly(progress)
-    clock.close_phase("solving")
-    return engine_result("branch-and-cut", progress, score, status, warm, solver)
+        complete_quietly(record.progress)
+    run.clock.close_phase("solving")
+    return record.result("branch-and-cut", score, status, start_accepted=True, solver=solver)
 
 
 def root_bound(objective: Objective, families: Families, clock: Clock | None = None) -> float:
@@ -81,7 +73,7 @@ def root_bound(objective: Objective, families: Families, clock: Clock | None = N
 
     Families that cannot be part of anything better than `families` are taken out on the way.
     """
-    progress = Progress(objective, clock or Clock(), None, objective.quick_bound())
+    progress = Progress(objective, clock or Clock(), bound=objective.quick_bound())
     progress.incumbent(np.array(families, dtype=np.int64), "given")
     with suppress(OutOfTime):
         BranchAndCut(objective, progress, SolveOptions()).close_root()

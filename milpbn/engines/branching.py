@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import BoolArray, FloatArray
 from milpbn.engines.cuts.clusters import Edge
 from milpbn.engines.cuts.oracle import CutOracle
-from milpbn.engines.cuts.relaxation import Point, Relaxation
+from milpbn.engines.relaxation import Point, Relaxation
 from milpbn.engines.tree import Candidate, Node, Origin
 
-BoolArray = npt.NDArray[np.bool_]
-FloatArray = npt.NDArray[np.float64]
 Child = tuple[BoolArray, frozenset[Edge]]
 
 # Something whose pseudo-costs rest on this many trials is trusted.

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from milpbn.clock import Checkpoint, no_checkpoint
+from milpbn.families.acyclicity import Acyclicity
 from milpbn.families.candidates import FamilySpace
 from milpbn.scores import Objective
-from milpbn.search.graph import Acyclicity
 
 
 def n_choices(space: FamilySpace) -> int:

@@ -17,13 +17,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from milpbn._types import FloatArray
 from milpbn.errors import SolverError
 from milpbn.formulation.emit_highs import check_highs
 from milpbn.result import Status
-
-FloatArray = npt.NDArray[np.float64]
 
 # After the limit HiGHS gets this long to return by itself.
 _GRACE_SECONDS = 0.6

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import FloatArray
+from milpbn.anytime.progress import Progress
 from milpbn.clock import Checkpoint, OutOfTime
 from milpbn.scores import Objective
 from milpbn.search.base import Search
 from milpbn.search.local_search import Climber, LocalSearch
-from milpbn.search.progress import Progress
-
-FloatArray = npt.NDArray[np.float64]
 
 # Kicks in vain, and seconds, of the local search before the first branching.
 _ROOT_KICKS = 10

@@ -15,16 +15,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from milpbn._types import FloatArray
+from milpbn.anytime.progress import Progress
 from milpbn.clock import OutOfTime
 from milpbn.engines.cuts.oracle import CutOracle
 from milpbn.engines.primal import Primal
 from milpbn.errors import OptionError
 from milpbn.scores import Objective
-from milpbn.search.progress import Progress
-
-FloatArray = npt.NDArray[np.float64]
 
 # SCIP's tolerance on rows; its bound is lifted by what this can hide in the heights.
 _FEASIBILITY = 1e-9

@@ -17,18 +17,17 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
+from milpbn._types import BoolArray
+from milpbn.anytime.progress import Progress, allowed_gap
 from milpbn.clock import OutOfTime
 from milpbn.engines.cuts.clusters import Edge
-from milpbn.search.progress import Progress, allowed_gap
 
 # The better child is taken up at once if what is left below it is worth so many branchings at
 # most, and if it is no further below the best open node than this share of the gap.
 _NEAR_END = 30
 _NEAR_TOP = 0.25
 
-BoolArray = npt.NDArray[np.bool_]
 
 Candidate = Edge | int
 """What can be branched on: a pair of variables, or a family."""

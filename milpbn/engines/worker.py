@@ -10,14 +10,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import Families, FloatArray
 from milpbn.engines.branching import Brancher
-from milpbn.engines.cuts.oracle import CutOracle, Families
-from milpbn.engines.cuts.relaxation import Point, Relaxation
+from milpbn.engines.cuts.oracle import CutOracle
 from milpbn.engines.primal import Primal
+from milpbn.engines.relaxation import Point, Relaxation
 from milpbn.engines.tree import Node, Tree
 from milpbn.families.candidates import CLASS
-
-FloatArray = npt.NDArray[np.float64]
 
 # A cut must be violated by this fraction of the objective to be worth a row.
 _CUT_VIOLATION = 1e-7

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm, t
 
-FloatArray = npt.NDArray[np.float64]
+from milpbn._types import FloatArray
 
 _CONFIDENCE = 0.95
 

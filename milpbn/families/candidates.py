@@ -11,6 +11,7 @@ from math import comb, prod
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import IntArray
 from milpbn.errors import BudgetError, ConstraintError, OptionError
 from milpbn.families.constraints import Constraints
 from milpbn.structure import Structure
@@ -18,7 +19,6 @@ from milpbn.structure import Structure
 CLASS = 0
 """Index of the class variable: the papers' X_1 = C."""
 
-IntArray = npt.NDArray[np.int64]
 ParentSet = tuple[int, ...]
 
 DEFAULT_MEMORY = 4 * 2**30

@@ -13,12 +13,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import AnyFamilies, FloatArray
 from milpbn.families import kernels
 from milpbn.families.tables import FamilyTables, key_variables
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-Families = npt.NDArray[np.integer] | Sequence[int]
 
 
 class ExchangeTables:
@@ -88,7 +85,7 @@ class ExchangeState:
     """
 
     def __init__(
-        self, tables: ExchangeTables, kind: int, families: Families, gamma: float = np.inf
+        self, tables: ExchangeTables, kind: int, families: AnyFamilies, gamma: float = np.inf
     ) -> None:
         self._shared = tables
         self._kind = kind
@@ -99,7 +96,7 @@ class ExchangeState:
         self.reset(families)
         self.sort_rows()
 
-    def reset(self, families: Families) -> None:
+    def reset(self, families: AnyFamilies) -> None:
         """Move to another structure; margins are summed anew."""
         self.families = np.array(families, dtype=np.int64)
         self._margins[:] = self._no_margins

@@ -21,13 +21,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import xlogy
 
+from milpbn._types import FloatArray, IntArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families.candidates import CLASS
 from milpbn.families.rows import MergedRows
 from milpbn.families.tables import joint_counts
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 def entropy(counts: npt.ArrayLike) -> float:

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from milpbn._types import FloatArray
 from milpbn.errors import OptionError
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class Smoothing(Protocol):

@@ -15,13 +15,11 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import FloatArray, IntArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families.candidates import CLASS, FamilySpace, ParentSet
 from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import Smoothing
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 TIE = 1e-9
 """Margins below this are ties (sums of logarithms are not exact): no correct decision."""

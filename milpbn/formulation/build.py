@@ -12,14 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.errors import BudgetError
 from milpbn.families.candidates import DEFAULT_MEMORY, FamilySpace
 from milpbn.formulation.model import ColumnBlock, RowBlock, SparseModel
 from milpbn.formulation.names import ModelNames
 from milpbn.scores import LinearObjective, MarginObjective, Objective
-
-FloatArray = npt.NDArray[np.float64]
 
 # Entries of the dense block that a chunk of margin rows passes through.
 _CHUNK_ENTRIES = 2_000_000
@@ -28,7 +27,7 @@ _BYTES_PER_ENTRY = {"highspy": 80, "pulp": 200}
 
 
 @dataclass(frozen=True)
-class Layout:
+class ModelLayout:
     """Where eta, tau and order stand among the columns, and how to fill a start."""
 
     objective: Objective
@@ -67,7 +66,7 @@ def build_model(
     memory_limit: int = DEFAULT_MEMORY,
     emit: str = "highspy",
     checkpoint: Checkpoint = no_checkpoint,
-) -> tuple[SparseModel, Layout]:
+) -> tuple[SparseModel, ModelLayout]:
     """The monolithic MILP of an objective.
 
     Parameters
@@ -108,7 +107,7 @@ def build_model(
     )
     model = SparseModel("structure_learning", columns, rows, names.legend)
     n_eta = len(objective.space)
-    layout = Layout(
+    layout = ModelLayout(
         objective,
         eta=slice(0, n_eta),
         tau=slice(n_eta, n_before_order),

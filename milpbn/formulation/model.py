@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from milpbn._types import FloatArray
+
 IndexArray = npt.NDArray[np.int32]
 
 

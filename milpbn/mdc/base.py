@@ -20,13 +20,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from milpbn._types import Codes, FloatArray
 from milpbn.datasets.frames import categorical_columns, frame_of
 from milpbn.errors import DataError, OptionError
 from milpbn.mdc.features import MIXED, FeatureEncoder, Features
 from milpbn.mdc.metrics import exact_match_score
-
-FloatArray = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.integer]
 
 # newton-cholesky factorises a matrix of (columns x classes) squared; beyond this lbfgs is quicker.
 _NEWTON_SIZE = 600

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from milpbn._types import Codes, FloatArray
+from milpbn.anytime import SolveOptions
 from milpbn.clock import Clock, OutOfTime
-from milpbn.engines.monolithic import SolveOptions
 from milpbn.errors import DataError, MilpbnError, OptionError, SolverError
 from milpbn.families import Constraints
 from milpbn.maximising import ENGINES, run_engine
 from milpbn.mdc import inference
-from milpbn.mdc.base import Codes, FloatArray, MultiDimensionalClassifier
+from milpbn.mdc.base import MultiDimensionalClassifier
 from milpbn.mdc.candidates import Nodes, parent_choices
 from milpbn.mdc.dynamic import best_score
 from milpbn.mdc.features import Features
@@ -265,7 +266,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         """The objective again, from the predictions for the training rows."""
         likelihood = 0.0
         for rows, factors in self._batches(features):
-            likelihood += float(inference.log_joint(factors, codes[rows]).sum())
+            likelihood += float(inference.log_probability(factors, codes[rows]).sum())
         penalty = sum(trainer.penalty(m.child, m.parents) for m in self.local_models_)
         _same("prediction", likelihood + penalty, "training", result.objective)
 
@@ -350,7 +351,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         codes = self._known_codes(y, len(features))
         out = np.empty(len(features))
         for rows, factors in self._batches(features):
-            out[rows] = inference.log_joint(factors, codes[rows])
+            out[rows] = inference.log_probability(factors, codes[rows])
         return out
 
     def _known_codes(self, y: Any, n_rows: int) -> Codes:

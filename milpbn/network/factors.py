@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
-FloatArray = npt.NDArray[np.float64]
+from milpbn._types import FloatArray
 
 # A sum of scaled numbers above this has lost nothing that matters to underflow.
 TINY = 1e-200

@@ -26,8 +26,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from milpbn._types import Codes, FloatArray
 from milpbn.network.factors import TINY
-from milpbn.network.network import Codes, FloatArray, Network
+from milpbn.network.network import Network
 
 _jit: Callable[..., Any] = njit(cache=True, nogil=True)
 _CLASS = 0

@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
+from milpbn._types import Codes, FloatArray
 from milpbn.errors import DataError
 from milpbn.network.factors import Factor, cheapest, sum_out
 from milpbn.network.forest import Forest
 from milpbn.network.multinet import Classifier, Multinet
-from milpbn.network.network import Codes, FloatArray, Network
+from milpbn.network.network import Network
 
 _ROWS_AT_ONCE = 2048
 _CLASS = 0

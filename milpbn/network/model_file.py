@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 import milpbn
+from milpbn._types import FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.encoding.encoder import Encoder
 from milpbn.errors import MilpbnError, ModelFileError
 from milpbn.files import write_whole
 from milpbn.network.multinet import Classifier, Multinet, class_network
-from milpbn.network.network import FloatArray, Network
+from milpbn.network.network import Network
 from milpbn.result import ParameterReport, Result
 from milpbn.structure import AnyStructure, ClassStructures, structure_from_dict
 

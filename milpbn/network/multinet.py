@@ -20,10 +20,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from milpbn._types import Codes, FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.errors import DataError
 from milpbn.families.smoothing import Smoothing
-from milpbn.network.network import Codes, FloatArray, Network, fit_network
+from milpbn.network.network import Network, fit_network
 from milpbn.structure import AnyStructure, ClassStructures
 
 

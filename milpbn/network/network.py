@@ -8,15 +8,12 @@ from functools import cached_property
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
+from milpbn._types import Codes, FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.errors import DataError
 from milpbn.families.smoothing import Smoothing
 from milpbn.structure import Structure
-
-FloatArray = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.integer]
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
+from milpbn._types import Codes, FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.errors import OptionError
 from milpbn.families.rows import assign_folds
 from milpbn.families.tables import TIE
 from milpbn.network.inference import log_joint, log_posterior
 from milpbn.network.multinet import fit_classifier
-from milpbn.network.network import Codes, FloatArray, fit_network
+from milpbn.network.network import fit_network
 from milpbn.scores import (
     MDL,
     BDeu,

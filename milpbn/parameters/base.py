@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import ClassVar
 
+from milpbn._types import Codes
 from milpbn.clock import Clock
 from milpbn.encoding.columns import Variable
 from milpbn.families.smoothing import Smoothing
 from milpbn.network.multinet import Classifier
-from milpbn.network.network import Codes
 from milpbn.result import ParameterReport
 from milpbn.structure import AnyStructure
 

@@ -28,13 +28,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from milpbn._types import FloatArray
 from milpbn.clock import Clock
 from milpbn.errors import OptionError
 from milpbn.parameters.discriminative import Discriminative, FoldMaker, Plan, value_of
-from milpbn.parameters.losses import ConditionalLikelihood
+from milpbn.parameters.losses import ConditionalLoss
 from milpbn.parameters.optimise import Problem
 from milpbn.parameters.selection import choose_setting, choose_steps
-from milpbn.parameters.tables import FloatArray, Rows
+from milpbn.parameters.tables import Rows
 
 SELECTIONS = ("l2", "cross-tuning", "none")
 
@@ -46,11 +47,11 @@ _PATIENCE = 2
 _STEPS_PATIENCE = 20
 _MOST_STEPS = 200
 
-_LOSS = ConditionalLikelihood()
+_LOSS = ConditionalLoss()
 
 
 @dataclass(frozen=True)
-class ConditionalLogLikelihood(Discriminative):
+class ConditionalLikelihood(Discriminative):
     """Maximum conditional likelihood.
 
     Parameters

@@ -7,38 +7,39 @@ from dataclasses import replace
 
 import numpy as np
 
+from milpbn._types import FloatArray
 from milpbn.families.candidates import CLASS
 from milpbn.network.multinet import Classifier, Multinet, class_network
-from milpbn.parameters.tables import FloatArray, Layout, Table
+from milpbn.parameters.tables import ClassTable, TableLayout
 
 
-def layout_of(network: Classifier) -> Layout:
+def layout_of(network: Classifier) -> TableLayout:
     """The tables that decide between classes: the class's own, and those below the class.
 
     Of a multinet, these are the class's own and all tables of all classes.
     """
     cards = tuple(v.card for v in network.variables)
     if isinstance(network, Multinet):
-        return Layout(tuple(_multinet_tables(network, cards)), cards)
+        return TableLayout(tuple(_multinet_tables(network, cards)), cards)
     tables = []
     for i, parents in enumerate(network.structure.parents):
         features = [p for p in parents if p != CLASS]
         if i == CLASS:
-            tables.append(Table.of_class(features, cards))
+            tables.append(ClassTable.of_class(features, cards))
         elif CLASS in parents:
-            tables.append(Table.of_feature(i, features, cards))
-    return Layout(tuple(tables), cards)
+            tables.append(ClassTable.of_feature(i, features, cards))
+    return TableLayout(tuple(tables), cards)
 
 
-def _multinet_tables(multinet: Multinet, cards: tuple[int, ...]) -> Iterator[Table]:
-    yield Table.of_class((), cards)
+def _multinet_tables(multinet: Multinet, cards: tuple[int, ...]) -> Iterator[ClassTable]:
+    yield ClassTable.of_class((), cards)
     for c, structure in enumerate(multinet.structure.structures):
         for i, parents in enumerate(structure.parents):
             if i != CLASS:
-                yield Table.of_feature(i, [p for p in parents if p != CLASS], cards, only=c)
+                yield ClassTable.of_feature(i, [p for p in parents if p != CLASS], cards, only=c)
 
 
-def with_tables(network: Classifier, layout: Layout, log_theta: FloatArray) -> Classifier:
+def with_tables(network: Classifier, layout: TableLayout, log_theta: FloatArray) -> Classifier:
     """The classifier with other tables where the layout has one."""
     if isinstance(network, Multinet):
         return _multinet_with_tables(network, layout, log_theta)
@@ -53,7 +54,9 @@ def with_tables(network: Classifier, layout: Layout, log_theta: FloatArray) -> C
     return replace(network, log_cpts=tuple(cpts))
 
 
-def _multinet_with_tables(multinet: Multinet, layout: Layout, log_theta: FloatArray) -> Multinet:
+def _multinet_with_tables(
+    multinet: Multinet, layout: TableLayout, log_theta: FloatArray
+) -> Multinet:
     prior, *tables = layout.split(log_theta)
     left = iter(tables)
     networks = []

@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from milpbn._types import Codes, FloatArray
 from milpbn.clock import Clock
 from milpbn.encoding.columns import Variable
 from milpbn.errors import OptionError
 from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import Smoothing
 from milpbn.network.multinet import Classifier, fit_classifier
-from milpbn.network.network import Codes
 from milpbn.parameters.base import Parameters
 from milpbn.parameters.convert import layout_of, with_tables
 from milpbn.parameters.losses import Loss
-from milpbn.parameters.optimise import MAX_ITERATIONS, METHODS, Problem, maximise
+from milpbn.parameters.optimise import MAX_ITERATIONS, METHODS, Problem, climb
 from milpbn.parameters.selection import Fold, make_folds
-from milpbn.parameters.tables import FloatArray, Layout, Rows
+from milpbn.parameters.tables import Rows, TableLayout
 from milpbn.result import ParameterReport
 from milpbn.structure import AnyStructure
 
@@ -106,7 +106,7 @@ class Discriminative(Parameters):
         rows = Rows.of(layout, merged)
         start = rows.maximum_likelihood(smoothing)
         plan = self._plan(maker, clock.until(clock.elapsed + _SELECTION_SHARE * clock.remaining))
-        found = maximise(
+        found = climb(
             Problem(rows, plan.loss, start, plan.penalty),
             start,
             method=self.method,
@@ -130,7 +130,7 @@ class Discriminative(Parameters):
 class FoldMaker:
     """Makes the folds where they are needed."""
 
-    layout: Layout
+    layout: TableLayout
     rows: MergedRows
     smoothing: Smoothing
     folds: int

@@ -31,7 +31,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from milpbn._types import FloatArray
+
 Labels = npt.NDArray[np.integer]
 
 
@@ -55,12 +56,12 @@ def _soft_maximum(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 @dataclass(frozen=True)
-class ConditionalLikelihood:
+class ConditionalLoss:
     """CL.
 
     Examples
     --------
-    >>> value, by_joint = ConditionalLikelihood()(np.log([[3.0, 1.0]]), np.array([0]), np.ones(1))
+    >>> value, by_joint = ConditionalLoss()(np.log([[3.0, 1.0]]), np.array([0]), np.ones(1))
     >>> round(float(np.exp(value)), 6), by_joint.round(6).tolist()
     (0.75, [[0.25, -0.25]])
     """
@@ -78,7 +79,7 @@ class ConditionalLikelihood:
 
 
 @dataclass(frozen=True)
-class SoftMargin:
+class MarginLoss:
     """MM.
 
     Parameters
@@ -93,7 +94,7 @@ class SoftMargin:
 
     Examples
     --------
-    >>> value, by_joint = SoftMargin(1.0)(np.array([[0.0, 2.0]]), np.array([0]), np.ones(1))
+    >>> value, by_joint = MarginLoss(1.0)(np.array([[0.0, 2.0]]), np.array([0]), np.ones(1))
     >>> round(value, 6), by_joint.round(6).tolist()
     (-2.0, [[1.0, -1.0]])
     """

@@ -24,13 +24,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from milpbn._types import FloatArray
 from milpbn.clock import Clock
 from milpbn.errors import OptionError
 from milpbn.parameters.discriminative import Discriminative, FoldMaker, Plan
-from milpbn.parameters.losses import SoftMargin
+from milpbn.parameters.losses import MarginLoss
 from milpbn.parameters.optimise import Problem
 from milpbn.parameters.selection import choose_setting
-from milpbn.parameters.tables import FloatArray, Rows
+from milpbn.parameters.tables import Rows
 
 LAMBDAS = (2.0, 1.0, 0.5, 0.25, 0.1, 0.05)
 """Values that are tried, from small to large desired margins."""
@@ -56,7 +57,7 @@ class MaximumMargin(Discriminative):
     name = "mm"
     title = "maximum margin"
     measure = "soft margin"
-    default_loss = SoftMargin(_FALLBACK)
+    default_loss = MarginLoss(_FALLBACK)
     lambda_: float | None = None
     penalty: float = 1.0
 
@@ -70,12 +71,12 @@ class MaximumMargin(Discriminative):
     def plan(self, folds: FoldMaker, clock: Clock) -> Plan:
         """See :class:`~milpbn.parameters.discriminative.Discriminative`."""
         if self.lambda_ is not None:
-            return Plan(SoftMargin(self.lambda_), self.lambda_ * self.penalty, {})
+            return Plan(MarginLoss(self.lambda_), self.lambda_ * self.penalty, {})
         choice = choose_setting(
             folds(),
             LAMBDAS,
             lambda fold, scale: Problem(
-                fold.train, SoftMargin(scale), fold.start, scale * self.penalty
+                fold.train, MarginLoss(scale), fold.start, scale * self.penalty
             ),
             _rate,
             with_start=False,
@@ -87,7 +88,7 @@ class MaximumMargin(Discriminative):
             penalty = _FALLBACK * self.penalty
             return Plan(self.default_loss, penalty, {}, stopped=choice.stopped)
         scale = LAMBDAS[choice.index]
-        return Plan(SoftMargin(scale), scale * self.penalty, {"lambda": scale})
+        return Plan(MarginLoss(scale), scale * self.penalty, {"lambda": scale})
 
 
 def _rate(rows: Rows, log_theta: FloatArray) -> float:

@@ -9,9 +9,10 @@ from typing import Any, Literal
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
+from milpbn._types import FloatArray
 from milpbn.clock import Checkpoint, OutOfTime, no_checkpoint
 from milpbn.parameters.losses import Loss
-from milpbn.parameters.tables import FloatArray, Rows
+from milpbn.parameters.tables import Rows
 
 METHODS: dict[str, Literal["L-BFGS-B", "CG"]] = {"l-bfgs": "L-BFGS-B", "cg": "CG"}
 """Optimisers by name; scipy's CG is the papers' Polak-Ribiere."""
@@ -75,7 +76,7 @@ class Optimum:
     ended: str
 
 
-def maximise(
+def climb(
     problem: Problem,
     start: FloatArray,
     *,

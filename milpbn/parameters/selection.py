@@ -13,11 +13,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from milpbn._types import FloatArray
 from milpbn.clock import Checkpoint
 from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import Smoothing
-from milpbn.parameters.optimise import Problem, maximise
-from milpbn.parameters.tables import FloatArray, Layout, Rows
+from milpbn.parameters.optimise import Problem, climb
+from milpbn.parameters.tables import Rows, TableLayout
 
 Setting = TypeVar("Setting")
 Criterion = Callable[[Rows, FloatArray], float]
@@ -56,7 +57,7 @@ class Choice:
 
 
 def make_folds(
-    layout: Layout, rows: MergedRows, smoothing: Smoothing, folds: int, seed: int
+    layout: TableLayout, rows: MergedRows, smoothing: Smoothing, folds: int, seed: int
 ) -> list[Fold]:
     """Divide the rows at random; with fewer rows than folds, leave one out.
 
@@ -98,7 +99,7 @@ def choose_setting(
     offset = len(scores)
     for setting in settings:
         for k, fold in enumerate(folds):
-            found = maximise(
+            found = climb(
                 problem_of(fold, setting),
                 at[k],
                 method=method,
@@ -139,7 +140,7 @@ def choose_steps(
             curve.append(criterion(fold.held_out, fold.train.layout.log_theta(beta)))
             return len(curve) - 1 - _first_best(curve) >= patience
 
-        found = maximise(
+        found = climb(
             problem_of(fold),
             fold.start,
             method=method,

@@ -29,19 +29,16 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import Codes, FloatArray, IntArray
 from milpbn.families.candidates import CLASS
 from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import Smoothing
 from milpbn.families.tables import mixed_radix
 from milpbn.parameters import kernels
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.integer]
-
 
 @dataclass(frozen=True)
-class Table:
+class ClassTable:
     """One table: which features a row is looked up by, and for which classes.
 
     Attributes
@@ -61,7 +58,7 @@ class Table:
     width: int
 
     @classmethod
-    def of_class(cls, parents: Sequence[int], cards: Sequence[int]) -> Table:
+    def of_class(cls, parents: Sequence[int], cards: Sequence[int]) -> ClassTable:
         """The class's own table."""
         q, n_classes = prod(cards[p] for p in parents), cards[CLASS]
         return cls(tuple(parents), (q, n_classes, 1), 0, n_classes)
@@ -69,7 +66,7 @@ class Table:
     @classmethod
     def of_feature(
         cls, child: int, parents: Sequence[int], cards: Sequence[int], only: int | None = None
-    ) -> Table:
+    ) -> ClassTable:
         """A feature's table for all classes, or for `only` one; `parents` are features."""
         q = prod(cards[p] for p in parents)
         first, width = (0, cards[CLASS]) if only is None else (only, 1)
@@ -82,7 +79,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Layout:
+class TableLayout:
     """All tables in one vector of cells.
 
     Attributes
@@ -93,7 +90,7 @@ class Layout:
         States of every variable, the class first.
     """
 
-    tables: tuple[Table, ...]
+    tables: tuple[ClassTable, ...]
     cards: tuple[int, ...]
 
     @cached_property
@@ -157,18 +154,18 @@ class Rows:
     layout
         The tables.
     cells
-        ``(U, T)``, see :meth:`Layout.cells`.
+        ``(U, T)``, see :meth:`TableLayout.cells`.
     labels, weights
         ``(U,)``.
     """
 
-    layout: Layout
+    layout: TableLayout
     cells: npt.NDArray[np.int32]
     labels: npt.NDArray[np.integer]
     weights: FloatArray
 
     @classmethod
-    def of(cls, layout: Layout, rows: MergedRows) -> Rows:
+    def of(cls, layout: TableLayout, rows: MergedRows) -> Rows:
         """The merged training rows."""
         return cls(layout, layout.cells(rows.codes), rows.labels, rows.weights)
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import AnyFamilies, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
 from milpbn.families.tables import joint_counts
-
-FloatArray = npt.NDArray[np.float64]
-Families = npt.NDArray[np.integer] | Sequence[int]
 
 
 class SearchState(Protocol):
@@ -36,7 +33,7 @@ class SearchState(Protocol):
         """Give `variable` another family."""
         ...
 
-    def reset(self, families: Families) -> None:
+    def reset(self, families: AnyFamilies) -> None:
         """Move to another structure."""
         ...
 
@@ -48,12 +45,12 @@ class SearchState(Protocol):
 class LinearState:
     """The search state of a decomposable score: exchanges are differences of weights."""
 
-    def __init__(self, weights: FloatArray, families: Families) -> None:
+    def __init__(self, weights: FloatArray, families: AnyFamilies) -> None:
         self._weights = weights
         self.evaluations = 0
         self.reset(families)
 
-    def reset(self, families: Families) -> None:
+    def reset(self, families: AnyFamilies) -> None:
         """See :class:`SearchState`."""
         self.families = np.array(families, dtype=np.int64)
         self.value = float(self._weights[self.families].sum())
@@ -83,11 +80,11 @@ class Objective(ABC):
     space: FamilySpace
 
     @abstractmethod
-    def value(self, families: Families) -> float:
+    def value(self, families: AnyFamilies) -> float:
         """The score of a structure, given as one family per variable."""
 
     @abstractmethod
-    def state(self, families: Families) -> SearchState:
+    def state(self, families: AnyFamilies) -> SearchState:
         """The structure as a starting point of a search that exchanges families."""
 
     @abstractmethod
@@ -106,11 +103,11 @@ class LinearObjective(Objective):
     weights: FloatArray
     rows: MergedRows | None = None
 
-    def value(self, families: Families) -> float:
+    def value(self, families: AnyFamilies) -> float:
         """See :class:`Objective`."""
         return float(self.weights[np.asarray(families)].sum())
 
-    def state(self, families: Families) -> LinearState:
+    def state(self, families: AnyFamilies) -> LinearState:
         """See :class:`Objective`."""
         return LinearState(self.weights, families)
 

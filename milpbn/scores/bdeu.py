@@ -17,8 +17,9 @@ from typing import Any
 
 from scipy.special import gammaln
 
+from milpbn._types import FloatArray
 from milpbn.errors import OptionError
-from milpbn.scores.base import DecomposableScore, FloatArray
+from milpbn.scores.base import DecomposableScore
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
+from milpbn._types import AnyFamilies
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
-from milpbn.scores.base import Families
 from milpbn.scores.rows import CLL, RowObjective, RowScore
 
 
@@ -28,7 +28,7 @@ class PosteriorObjective(RowObjective):
 
     kind = CLL
 
-    def value(self, families: Families) -> float:
+    def value(self, families: AnyFamilies) -> float:
         """See :class:`~milpbn.scores.Objective`."""
         margins = self.to_margins(self.tables.total(families))
         with_own = np.column_stack([np.zeros(len(margins)), -margins])

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from milpbn._types import AnyFamilies
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
 from milpbn.families.tables import TIE
-from milpbn.scores.base import Families
 from milpbn.scores.rows import RATE, RowObjective, RowScore
 
 
@@ -29,7 +29,7 @@ class RateObjective(RowObjective):
 
     kind = RATE
 
-    def value(self, families: Families) -> float:
+    def value(self, families: AnyFamilies) -> float:
         """See :class:`~milpbn.scores.Objective`."""
         return float(self.rows.weights @ (self.margins(families) > TIE))
 

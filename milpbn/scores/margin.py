@@ -16,11 +16,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import AnyFamilies, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.errors import OptionError
 from milpbn.families.candidates import CLASS, FamilySpace
 from milpbn.families.rows import MergedRows
-from milpbn.scores.base import Families, FloatArray
 from milpbn.scores.rows import HINGE, RowObjective, RowScore
 
 
@@ -47,7 +47,7 @@ class MarginObjective(RowObjective):
         """``(U, competitors)`` coefficients alpha(i, S, u, c) of one family."""
         return self.to_margins(self.tables.by_row(family, rows), rows)
 
-    def value(self, families: Families) -> float:
+    def value(self, families: AnyFamilies) -> float:
         """See :class:`~milpbn.scores.Objective`."""
         return float(self.rows.weights @ np.minimum(self.margins(families), self.gamma))
 

@@ -15,7 +15,8 @@ from typing import Any
 
 from scipy.special import xlogy
 
-from milpbn.scores.base import DecomposableScore, FloatArray
+from milpbn._types import FloatArray
+from milpbn.scores.base import DecomposableScore
 
 
 @dataclass(frozen=True)

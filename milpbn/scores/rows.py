@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import AnyFamilies, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.errors import OptionError
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import Laplace, Smoothing
 from milpbn.families.tables import FamilyTables
-from milpbn.scores.base import Families, FloatArray, Objective, Score
+from milpbn.scores.base import Objective, Score
 
 if TYPE_CHECKING:
     from milpbn.families.exchange import ExchangeState, ExchangeTables
@@ -62,13 +63,13 @@ class RowObjective(Objective):
             return own
         return own - np.take_along_axis(by_class, self.competitors[rows], axis=1)
 
-    def margins(self, families: Families) -> FloatArray:
+    def margins(self, families: AnyFamilies) -> FloatArray:
         """``(U,)``: the smallest margin of every row under a structure."""
         smallest: FloatArray = self.to_margins(self.tables.total(families)).min(axis=1)
         return smallest
 
     @abstractmethod
-    def value(self, families: Families) -> float:
+    def value(self, families: AnyFamilies) -> float:
         """See :class:`~milpbn.scores.Objective`."""
 
     @cached_property
@@ -78,7 +79,7 @@ class RowObjective(Objective):
 
         return ExchangeTables(self.tables, self.binary)
 
-    def state(self, families: Families) -> ExchangeState:
+    def state(self, families: AnyFamilies) -> ExchangeState:
         """See :class:`~milpbn.scores.Objective`."""
         from milpbn.families import kernels
         from milpbn.families.exchange import ExchangeState

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from milpbn.clock import Checkpoint, Clock, OutOfTime
+from milpbn._types import Families
+from milpbn.anytime import Progress, Run, simple_starts
+from milpbn.clock import Checkpoint, OutOfTime
+from milpbn.families.acyclicity import Acyclicity
 from milpbn.families.candidates import FamilySpace
-from milpbn.result import Listener, Result, Status
+from milpbn.result import Result, Status
 from milpbn.scores import Objective, ScoreReport, SearchState
-from milpbn.search.graph import Acyclicity
-from milpbn.search.progress import Families, Progress
-from milpbn.search.start import simple_starts
-from milpbn.structure import Structure
 
 
 class Search:
@@ -96,24 +94,23 @@ class Learner(ABC):
 
 
 def run_learner(
-    learner: Learner,
-    objective: Objective,
-    score: ScoreReport,
-    *,
-    clock: Clock | None = None,
-    seed: int = 0,
-    start: Structure | None = None,
-    bound: float = math.inf,
-    listener: Listener | None = None,
+    learner: Learner, objective: Objective, score: ScoreReport, run: Run | None = None
 ) -> Result:
     """Run a heuristic to its end, its time limit, or Ctrl-C; the best structure is kept.
 
-    A `bound` that is known beforehand stands in the trace beside the objective.
+    Parameters
+    ----------
+    learner
+        The heuristic.
+    objective, score
+        What is maximised, and the score it came from (for the report).
+    run
+        Time, start, seed and listener; its bound stands in the trace beside the objective.
     """
-    clock = clock or Clock()
-    progress = Progress(objective, clock, listener, bound)
-    families = None if start is None else objective.space.families(start)
-    search = Search(objective, progress, seed, families)
+    run = run or Run()
+    progress = run.progress(objective)
+    families = None if run.start is None else objective.space.families(run.start)
+    search = Search(objective, progress, run.options.seed, families)
     status = Status.FEASIBLE
     try:
         learner.run(search)
@@ -124,18 +121,7 @@ def run_learner(
     if progress.families is None:
         # Stopped before the first report: the simplest structure is still an answer.
         progress.incumbent(search.simple_start(), "naive-bayes")
-    clock.close_phase("searching")
-    assert progress.families is not None
-    return Result(
-        status=status,
-        structure=objective.space.structure(progress.families),
-        objective=progress.value,
-        bound=None,
-        score=score.name,
-        score_parameters=score.settings(),
-        source=progress.source,
-        engine=learner.name,
-        evaluations=search.evaluations,
-        seconds=dict(clock.phases),
-        trace=progress.close(),
+    run.clock.close_phase("searching")
+    return progress.result(
+        score, status, engine=learner.name, bound=None, evaluations=search.evaluations
     )

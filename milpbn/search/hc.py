@@ -22,12 +22,10 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import BoolArray, Families
 from milpbn.families.candidates import CLASS
 from milpbn.scores import SearchState
 from milpbn.search.base import Learner, Search
-from milpbn.search.progress import Families
-
-BoolArray = npt.NDArray[np.bool_]
 
 # Scores of candidates come in single precision: smaller gains are rounding.
 _GAIN = 1e-7

@@ -14,11 +14,11 @@ from itertools import combinations
 
 import numpy as np
 
+from milpbn._types import Families
 from milpbn.families.candidates import CLASS
 from milpbn.scores import SearchState
 from milpbn.search.base import Learner, Search
 from milpbn.search.hc import just_above
-from milpbn.search.progress import Families
 
 # Failures in a row after which the search begins afresh, and after as many again returns to
 # the best.

@@ -21,11 +21,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from milpbn._types import FloatArray
 from milpbn.families.candidates import CLASS
 from milpbn.families.information import JointValues, class_information, pairwise_information
 from milpbn.families.rows import MergedRows
 from milpbn.search.base import Search
-from milpbn.search.tan_cmi import FloatArray, tree_families
+from milpbn.search.tan_cmi import tree_families
 from milpbn.structure import ClassStructures
 
 # Information below this is rounding.

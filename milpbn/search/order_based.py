@@ -36,13 +36,13 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import Families
 from milpbn.families.candidates import CLASS
 from milpbn.families.information import JointValues, class_information
 from milpbn.families.rows import MergedRows
 from milpbn.scores import SearchState
 from milpbn.search.base import Learner, Search
 from milpbn.search.hc import KTrees, best_family, exchange_if_better, just_above
-from milpbn.search.progress import Families
 from milpbn.search.tan_cmi import training_rows
 
 # Information that differs by less is equal: the earlier feature wins.

@@ -21,15 +21,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from milpbn._types import Families, FloatArray
 from milpbn.families.candidates import CLASS
 from milpbn.families.smoothing import Laplace
 from milpbn.families.tables import TIE
-from milpbn.parameters.losses import ConditionalLikelihood
-from milpbn.parameters.optimise import Problem, maximise
-from milpbn.parameters.tables import FloatArray, Layout, Rows, Table
+from milpbn.parameters.losses import ConditionalLoss
+from milpbn.parameters.optimise import Problem, climb
+from milpbn.parameters.tables import ClassTable, Rows, TableLayout
 from milpbn.search.base import Search
 from milpbn.search.order_based import OMI, ParentSelection
-from milpbn.search.progress import Families
 from milpbn.search.tan_cmi import training_rows
 
 _PENALTY = 1.0
@@ -91,21 +91,21 @@ class _ConditionalSelection(ParentSelection):
         for i, family in enumerate(families.tolist()):
             parents = [p for p in space.parent_sets[family] if p != CLASS]
             if i == CLASS:
-                tables.append(Table.of_class(parents, space.cards))
+                tables.append(ClassTable.of_class(parents, space.cards))
             elif CLASS in space.parent_sets[family]:
-                tables.append(Table.of_feature(i, parents, space.cards))
+                tables.append(ClassTable.of_feature(i, parents, space.cards))
             else:
                 continue
             kept.append(family)
-        layout = Layout(tuple(tables), tuple(space.cards))
+        layout = TableLayout(tuple(tables), tuple(space.cards))
         rows = Rows.of(layout, self.rows)
         anchor = rows.maximum_likelihood(Laplace())
         start = anchor.copy()
         for family, cells in zip(kept, layout.split(start), strict=True):
             if family in self._beta:
                 cells[:] = self._beta[family].reshape(cells.shape)
-        problem = Problem(rows, ConditionalLikelihood(), anchor, _PENALTY)
-        found = maximise(problem, start, max_iterations=_STEPS, tolerance=_TOLERANCE)
+        problem = Problem(rows, ConditionalLoss(), anchor, _PENALTY)
+        found = climb(problem, start, max_iterations=_STEPS, tolerance=_TOLERANCE)
         joint = rows.log_joint(layout.log_theta(found.beta))
         at = np.arange(len(rows))
         own = joint[at, rows.labels]

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import Families, FloatArray
 from milpbn.errors import OptionError
 from milpbn.families.candidates import CLASS
 from milpbn.families.information import JointValues, class_information, pairwise_information
@@ -23,9 +24,7 @@ from milpbn.families.rows import MergedRows
 from milpbn.scores import LinearObjective, RowObjective
 from milpbn.search.base import Learner, Search
 from milpbn.search.hc import KTrees
-from milpbn.search.progress import Families
 
-FloatArray = npt.NDArray[np.float64]
 Arcs = list[tuple[int, int]]
 
 

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from milpbn._types import FloatArray
 from milpbn.families.information import pairwise_information
 from milpbn.families.rows import MergedRows
 from milpbn.search.base import Search
-from milpbn.search.tan_cmi import FloatArray, TanCMI
+from milpbn.search.tan_cmi import TanCMI
 
 # Information below this is rounding.
 _ROUNDING = 1e-12

@@ -19,8 +19,8 @@ import numpy as np
 
 from benchmarks.problems import all_rows
 from milpbn import learn_structure
+from milpbn.anytime import SolveOptions
 from milpbn.encoding import EncodedData
-from milpbn.engines.monolithic import SolveOptions
 from milpbn.result import Result
 
 OUT = Path(__file__).resolve().parents[2] / "build" / "bench"

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from milpbn import Encoder, load_dataset
+from milpbn.anytime import Run, SolveOptions
 from milpbn.datasets.table import Table
 from milpbn.encoding import EncodedData
 from milpbn.families import Epsilon
@@ -68,7 +69,9 @@ def learned(
     space = SearchSpace(max_parents, class_parents=False)
     objective = build_objective(data, score, space)
     began = time.perf_counter()
-    result = run_learner(make_learner(learner), objective, score, seed=seed)
+    result = run_learner(
+        make_learner(learner), objective, score, Run(options=SolveOptions(seed=seed))
+    )
     return result, time.perf_counter() - began
 
 

@@ -5,14 +5,14 @@ import pytest
 from problems import all_rows
 
 from milpbn import learn_structure
+from milpbn.anytime import Run, SolveOptions
+from milpbn.anytime.progress import Progress
 from milpbn.clock import Clock
 from milpbn.engines.branch_and_cut import BranchAndCut, root_bound, solve_branch_and_cut
-from milpbn.engines.cuts.relaxation import Pool
 from milpbn.engines.enumeration import best_by_enumeration, n_choices
-from milpbn.engines.monolithic import SolveOptions
+from milpbn.engines.relaxation import Pool
 from milpbn.learning import SearchSpace, build_objective
 from milpbn.scores import make_score
-from milpbn.search.progress import Progress
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +57,7 @@ def test_an_interrupt_in_any_worker_keeps_structure_and_bound(objective, threads
     result = solve_branch_and_cut(
         objective,
         make_score("sm", p=0.9),
-        listener=interrupt,
-        options=SolveOptions(threads=threads),
+        Run(listener=interrupt, options=SolveOptions(threads=threads)),
     )
     assert result.status == "interrupted"
     assert result.objective <= 247.128272 <= result.bound + 1e-6
@@ -94,7 +93,7 @@ def test_pooled_cuts_bound_every_structure_at_every_gamma(glass):
     space = SearchSpace(class_parents=False)
     first = build_objective(glass, make_score("sm", p=0.9), space)
     pool = Pool()
-    solve_branch_and_cut(first, make_score("sm", p=0.9), clock=Clock(2), pool=pool)
+    solve_branch_and_cut(first, make_score("sm", p=0.9), Run(clock=Clock(2)), pool=pool)
     rng = np.random.default_rng(5)
     for p in (0.55, 0.9, 0.999):
         objective = build_objective(glass, make_score("sm", p=p), space)

@@ -5,7 +5,7 @@ import pytest
 from problems import encoded, named, random_case
 
 from milpbn import learn_structure
-from milpbn.engines.monolithic import SolveOptions
+from milpbn.anytime import SolveOptions
 from milpbn.errors import ConstraintError
 from milpbn.network.rescore import rescore
 from milpbn.scores import make_score

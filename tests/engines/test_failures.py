@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from problems import all_rows, encoded, random_codes
 
+from milpbn.anytime import Run, SolveOptions
+from milpbn.anytime.progress import Progress
 from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.branch_and_cut import BranchAndCut, solve_branch_and_cut
-from milpbn.engines.cuts.relaxation import Relaxation
 from milpbn.engines.enumeration import best_by_enumeration
-from milpbn.engines.monolithic import SolveOptions
+from milpbn.engines.relaxation import Relaxation
 from milpbn.engines.tree import Node, Tree
 from milpbn.learning import SearchSpace, build_objective
 from milpbn.scores import make_score
-from milpbn.search.progress import Progress
 
 SM = make_score("sm", p=0.9)
 
@@ -128,7 +128,7 @@ def test_ctrl_c_at_any_moment_keeps_structure_and_bound(threads):
         timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
         result = solve_branch_and_cut(
-            vehicle, SM, clock=Clock(60), options=SolveOptions(threads=threads)
+            vehicle, SM, Run(clock=Clock(60), options=SolveOptions(threads=threads))
         )
         timer.join()
         assert result.status == "interrupted"

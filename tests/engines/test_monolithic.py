@@ -7,10 +7,10 @@ import pytest
 from problems import encoded, random_codes
 
 from milpbn import Constraints, Encoder, learn_structure, load_dataset
+from milpbn.anytime import Run, SolveOptions
 from milpbn.clock import Clock
 from milpbn.engines import monolithic, solve_monolithic
 from milpbn.engines.highs import HighsAnswer, has_abandoned_runs
-from milpbn.engines.monolithic import SolveOptions
 from milpbn.errors import ConstraintError, OptionError, SolverError
 from milpbn.learning import SearchSpace, build_objective
 from milpbn.result import Status
@@ -55,7 +55,7 @@ class RaiseAt:
 @EMITTERS
 def test_a_small_problem_is_solved_with_a_proof(easy, emit):
     objective, score = easy
-    result = solve_monolithic(objective, score, options=SolveOptions(emit=emit))
+    result = solve_monolithic(objective, score, Run(options=SolveOptions(emit=emit)))
     assert result.status is Status.OPTIMAL
     assert result.gap_rel <= 1e-6
     assert result.objective == objective.value(objective.space.families(result.structure))
@@ -70,7 +70,9 @@ def test_a_small_problem_is_solved_with_a_proof(easy, emit):
 def test_a_time_limit_ends_with_structure_and_bound(noise, emit):
     objective, score = noise
     began = time.perf_counter()
-    result = solve_monolithic(objective, score, clock=Clock(1.0), options=SolveOptions(emit=emit))
+    result = solve_monolithic(
+        objective, score, Run(clock=Clock(1.0), options=SolveOptions(emit=emit))
+    )
     assert time.perf_counter() - began < 5
     assert result.status is Status.TIME_LIMIT
     assert result.gap_rel > 0.001
@@ -82,7 +84,7 @@ def test_a_time_limit_on_real_data_is_not_called_optimal():
     data = Encoder.fit(table).encode(table)
     score = SoftMargin(p=0.9)
     objective = build_objective(data, score, SearchSpace(2, False))
-    result = solve_monolithic(objective, score, clock=Clock(1.0))
+    result = solve_monolithic(objective, score, Run(clock=Clock(1.0)))
     assert result.status is Status.TIME_LIMIT
     assert_any_time(result)
 
@@ -91,7 +93,9 @@ def test_a_time_limit_on_real_data_is_not_called_optimal():
 @pytest.mark.parametrize("limit", [0.0, 1e-6])
 def test_a_time_limit_during_building_returns_a_structure_and_a_bound(noise, emit, limit):
     objective, score = noise
-    result = solve_monolithic(objective, score, clock=Clock(limit), options=SolveOptions(emit=emit))
+    result = solve_monolithic(
+        objective, score, Run(clock=Clock(limit), options=SolveOptions(emit=emit))
+    )
     assert result.status is Status.TIME_LIMIT
     assert result.source == "naive-bayes"
     assert result.bound == objective.quick_bound()
@@ -105,7 +109,7 @@ def test_a_keyboard_interrupt_in_the_listener_keeps_the_answer(noise, emit, even
     objective, score = noise
     listener = RaiseAt(event, KeyboardInterrupt())
     result = solve_monolithic(
-        objective, score, clock=Clock(30), options=SolveOptions(emit=emit), listener=listener
+        objective, score, Run(clock=Clock(30), options=SolveOptions(emit=emit), listener=listener)
     )
     assert listener.count > event
     assert result.status is Status.INTERRUPTED
@@ -116,7 +120,9 @@ def test_an_interrupt_while_the_start_is_told_keeps_the_start(noise):
     objective, score = noise
     start = objective.space.structure(objective.space.feasible_families())
     result = solve_monolithic(
-        objective, score, clock=Clock(30), start=start, listener=RaiseAt(1, KeyboardInterrupt())
+        objective,
+        score,
+        Run(clock=Clock(30), start=start, listener=RaiseAt(1, KeyboardInterrupt())),
     )
     assert result.status is Status.INTERRUPTED
     assert (result.structure, result.source) == (start, "warm-start")
@@ -137,7 +143,9 @@ def test_a_real_ctrl_c_during_the_solve_keeps_the_answer(noise, ctrl_c, emit):
                 press(0.05)
 
         result = solve_monolithic(
-            objective, score, clock=Clock(60), options=SolveOptions(emit=emit), listener=listener
+            objective,
+            score,
+            Run(clock=Clock(60), options=SolveOptions(emit=emit), listener=listener),
         )
     assert time.perf_counter() - began < 20
     assert result.status is Status.INTERRUPTED
@@ -153,7 +161,9 @@ def test_an_error_in_the_listener_comes_through_and_stops_the_solver(noise, emit
     listener = RaiseAt(5, ZeroDivisionError("listener"))
     with pytest.raises(ZeroDivisionError, match="listener"):
         solve_monolithic(
-            objective, score, clock=Clock(60), options=SolveOptions(emit=emit), listener=listener
+            objective,
+            score,
+            Run(clock=Clock(60), options=SolveOptions(emit=emit), listener=listener),
         )
     ends = time.perf_counter() + 10
     while has_abandoned_runs():
@@ -165,7 +175,7 @@ def test_an_error_in_the_listener_comes_through_and_stops_the_solver(noise, emit
 def test_a_gap_that_is_asked_for_ends_the_run(noise, emit):
     objective, score = noise
     result = solve_monolithic(
-        objective, score, clock=Clock(60), options=SolveOptions(gap=0.3, emit=emit)
+        objective, score, Run(clock=Clock(60), options=SolveOptions(gap=0.3, emit=emit))
     )
     assert result.status is Status.FEASIBLE
     assert 1e-6 < result.gap_rel <= 0.3
@@ -174,7 +184,7 @@ def test_a_gap_that_is_asked_for_ends_the_run(noise, emit):
 
 def test_a_small_gap_is_reached_or_proved(easy):
     objective, score = easy
-    result = solve_monolithic(objective, score, options=SolveOptions(gap=0.05))
+    result = solve_monolithic(objective, score, Run(options=SolveOptions(gap=0.05)))
     assert result.status in (Status.FEASIBLE, Status.OPTIMAL)
     assert result.gap_rel <= 0.05
 
@@ -186,15 +196,17 @@ def test_a_start_reaches_highs_and_is_reported(noise, emit):
     def few_events():
         return RaiseAt(8, KeyboardInterrupt())
 
-    first = solve_monolithic(objective, score, clock=Clock(60), listener=few_events())
+    first = solve_monolithic(objective, score, Run(clock=Clock(60), listener=few_events()))
     result = solve_monolithic(
         objective,
         score,
-        clock=Clock(60),
-        options=SolveOptions(emit=emit),
-        start=first.structure,
-        start_source="before",
-        listener=few_events(),
+        Run(
+            clock=Clock(60),
+            options=SolveOptions(emit=emit),
+            start=first.structure,
+            start_source="before",
+            listener=few_events(),
+        ),
     )
     start = result.warm_start
     assert (start.source, start.objective) == ("before", first.objective)
@@ -207,7 +219,7 @@ def test_a_start_reaches_highs_and_is_reported(noise, emit):
 def test_an_optimal_start_stays(easy):
     objective, score = easy
     best = solve_monolithic(objective, score)
-    again = solve_monolithic(objective, score, start=best.structure)
+    again = solve_monolithic(objective, score, Run(start=best.structure))
     assert again.status is Status.OPTIMAL
     assert again.structure == best.structure
     assert again.source == "warm-start"
@@ -218,7 +230,7 @@ def test_a_start_outside_the_space_is_refused(easy):
     objective, score = easy
     wrong = Structure(objective.space.names, ((), (2,), (), ()))
     with pytest.raises(ConstraintError, match="x1 <- x2 is not among the candidate"):
-        solve_monolithic(objective, score, start=wrong)
+        solve_monolithic(objective, score, Run(start=wrong))
 
 
 def test_without_a_start_nothing_is_said_of_one(easy):
@@ -227,14 +239,14 @@ def test_without_a_start_nothing_is_said_of_one(easy):
 
 def test_threads_may_change_between_solves(easy):
     values = [
-        solve_monolithic(*easy, options=SolveOptions(threads=threads, emit=emit)).objective
+        solve_monolithic(*easy, Run(options=SolveOptions(threads=threads, emit=emit))).objective
         for threads, emit in ((1, "pulp"), (2, "highspy"), (1, "highspy"), (2, "pulp"))
     ]
     assert values == pytest.approx([values[0]] * 4)
 
 
 def test_one_thread_is_deterministic(easy):
-    first, second = (solve_monolithic(*easy, options=SolveOptions(seed=3)) for _ in range(2))
+    first, second = (solve_monolithic(*easy, Run(options=SolveOptions(seed=3))) for _ in range(2))
     assert first.structure == second.structure
     assert (first.objective, first.bound, first.nodes) == (
         second.objective,

@@ -8,7 +8,7 @@ import pytest
 from problems import encoded, named, random_case
 
 from milpbn import Encoder, learn_structure, load_dataset
-from milpbn.engines.monolithic import SolveOptions
+from milpbn.anytime import SolveOptions
 from milpbn.errors import ConstraintError, OptionError
 from milpbn.scores import make_score
 

@@ -15,7 +15,7 @@ from milpbn.network.multinet import fit_multinet
 from milpbn.network.network import fit_network
 from milpbn.network.rescore import rescore
 from milpbn.parameters.convert import layout_of, with_tables
-from milpbn.parameters.losses import ConditionalLikelihood, SoftMargin
+from milpbn.parameters.losses import ConditionalLoss, MarginLoss
 from milpbn.parameters.optimise import Problem
 from milpbn.parameters.tables import Rows
 from milpbn.pictures import draw_multinet
@@ -102,7 +102,7 @@ def test_missing_features_are_summed_out(seed):
     assert log_joint(multinet, features) == pytest.approx(brute_force(multinet, features))
 
 
-@pytest.mark.parametrize("loss", [ConditionalLikelihood(), SoftMargin(0.5)], ids=repr)
+@pytest.mark.parametrize("loss", [ConditionalLoss(), MarginLoss(0.5)], ids=repr)
 def test_the_gradient_is_that_of_the_value(two_trees, loss):
     structure = learn_structure(two_trees, method="multinet-cmi", class_parents=False).structure
     multinet = fit_multinet(structure, two_trees.variables, two_trees.train(), Laplace())

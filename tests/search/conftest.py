@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from problems import encoded
 
+from milpbn.anytime.progress import Progress
 from milpbn.clock import Clock
 from milpbn.families import Constraints
 from milpbn.learning import SearchSpace, build_objective
 from milpbn.scores import make_score
 from milpbn.search import Search, make_learner, run_learner
-from milpbn.search.progress import Progress
 
 
 @pytest.fixture

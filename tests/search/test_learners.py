@@ -8,6 +8,7 @@ import pytest
 from problems import encoded, random_codes, random_constraints
 
 from milpbn import Encoder, load_dataset
+from milpbn.anytime import Run, SolveOptions
 from milpbn.clock import Clock
 from milpbn.datasets.generators import synthetic_3
 from milpbn.errors import ConstraintError
@@ -63,7 +64,7 @@ def test_constraints_are_obeyed(learner):
         if problem is None:
             continue
         objective, score, limits = problem
-        result = run_learner(quick(learner), objective, score, seed=seed)
+        result = run_learner(quick(learner), objective, score, Run(options=SolveOptions(seed=seed)))
         assert oracle.is_acyclic(result.structure.parents)
         assert oracle.satisfies(result.structure.parents, **limits)
         families = objective.space.families(result.structure)
@@ -76,7 +77,10 @@ def test_constraints_are_obeyed(learner):
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_same_seed_same_result(learner):
     objective, score, _ = next(p for p in map(random_problem, (2, 3, 5, 6)) if _has_rows(p))
-    first, second = (run_learner(quick(learner), objective, score, seed=7) for _ in range(2))
+    first, second = (
+        run_learner(quick(learner), objective, score, Run(options=SolveOptions(seed=7)))
+        for _ in range(2)
+    )
     assert first.structure == second.structure
     assert first.evaluations == second.evaluations
 
@@ -113,7 +117,7 @@ def letter():
     score = make_score("cr")
     objective = build_objective(data, score, SearchSpace(2, class_parents=False))
     # Compile before the clock runs.
-    run_learner(make_learner("ro-cr"), objective, score, clock=Clock(60))
+    run_learner(make_learner("ro-cr"), objective, score, Run(clock=Clock(60)))
     return objective, score
 
 
@@ -121,7 +125,7 @@ def letter():
 def test_time_limit_is_obeyed_on_letter(letter, learner):
     objective, score = letter
     began = time.perf_counter()
-    result = run_learner(make_learner(learner), objective, score, clock=Clock(0.3))
+    result = run_learner(make_learner(learner), objective, score, Run(clock=Clock(0.3)))
     assert time.perf_counter() - began < 5
     assert objective.value(objective.space.families(result.structure)) == result.objective
 
@@ -129,7 +133,7 @@ def test_time_limit_is_obeyed_on_letter(letter, learner):
 @pytest.mark.parametrize("learner", ["hc", "sa"])
 def test_stopped_before_the_first_edge(letter, learner):
     objective, score = letter
-    result = run_learner(make_learner(learner), objective, score, clock=Clock(0.0))
+    result = run_learner(make_learner(learner), objective, score, Run(clock=Clock(0.0)))
     assert str(result.status) == "time_limit"
     assert all(s == (0,) for s in result.structure.parents[1:])
 

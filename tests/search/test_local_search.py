@@ -6,13 +6,14 @@ import pytest
 from problems import all_rows, encoded, random_codes
 
 from milpbn import Encoder, Structure, learn_structure, load_dataset
+from milpbn.anytime import Run, SolveOptions
+from milpbn.anytime.progress import Progress
 from milpbn.clock import Clock
 from milpbn.learning import SearchSpace, build_objective
 from milpbn.scores import make_score
 from milpbn.search import run_learner
 from milpbn.search.base import Search
 from milpbn.search.local_search import Climber, LocalSearch
-from milpbn.search.progress import Progress
 
 SHAPES = [(3, 2), (4, 2), (5, 2), (4, 3)]
 
@@ -108,7 +109,10 @@ def test_finds_the_proven_optimum_of_real_data_from_any_seed(name, p):
 
     for seed in range(10):
         result = run_learner(
-            LocalSearch(), objective, score, clock=Clock(10), seed=seed, listener=stop
+            LocalSearch(),
+            objective,
+            score,
+            Run(clock=Clock(10), listener=stop, options=SolveOptions(seed=seed)),
         )
         reached.append(result.objective >= enough)
     assert all(reached)

@@ -23,12 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import FloatArray
 from milpbn.engines.cuts.flow import heavy_sets
 from milpbn.engines.cuts.general import grow_clusters, most_violated_cluster
 from milpbn.families.candidates import CLASS, FamilySpace
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 Edge = tuple[int, int]
 """Two variables, the smaller first."""

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import FloatArray
 from milpbn.families import kernels
 from milpbn.scores import MarginObjective
-
-FloatArray = npt.NDArray[np.float64]
 
 # Families with less weight than this at a point do not move its margins noticeably.
 _NEGLIGIBLE = 1e-9

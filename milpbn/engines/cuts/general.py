@@ -16,11 +16,9 @@ from typing import Any
 
 import highspy
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from milpbn._types import FloatArray, IntArray
 
 # The integer program decides whether anything is left; it need not take long over it.
 _SECONDS = 5.0

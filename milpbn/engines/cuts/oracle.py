@@ -8,13 +8,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import Families, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.engines.cuts.clusters import Cluster, ClusterOracle
 from milpbn.engines.cuts.concave import ConcaveOracle
 from milpbn.scores import LinearObjective, MarginObjective, Objective
-
-FloatArray = npt.NDArray[np.float64]
-Families = npt.NDArray[np.int64]
 
 GROUPS = 40
 """Row groups of the concave cuts, where there are many rows."""

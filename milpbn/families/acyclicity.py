@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from milpbn._types import IntArray
 from milpbn.families.candidates import FamilySpace
-
-IntArray = npt.NDArray[np.int64]
 
 # Sets of variables fit into the bits of one machine word up to here.
 _WORD = 63

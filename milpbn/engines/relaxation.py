@@ -20,17 +20,14 @@ from typing import Any
 
 import highspy
 import numpy as np
-import numpy.typing as npt
 
+from milpbn._types import BoolArray, FloatArray
 from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.cuts.clusters import Cluster, Edge
 from milpbn.engines.cuts.concave import ConcaveCut
 from milpbn.engines.cuts.oracle import CutOracle
 from milpbn.families.candidates import CLASS
 from milpbn.formulation.emit_highs import check_highs
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 # Seconds that stand for no limit.
 _FOREVER = 1e9

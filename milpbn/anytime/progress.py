@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 import threading
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from milpbn._types import Families
 from milpbn.clock import Clock
 from milpbn.errors import SolverError
-from milpbn.result import Listener, TracePoint
-from milpbn.scores import Objective
-
-Families = npt.NDArray[np.int64]
+from milpbn.result import Listener, Result, Status, TracePoint
+from milpbn.scores import Objective, ScoreReport
 
 TOLERANCE = 1e-6
 """A bound closes when it is within this fraction of ``max(1, |objective|)``."""
@@ -42,7 +39,7 @@ class Progress:
         self,
         objective: Objective,
         clock: Clock,
-        listener: Listener | None,
+        listener: Listener | None = None,
         bound: float = math.inf,
     ) -> None:
         self.objective = objective
@@ -80,10 +77,28 @@ class Progress:
             if last is None or last - bound > _WORTH_TELLING * max(abs(last), 1.0):
                 self._tell(source)
 
-    def close(self) -> tuple[TracePoint, ...]:
-        """The whole trace, ending with the final state."""
+    def result(
+        self, score: ScoreReport, status: Status, *, engine: str, bound: float | None, **more: Any
+    ) -> Result:
+        """End the run: the last event of the trace, and everything that was found.
+
+        `more` are further fields of :class:`~milpbn.result.Result`.
+        """
+        assert self.families is not None
         self._tell("end")
-        return tuple(self.trace)
+        return Result(
+            status=status,
+            structure=self.objective.space.structure(self.families),
+            objective=self.value,
+            bound=bound,
+            score=score.name,
+            score_parameters=score.settings(),
+            source=self.source,
+            engine=engine,
+            seconds=dict(self.clock.phases),
+            trace=tuple(self.trace),
+            **more,
+        )
 
     def _above_incumbent(self, bound: float) -> float:
         """The bound, lifted to the incumbent where it lies below by less than the tolerance."""

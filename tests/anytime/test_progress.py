@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
+from milpbn.anytime.progress import TOLERANCE, Progress
+from milpbn.anytime.start import complete_quietly, offer_simple_starts, simple_starts
 from milpbn.clock import Clock
 from milpbn.errors import SolverError
 from milpbn.families import Constraints, candidate_families
 from milpbn.scores import LinearObjective
-from milpbn.search.progress import TOLERANCE, Progress
-from milpbn.search.start import complete_quietly, offer_simple_starts, simple_starts
 
 
 @pytest.fixture

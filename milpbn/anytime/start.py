@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from milpbn._types import Families
+from milpbn.anytime.progress import Progress
 from milpbn.families.candidates import CLASS, FamilySpace
-from milpbn.search.progress import Families, Progress
 
 
 def simple_starts(space: FamilySpace) -> dict[str, Families]:
