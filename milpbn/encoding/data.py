@@ -56,6 +56,7 @@ class EncodedData:
 
     Examples
     --------
+    >>> import numpy as np
     >>> EncodedData(
     ...     name="toy",
     ...     variables=(Variable("class", ("no", "yes")), Variable("x", ("a", "b"))),

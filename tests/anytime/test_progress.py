@@ -10,7 +10,8 @@ from milpbn.anytime.start import complete_quietly, offer_simple_starts, simple_s
 from milpbn.clock import Clock
 from milpbn.errors import SolverError
 from milpbn.families import Constraints, candidate_families
-from milpbn.scores import LinearObjective
+from milpbn.result import Status
+from milpbn.scores import MDL, LinearObjective
 
 
 @pytest.fixture
@@ -28,6 +29,10 @@ def told():
 @pytest.fixture
 def progress(objective, told):
     return Progress(objective, Clock(), told.append)
+
+
+def ended(progress):
+    return progress.result(MDL(), Status.FEASIBLE, engine="test", bound=None)
 
 
 EMPTY, NAIVE, REVERSE = np.array([0, 2]), np.array([0, 3]), np.array([1, 2])
@@ -55,7 +60,8 @@ def test_a_step_too_small_to_tell_counts_but_is_not_told(progress, told):
     progress.improve_bound(100.0 - 1e-8, 1, "tiny")
     assert progress.bound == 100.0 - 1e-8
     assert len(told) == 1
-    assert progress.close()[-1].bound == 100.0 - 1e-8
+    progress.incumbent(NAIVE, "start")
+    assert ended(progress).trace[-1].bound == 100.0 - 1e-8
 
 
 def test_a_bound_below_the_incumbent_is_an_error(progress):
@@ -86,7 +92,7 @@ def test_a_bound_that_is_no_number_is_not_a_proof(progress):
 def test_the_trace_ends_with_the_final_state(progress):
     progress.improve_bound(9.0, 4, "bound")
     progress.incumbent(NAIVE, "start")
-    trace = progress.close()
+    trace = ended(progress).trace
     end = trace[-1]
     assert (end.objective, end.bound, end.nodes, end.source) == (5.0, 9.0, 4, "end")
     assert [t.time for t in trace] == sorted(t.time for t in trace)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from problems import encoded
 
-from milpbn.anytime.progress import Progress
+from milpbn.anytime import Progress, Run
 from milpbn.clock import Clock
 from milpbn.families import Constraints
 from milpbn.learning import SearchSpace, build_objective
@@ -32,7 +32,7 @@ def run():
     """Run a learner, by name or itself, on an objective."""
 
     def run(learner, objective, **options):
-        return run_learner(make_learner(learner), objective, make_score("cr"), **options)
+        return run_learner(make_learner(learner), objective, make_score("cr"), Run(**options))
 
     return run
 
@@ -42,7 +42,7 @@ def search_of():
     """The setting that a learner gets, without the record around it."""
 
     def build(objective, seed=0):
-        return Search(objective, Progress(objective, Clock(), None), seed)
+        return Search(objective, Progress(objective, Clock()), seed)
 
     return build
 
