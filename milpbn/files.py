@@ -1,12 +1,15 @@
-"""Writing files so that nothing half-written ever stays behind."""
+"""Whole files: writing so that nothing half-written stays behind, and reading marked JSON."""
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from milpbn.errors import OptionError
+from milpbn.errors import ModelFileError, OptionError
 
 
 def write_whole(path: str | Path, data: bytes | str) -> None:
@@ -42,3 +45,37 @@ def check_writable(path: str | Path) -> None:
         raise OptionError(f"cannot write {path}: there is no folder {path.parent}")
     if not os.access(path.parent, os.W_OK):
         raise OptionError(f"cannot write {path}: no permission to write in {path.parent}")
+
+
+def read_marked_json(path: str | Path, versions: Mapping[str, int]) -> dict[str, Any]:
+    """Read a JSON object that carries a format mark and a version.
+
+    Parameters
+    ----------
+    path
+        The file.
+    versions
+        The marks that are accepted, each with the version that can be read.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ModelFileError(f"cannot read {path}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ModelFileError(f"{path} is not a milpbn model: it is not a text file") from None
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(
+            f"{path} is not a milpbn model, or is truncated: not valid JSON ({error})"
+        ) from None
+    mark = content.get("format") if isinstance(content, dict) else None
+    if not isinstance(mark, str) or mark not in versions:
+        wanted = " or ".join(map(repr, versions))
+        raise ModelFileError(f"{path} is not a milpbn model (no {wanted} mark)")
+    if content.get("version") != versions[mark]:
+        raise ModelFileError(
+            f"{path} has version {content.get('version')!r} of the format {mark!r}; this milpbn "
+            f"reads version {versions[mark]}"
+        )
+    return dict(content)

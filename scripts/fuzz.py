@@ -71,7 +71,7 @@ def learn(case, contestant):
         return learn_structure(
             data,
             method=engine,
-            score=make_score(case["score"], gamma=case["gamma"], ess=case["ess"]),
+            structure_score=make_score(case["score"], gamma=case["gamma"], ess=case["ess"]),
             constraints=constraints_of(case["limits"], [v.name for v in data.variables]),
             start=case["start"],
             options=SolveOptions(emit=case["emit"], **how),

@@ -48,7 +48,7 @@ def mixed():
 
 def test_score_is_a_parameter_and_a_method(iris):
     X, y = iris
-    model = small(score="mdl")
+    model = small(structure_score="mdl")
     assert model.get_params()["score"] == "mdl"
     assert "score='mdl'" in repr(model)
     assert clone(model).get_params()["score"] == "mdl"
@@ -113,7 +113,7 @@ def test_unseen_and_missing_values_are_summed_out(mixed):
     assert np.isfinite(proba).all()
     nothing = pd.DataFrame({c: [None] for c in frame.columns})
     prior = model.predict_proba(nothing)[0]
-    empty = BNClassifier(class_parents=False, score="sm").fit(frame, y)
+    empty = BNClassifier(class_parents=False, structure_score="sm").fit(frame, y)
     expected = (np.unique(y, return_counts=True)[1] + 1) / (len(y) + 2)
     assert empty.predict_proba(nothing)[0] == pytest.approx(expected)
     assert prior.sum() == pytest.approx(1)

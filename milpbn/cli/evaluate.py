@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -17,6 +18,7 @@ from milpbn.cli.options import (
     structure_options,
 )
 from milpbn.cli.params import Candidates, Duration, Gap, Jobs, Names, OutputFile, refuse_overwriting
+from milpbn.cli.session import report_files
 from milpbn.cli.workers import ending_workers
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="For each single fit: 90, 90s, 5m, 2h.",
 )
-@seed_option("Of folds and learners.")
+@seed_option("Random seed for folds and learners.")
 @click.option(
     "--jobs",
     type=Jobs(),
@@ -104,10 +106,37 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
           --select max-parents=1,2 --jobs 2 --out heart.jsonl
     """
     _check(options)
+    run_evaluation(
+        ctx,
+        options,
+        _table(options),
+        options["methods"],
+        parameters=options["parameters"],
+        select=dict(options["select"]),
+        folds=options["folds"],
+        n_jobs=options["jobs"],
+        predictions=options["predictions_file"] is not None,
+        **_settings(options),
+    )
+
+
+def run_evaluation(
+    ctx: click.Context,
+    options: dict[str, Any],
+    table: Table,
+    methods: Sequence[str] | Mapping[str, Any],
+    **arguments: Any,
+) -> NoReturn:
+    """Evaluate with a progress bar, deliver the table and leave with the exit code.
+
+    `arguments` are further ones of :func:`milpbn.evaluate`.
+    """
     from milpbn.bar import Bar
     from milpbn.evaluation import evaluate as run
 
-    table = _table(options)
+    for note in table.notes:
+        if not options["quiet"]:
+            click.echo(f"note: {note}", err=True)
     folds = Bar(sys.stderr, "folds; Ctrl-C keeps finished ones", quiet=options["quiet"])
     with folds as bar, ending_workers(options["jobs"], kill=True):
 
@@ -116,16 +145,11 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
 
         evaluation = run(
             table,
-            options["methods"],
-            parameters=options["parameters"],
-            select=dict(options["select"]),
-            folds=options["folds"],
+            methods,
             seed=options["seed"],
-            n_jobs=options["jobs"],
             result_file=options["out"],
-            predictions=options["predictions_file"] is not None,
             listener=listener,
-            **_settings(options),
+            **arguments,
         )
         (ctx.find_object(Interrupts) or Interrupts()).close()  # nothing may spoil the report
     _deliver(evaluation, options)
@@ -135,7 +159,7 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
 def _check(options: dict[str, Any]) -> None:
     check_data_options(options)
     if options["p"] is not None and options["gamma"] is not None:
-        raise click.UsageError("say --p or --gamma, not both")
+        raise click.UsageError("give --p or --gamma, not both")
     names = [name for name, _ in options["select"]]
     for name in ("p", "gamma"):
         if options[name] is not None and {"p", "gamma"} & set(names):
@@ -150,15 +174,11 @@ def _check(options: dict[str, Any]) -> None:
 
 def _table(options: dict[str, Any]) -> Table:
     names = ("dataset", "file", "target", "categorical", "numeric", "drop", "missing")
-    table = load_table(**{name: options[name] for name in names}, rows="train")
-    for note in table.notes:
-        if not options["quiet"]:
-            click.echo(f"note: {note}", err=True)
-    return table
+    return load_table(**{name: options[name] for name in names}, rows="train")
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of the classifier."""
+    """The settings of the classifiers, by the names of BNClassifier's parameters."""
     from milpbn.scores import make_score
 
     constraints = given_constraints(options)
@@ -169,7 +189,7 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
         score = make_score(score, ess=options["ess"])
     names = ("max_parents", "class_parents", "augmented", "smoothing", "time_limit", "gap", "gamma")
     return {
-        "score": score,
+        "structure_score": score,
         "p": 0.9 if options["p"] is None else options["p"],
         "constraints": constraints or None,
         **{name: options[name] for name in names},
@@ -181,7 +201,7 @@ def _deliver(evaluation: Evaluation, options: dict[str, Any]) -> None:
 
     from milpbn.files import write_whole
 
-    if options["predictions_file"]:
+    if options.get("predictions_file"):
         text = evaluation.predictions().to_csv(index=False, lineterminator="\n")
         write_whole(options["predictions_file"], text)
     if options["as_json"]:
@@ -194,14 +214,10 @@ def _deliver(evaluation: Evaluation, options: dict[str, Any]) -> None:
         click.echo(json.dumps(content, indent=1))
     else:
         click.echo(evaluation)
-    for name in ("out", "predictions_file"):
-        if options[name] and not options["quiet"]:
-            click.echo(f"wrote {options[name]}", err=True)
+    report_files(options, ("out", "predictions_file"))
 
 
 def _fold_line(record: FoldRecord, done: int, total: int) -> str:
-    share = 100 * record.measures.correct / record.measures.rows
-    return (
-        f"{done}/{total}  {record.method} {record.parameters}, fold {record.fold}: {share:.2f} %, "
-        f"{record.seconds:.1f} s"
-    )
+    label = f"{record.method} {record.parameters}".strip()
+    share = 100 * record.measures.accuracy
+    return f"{done}/{total}  {label}, fold {record.fold}: {share:.2f} %, {record.seconds:.1f} s"

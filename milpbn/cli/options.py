@@ -22,7 +22,8 @@ from milpbn.cli.params import (
 if TYPE_CHECKING:
     from milpbn.anytime import SolveOptions
     from milpbn.families import Constraints
-    from milpbn.learning import SearchSpace
+    from milpbn.learning.settings import Settings
+    from milpbn.structure import Structure
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -101,12 +102,47 @@ def given_constraints(options: Mapping[str, Any]) -> Constraints:
     return given.merged(options["require"], options["forbid"])
 
 
-def given_space(options: Mapping[str, Any], constraints: Constraints) -> SearchSpace:
-    """What the structure options say together."""
-    from milpbn.learning import SearchSpace
+# Options of commands whose names settings share.
+_SETTINGS = (
+    "p",
+    "gamma",
+    "ess",
+    "folds",
+    "smoothing",
+    "max_parents",
+    "class_parents",
+    "augmented",
+    "method",
+    "parameters",
+    "time_limit",
+    "gap",
+    "threads",
+    "seed",
+    "emit",
+    "memory_limit",
+    "host",
+)
 
-    names = ("max_parents", "class_parents", "augmented")
-    return SearchSpace(**{name: options[name] for name in names}, constraints=constraints)
+
+def given_settings(
+    options: Mapping[str, Any], *, start: Structure | str | None = None, **more: Any
+) -> Settings:
+    """What the options of a learning command say together; what is not given has its default."""
+    from milpbn.learning.settings import make_settings
+
+    names = {k: options[k] for k in _SETTINGS if options.get(k) is not None}
+    if isinstance(names.get("p"), tuple):
+        del names["p"]  # several p: the grid sets the score of each
+    if "engine" in options:
+        names["method"] = options["engine"]
+    if options.get("warm_start"):
+        names["start_source"] = options["warm_start"]
+    return make_settings(
+        structure_score=options["score"],
+        constraints=given_constraints(options),
+        start=start,
+        **{**names, **more},
+    )
 
 
 def given_solve_options(options: Mapping[str, Any]) -> SolveOptions:
@@ -115,6 +151,18 @@ def given_solve_options(options: Mapping[str, Any]) -> SolveOptions:
 
     names = ("gap", "threads", "seed", "emit", "memory_limit", "host")
     return SolveOptions(**{name: options[name] for name in names})
+
+
+def check_score_options(options: Mapping[str, Any]) -> None:
+    """Refuse settings that contradict each other or that the score does not have."""
+    if options["p"] is not None and options["gamma"] is not None:
+        raise click.UsageError("give --p or --gamma, not both")
+    from milpbn.scores import make_score
+
+    score = make_score(options["score"])
+    for name in ("p", "gamma", "ess"):
+        if options[name] is not None and name not in score.settings():
+            raise click.UsageError(f"--{name} does not go with --score {score.name}")
 
 
 structure_options = option_group(

@@ -8,8 +8,8 @@ import json
 from typing import Any
 
 from milpbn.encoding import EncodedData
+from milpbn.learning.model import Model
 from milpbn.network.inference import accuracy
-from milpbn.network.model_file import Model
 from milpbn.result import Result
 from milpbn.words import count
 

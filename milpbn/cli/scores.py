@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from milpbn.cli.data import DATA_OPTIONS, check_data_options, data_options, load_table
-from milpbn.cli.options import given_constraints, given_space, structure_options
+from milpbn.cli.options import given_settings, structure_options
 from milpbn.cli.params import Duration, Number, OutputFile, Size, refuse_overwriting
 
 
@@ -45,24 +45,24 @@ def scores(**options: Any) -> None:
         {"the data": options["file"], "the constraints": options["constraints_file"]},
     )
     from milpbn.clock import Clock
-    from milpbn.encoding import Encoder
     from milpbn.files import write_whole
     from milpbn.interchange.jkl import write_jkl
-    from milpbn.learning import build_objective
-    from milpbn.scores import LinearObjective, make_score
+    from milpbn.learning.classifier import encode
+    from milpbn.learning.objective import build_objective
+    from milpbn.scores import LinearObjective
 
     clock = Clock(options["time_limit"], started=PROCESS_START)
-    constraints = given_constraints(options)
-    table = load_table(**{name: options[name] for name in DATA_OPTIONS})
-    encoder = Encoder.fit(table)
-    data = encoder.encode(table)
-    for note in data.notes:
+    settings = given_settings(options)
+    encoded = encode(load_table(**{name: options[name] for name in DATA_OPTIONS}))
+    for note in encoded.data.notes:
         click.echo(f"note: {note}", err=True)
-    constraints.check_names([v.name for v in data.variables], encoder.dropped)
+    assert settings.space.constraints is not None
+    names = [v.name for v in encoded.data.variables]
+    settings.space.constraints.check_names(names, encoded.encoder.dropped)
     objective = build_objective(
-        data,
-        make_score(options["score"], ess=1.0 if options["ess"] is None else options["ess"]),
-        given_space(options, constraints),
+        encoded.data,
+        settings.score,
+        settings.space,
         clock=clock,
         memory_limit=options["memory_limit"],
     )

@@ -1,80 +1,213 @@
-"""From the name of a method to an estimator that an evaluation can fit."""
+"""From the name of a method to something that learns from the rows of a fold."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-from sklearn.model_selection import GridSearchCV
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
 
+from milpbn.datasets.table import Table
 from milpbn.errors import OptionError
 from milpbn.estimators import BNClassifier
-from milpbn.evaluation.protocol import ValidationSplit
-from milpbn.learning import METHODS
-from milpbn.maximising import ENGINES, warm_starter
-from milpbn.network.rescore import scores_multinets
+from milpbn.evaluation.measures import Measures, measure
+from milpbn.evaluation.protocol import RowNumbers, ValidationSplit, part
+from milpbn.evaluation.records import Predictions
+from milpbn.learning.classifier import learn_classifier
+from milpbn.learning.maximise import warm_starter
+from milpbn.learning.methods import METHODS
+from milpbn.learning.model import Model
+from milpbn.learning.settings import Settings, make_settings
+from milpbn.mdc.metrics import exact_match_score, hamming_score
+from milpbn.network.multinet import Classifier
 from milpbn.parameters import make_parameters
-from milpbn.scores import MarginScore, make_score
-from milpbn.scores.base import DecomposableScore
+from milpbn.result import Result
+from milpbn.scores import MarginScore
 from milpbn.search.local_search import LocalSearch
 from milpbn.search.multinet import MULTINETS
 
 # Methods whose structure does not depend on score, margin or number of parents.
 _FIXED = ("nb", "tan-cmi", "tan-ear", *MULTINETS)
 
-# What the arguments `methods` and `parameters` say.
-_GIVEN = ("engine", "parameters")
+# Parameters of BNClassifier that the arguments `methods` and `parameters` or the table decide.
+_GIVEN = ("engine", "parameters", "categorical_features", "missing")
+
+
+class Learned(Protocol):
+    """What a contender learned from the training rows of a fold."""
+
+    @property
+    def selected(self) -> Mapping[str, Any]:
+        """Hyper-parameters that validation chose."""
+
+    @property
+    def network(self) -> Classifier | None:
+        """Structure and parameters, where there are any."""
+
+    @property
+    def result(self) -> Result | None:
+        """How the structure was learned, where there is one."""
+
+    def measure(self, test: Table, rows: RowNumbers) -> tuple[Measures, Predictions | None]:
+        """Predict test rows, which are `rows` of the whole table."""
+
+
+class Contender(ABC):
+    """A method that an evaluation compares; `parameters` is empty for other classifiers."""
+
+    method: str
+    parameters: str = ""
+
+    @abstractmethod
+    def learn(self, table: Table, seed: int) -> Learned:
+        """Learn from all rows of a table; an interrupted run raises KeyboardInterrupt."""
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A method with its parameter learner, ready to be cloned and fitted.
+class LearnedNetwork:
+    """A Bayesian network classifier."""
 
-    Attributes
-    ----------
-    method, parameters
-        The labels in the table; `parameters` is empty for an estimator of one's own.
-    estimator
-        Unfitted.
-    grid
-        What validation on the training rows selects, and from which values.
-    """
+    model: Model
+    selected: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def network(self) -> Classifier:
+        """Structure and parameters."""
+        return self.model.network
+
+    @property
+    def result(self) -> Result:
+        """How the structure was learned."""
+        return self.model.result
+
+    def measure(self, test: Table, rows: RowNumbers) -> tuple[Measures, Predictions | None]:
+        """See :class:`Learned`."""
+        proba = np.exp(self.model.log_posterior(test.features))
+        classes = np.array(self.model.encoder.target.variable.states, dtype=object)
+        return _measure_probabilities(classes, proba, test, rows)
+
+
+@dataclass(frozen=True)
+class NetworkContender(Contender):
+    """A method of milpbn; `grid` holds what validation on the training rows selects."""
 
     method: str
     parameters: str
+    names: Mapping[str, Any]
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    def settings(self, **chosen: Any) -> Settings:
+        """The settings with these values of the grid."""
+        return make_settings(**{**self.names, **chosen})
+
+    def learn(self, table: Table, seed: int) -> LearnedNetwork:
+        """See :class:`Contender`."""
+        selected = self._select(table, seed) if self.grid else {}
+        return LearnedNetwork(_uninterrupted(table, self.settings(**selected)), selected)
+
+    def _select(self, table: Table, seed: int) -> dict[str, Any]:
+        """The values with the best mean accuracy on validation rows; the first of equals."""
+        best, chosen = -1.0, {}
+        for values in ParameterGrid({name: list(v) for name, v in self.grid.items()}):
+            shares = []
+            for train, held_out in ValidationSplit(seed).split(table.features, table.target):
+                model = _uninterrupted(part(table, train), self.settings(**values))
+                measures, _ = LearnedNetwork(model).measure(
+                    part(table, held_out), np.sort(held_out)
+                )
+                shares.append(measures.accuracy)
+            if np.mean(shares) > best:
+                best, chosen = float(np.mean(shares)), dict(values)
+        return chosen
+
+
+def _uninterrupted(table: Table, settings: Settings) -> Model:
+    """The chain's model; half a structure is not a result of a fold."""
+    model = learn_classifier(table, settings)
+    if "interrupted" in (model.result.status, model.parameters.ended):
+        raise KeyboardInterrupt
+    return model
+
+
+@dataclass(frozen=True)
+class LearnedEstimator:
+    """A fitted scikit-learn classifier."""
+
     estimator: Any
-    grid: dict[str, list[Any]] = field(default_factory=dict)
 
-    def with_selection(self, seed: int) -> Any:
-        """The estimator, inside a grid search where there is something to select."""
-        if not self.grid:
-            return self.estimator
-        return GridSearchCV(
-            self.estimator, self.grid, cv=ValidationSplit(seed), error_score="raise"
-        )
+    @property
+    def _best(self) -> Any:
+        return getattr(self.estimator, "best_estimator_", self.estimator)
+
+    @property
+    def network(self) -> Classifier | None:
+        """Structure and parameters, where it has them."""
+        return getattr(self._best, "network_", None)
+
+    @property
+    def result(self) -> Result | None:
+        """How the structure was learned, where it has one."""
+        return getattr(self._best, "result_", None)
+
+    @property
+    def selected(self) -> Mapping[str, Any]:
+        """What a grid search chose."""
+        return dict(getattr(self.estimator, "best_params_", {}))
+
+    def measure(self, test: Table, rows: RowNumbers) -> tuple[Measures, Predictions | None]:
+        """See :class:`Learned`; with several class variables, each measure by its own loss."""
+        if test.targets.shape[1] == 1:
+            proba = self.estimator.predict_proba(test.features)
+            return _measure_probabilities(self.estimator.classes_, proba, test, rows)
+        truth = test.targets.to_numpy(dtype=object)
+        exact, hamming = (self._predict(test, loss) for loss in ("subset", "hamming"))
+        correct = round(exact_match_score(truth, exact) * len(truth))
+        return Measures(len(truth), correct, hamming=hamming_score(truth, hamming)), None
+
+    def _predict(self, test: Table, loss: str) -> Any:
+        if "loss" in self.estimator.get_params():
+            self.estimator.set_params(loss=loss)
+        return self.estimator.predict(test.features)
 
 
-class StoppableClassifier(BNClassifier):
-    """A classifier that passes Ctrl-C on: half a structure is no result of a fold."""
+@dataclass(frozen=True)
+class EstimatorContender(Contender):
+    """Any scikit-learn classifier, for one class variable or several."""
 
-    def fit(self, X: Any, y: Any) -> BNClassifier:
-        """See :class:`~milpbn.BNClassifier`."""
-        super().fit(X, y)
-        if "interrupted" in (self.result_.status, self.parameters_.ended):
+    method: str
+    estimator: Any
+    parameters: str = ""
+
+    def learn(self, table: Table, seed: int) -> LearnedEstimator:
+        """See :class:`Contender`."""
+        y = table.target if table.targets.shape[1] == 1 else table.targets
+        learned = LearnedEstimator(clone(self.estimator).fit(table.features, y))
+        if learned.result is not None and learned.result.status == "interrupted":
             raise KeyboardInterrupt
-        return self
+        return learned
 
 
-def candidates(
+def _measure_probabilities(
+    classes: Any, proba: Any, test: Table, rows: RowNumbers
+) -> tuple[Measures, Predictions]:
+    measures = measure(classes, proba, test.target.to_numpy())
+    kept = Predictions([int(r) for r in rows], [str(c) for c in classes], proba.tolist())
+    return measures, kept
+
+
+def contenders(
     methods: Sequence[str] | Mapping[str, Any],
     parameters: Sequence[str],
     select: Mapping[str, Sequence[Any]],
     settings: Mapping[str, Any],
-) -> list[Candidate]:
+) -> list[Contender]:
     """Every method with every way to learn parameters; names and values are checked."""
     if isinstance(methods, Mapping):
-        return [Candidate(name, "", estimator) for name, estimator in methods.items()]
+        return [EstimatorContender(name, estimator) for name, estimator in methods.items()]
     _check_settings(settings, select)
     for name in parameters:
         make_parameters(name)
@@ -83,44 +216,41 @@ def candidates(
             raise OptionError(f"the {what} {twice[0]!r} is listed twice")
     if not methods or not parameters:
         raise OptionError("name at least one method, and one way to learn parameters")
-    return [_candidate(m, p, select, settings) for m in methods for p in parameters]
+    return [_contender(m, p, select, settings) for m in methods for p in parameters]
 
 
-def _candidate(
+def _contender(
     label: str, parameters: str, select: Mapping[str, Sequence[Any]], settings: Mapping[str, Any]
-) -> Candidate:
-    method, _, named = label.partition(":")
+) -> Contender:
+    method, _, score = label.partition(":")
     if method not in METHODS:
         raise OptionError(f"unknown method {method!r}; known methods: {', '.join(METHODS)}")
-    given = named or settings.get("score", "sm")
-    score = make_score(given)
-    if method in ENGINES and not isinstance(score, MarginScore | DecomposableScore):
-        raise OptionError(
-            f"{label}: the score {score.name} cannot be solved exactly; choose a heuristic"
-        )
-    if method in MULTINETS and not scores_multinets(score):
-        raise OptionError(f"{label}: the score {score.name} is none of multinets: sm, cr, cll")
+    names = {**settings, "method": method, "parameters": parameters}
+    names["seed"] = names.pop("random_state", 0)
+    names |= {"structure_score": score} if score else {}
+    try:
+        made = make_settings(**names)
+    except OptionError as error:
+        raise OptionError(f"{label}: {error}") from None
     # What changes nothing need not be selected.
     grid = {
         name: list(values)
         for name, values in select.items()
-        if method not in _FIXED and (name not in ("p", "gamma") or isinstance(score, MarginScore))
+        if method not in _FIXED
+        and (name not in ("p", "gamma") or isinstance(made.score, MarginScore))
     }
-    # A selection fits many times: local search gives up as soon as it does for a start.
-    engine = warm_starter(method) if grid and method == LocalSearch.name else method
-    estimator = StoppableClassifier(
-        **{**settings, "engine": engine, "score": given, "parameters": parameters}
-    )
-    return Candidate(label, parameters, estimator, grid)
+    if grid and method == LocalSearch.name:
+        # A selection fits many times: local search stops as soon as it does for a start.
+        names["method"] = warm_starter(method)
+    return NetworkContender(label, parameters, names, grid)
 
 
 def _check_settings(settings: Mapping[str, Any], select: Mapping[str, Sequence[Any]]) -> None:
-    known = BNClassifier().get_params()
+    known = [name for name in BNClassifier().get_params() if name not in _GIVEN]
     for name in (*settings, *select):
-        if name not in known or name in _GIVEN:
+        if name not in known:
             raise OptionError(
-                f"BNClassifier has no parameter {name!r} to set here; it has "
-                f"{', '.join(k for k in known if k not in _GIVEN)}"
+                f"BNClassifier has no parameter {name!r} to set here; it has {', '.join(known)}"
             )
     for name, values in select.items():
         if isinstance(values, str) or not isinstance(values, Sequence) or not values:

@@ -1,6 +1,6 @@
 """The record of one fold, and the file that makes an evaluation resumable.
 
-The file has a line of JSON with all settings, then one line a finished fold. It grows by
+The file has a line of JSON with all settings, then one line per finished fold. It grows by
 whole lines; a last line that a killed run left unfinished is dropped on reading.
 """
 
@@ -17,7 +17,7 @@ from milpbn.evaluation.measures import Measures
 from milpbn.files import write_whole
 
 FORMAT = "milpbn-evaluation"
-VERSION = 1
+VERSION = 2
 
 Key = tuple[str, str, int]
 

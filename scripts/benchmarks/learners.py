@@ -18,7 +18,8 @@ from milpbn.anytime import Run, SolveOptions
 from milpbn.datasets.table import Table
 from milpbn.encoding import EncodedData
 from milpbn.families import Epsilon
-from milpbn.learning import SearchSpace, build_objective
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
 from milpbn.network.inference import accuracy
 from milpbn.network.network import fit_network
 from milpbn.result import Result

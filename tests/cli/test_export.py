@@ -7,7 +7,7 @@ import pytest
 from milpbn.cli.export import FORMATS
 from milpbn.interchange import FORMATS as WRITERS
 from milpbn.interchange import read_network
-from milpbn.network.model_file import Model
+from milpbn.learning.model import Model
 
 
 def test_the_command_knows_every_format():

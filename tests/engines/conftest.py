@@ -10,7 +10,8 @@ import pulp
 import pytest
 from problems import encoded
 
-from milpbn.learning import SearchSpace, build_objective
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
 from milpbn.scores import SoftMargin
 
 

@@ -25,7 +25,7 @@ def test_engine_finds_and_proves_the_brute_force_optimum(engine, score, seed):
         return learn_structure(
             data,
             method=engine,
-            score=instance,
+            structure_score=instance,
             start=None,
             max_parents=case["max_parents"],
             class_parents=case["class_parents"],
@@ -63,7 +63,7 @@ def test_augmented_families_have_their_own_optimum(engine, score, seed):
     result = learn_structure(
         encoded(codes, cards),
         method=engine,
-        score=make_score(score, ess=case["ess"]),
+        structure_score=make_score(score, ess=case["ess"]),
         max_parents=case["max_parents"],
         class_parents=case["class_parents"],
         augmented=True,
@@ -82,7 +82,7 @@ def test_trace_is_monotone_and_brackets_the_optimum(engine, seed):
     result = learn_structure(
         encoded(codes, cards),
         method=engine,
-        score="sm",
+        structure_score="sm",
         gamma=case["gamma"],
         max_parents=case["max_parents"],
         class_parents=case["class_parents"],

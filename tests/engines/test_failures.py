@@ -16,7 +16,8 @@ from milpbn.engines.branch_and_cut import BranchAndCut, solve_branch_and_cut
 from milpbn.engines.enumeration import best_by_enumeration
 from milpbn.engines.relaxation import Relaxation
 from milpbn.engines.tree import Node, Tree
-from milpbn.learning import SearchSpace, build_objective
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
 from milpbn.scores import make_score
 
 SM = make_score("sm", p=0.9)

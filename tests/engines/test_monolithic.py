@@ -12,7 +12,8 @@ from milpbn.clock import Clock
 from milpbn.engines import monolithic, solve_monolithic
 from milpbn.engines.highs import HighsAnswer, has_abandoned_runs
 from milpbn.errors import ConstraintError, OptionError, SolverError
-from milpbn.learning import SearchSpace, build_objective
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
 from milpbn.result import Status
 from milpbn.scores import SoftMargin, make_score
 from milpbn.structure import Structure
@@ -323,7 +324,7 @@ def test_a_run_that_ends_by_itself_ends_with_a_proof():
     result = learn_structure(
         encoded(codes, [3, 3, 2, 2]),
         method="monolithic",
-        score="sbm",
+        structure_score="sbm",
         gamma=0.004000005333346137,
         max_parents=1,
         class_parents=False,

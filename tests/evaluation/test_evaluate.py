@@ -194,7 +194,7 @@ def test_an_interrupted_fit_is_no_result(monkeypatch):
     """The learner keeps its best structure on Ctrl-C; an evaluation must not count it."""
 
     def interrupted(*args, **kwargs):
-        from milpbn.learning import given_structure
+        from milpbn.learning.structure import given_structure
 
         data, score = args[:2]
         names = [v.name for v in data.variables]

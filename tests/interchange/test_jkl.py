@@ -11,8 +11,10 @@ from problems import encoded, random_codes
 from milpbn.errors import DataError
 from milpbn.families import FamilySpace
 from milpbn.interchange.jkl import parse_jkl, read_jkl, write_jkl
-from milpbn.learning import SearchSpace, build_objective, learn_structure
-from milpbn.maximising import maximise
+from milpbn.learning.maximise import maximise
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
+from milpbn.learning.structure import learn_structure
 from milpbn.scores import LinearObjective, make_score
 
 SMALL = """3
@@ -69,7 +71,7 @@ def test_a_round_trip_solves_to_the_same_objective(tmp_path, seed, score):
     assert (scores.given.weights == objective.weights).all()
     assert scores.given.space.parent_sets == objective.space.parent_sets
     there = maximise(scores.given, scores)
-    here = learn_structure(data, score=score, max_parents=3)
+    here = learn_structure(data, structure_score=score, max_parents=3)
     assert (str(here.status), str(there.status)) == ("optimal", "optimal")
     assert there.objective == pytest.approx(here.objective, abs=1e-9)
     assert there.objective == pytest.approx(best_by_enumeration(scores.given), abs=1e-9)

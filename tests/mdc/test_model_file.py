@@ -9,9 +9,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from milpbn.errors import ModelFileError
+from milpbn.learning.model import Model
 from milpbn.mdc import GBNCClassifier
 from milpbn.mdc.model_file import GBNCModel
-from milpbn.network.model_file import Model
 
 
 class Homemade(LogisticRegression):

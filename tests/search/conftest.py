@@ -10,7 +10,8 @@ from problems import encoded
 from milpbn.anytime import Progress, Run
 from milpbn.clock import Clock
 from milpbn.families import Constraints
-from milpbn.learning import SearchSpace, build_objective
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
 from milpbn.scores import make_score
 from milpbn.search import Search, make_learner, run_learner
 

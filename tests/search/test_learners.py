@@ -13,7 +13,8 @@ from milpbn.clock import Clock
 from milpbn.datasets.generators import synthetic_3
 from milpbn.errors import ConstraintError
 from milpbn.families import Constraints
-from milpbn.learning import SearchSpace, build_objective
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
 from milpbn.network.inference import accuracy
 from milpbn.network.network import fit_network
 from milpbn.scores import make_score

@@ -9,7 +9,8 @@ from milpbn import Encoder, Structure, learn_structure, load_dataset
 from milpbn.anytime import Run, SolveOptions
 from milpbn.anytime.progress import Progress
 from milpbn.clock import Clock
-from milpbn.learning import SearchSpace, build_objective
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
 from milpbn.scores import make_score
 from milpbn.search import run_learner
 from milpbn.search.base import Search
@@ -34,7 +35,7 @@ def test_finds_the_brute_force_optimum_almost_always(score):
         found = learn_structure(
             encoded(codes, cards),
             method=LocalSearch(patience=40),
-            score=score,
+            structure_score=score,
             gamma=2.2,
             time_limit=20,
             **space,
@@ -96,7 +97,7 @@ def test_finds_the_proven_optimum_of_real_data_from_any_seed(name, p):
     data = all_rows(name)
     score = make_score("sm", p=p)
     proven = learn_structure(
-        data, method="branch-and-cut", score=score, class_parents=False, time_limit=900
+        data, method="branch-and-cut", structure_score=score, class_parents=False, time_limit=900
     )
     assert proven.status == "optimal"
     objective = build_objective(data, score, SearchSpace(max_parents=2, class_parents=False))

@@ -17,8 +17,10 @@ from milpbn.cli.mdc.options import (
     make_classifier,
     model_options,
 )
+from milpbn.cli.models import describe_gbnc
 from milpbn.cli.options import constraint_options, output_options
 from milpbn.cli.params import Duration, refuse_overwriting
+from milpbn.cli.session import report_files
 from milpbn.cli.workers import ending_workers
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ _SETTINGS = (
     type=click.Choice(["subset", "hamming"]),
     default="subset",
     show_default=True,
-    help="What predictions minimise; may be changed in `mdc predict`.",
+    help="Loss that predictions minimise; `milpbn predict --loss` can change it.",
 )
 @click.option(
     "--engine",
@@ -164,9 +166,7 @@ def _deliver(model: GBNCClassifier, table: MultiTable, options: dict[str, Any]) 
         saved.save(options["out"])
     scores = _training_scores(model, table)
     click.echo(_json(saved, scores) if options["as_json"] else _text(saved, scores))
-    for name in ("out", "trace_file"):
-        if options[name] and not options["quiet"]:
-            click.echo(f"wrote {options[name]}", err=True)
+    report_files(options, ("out", "trace_file"))
 
 
 def _training_scores(model: GBNCClassifier, table: MultiTable) -> dict[str, float]:
@@ -180,29 +180,12 @@ def _training_scores(model: GBNCClassifier, table: MultiTable) -> dict[str, floa
     }
 
 
-def describe(model: GBNCModel) -> str:
-    """What people read of a model: data, class variables, training, result."""
-    classifier = model.classifier
-    pairs = zip(classifier.target_names_, classifier.target_classes_, strict=True)
-    encoder = classifier.encoder_
-    return "\n".join(
-        [
-            f"{'data':<12}{model.data.get('name', '?')}, {model.data.get('n_rows', '?')} rows",
-            f"{'classes':<12}{', '.join(f'{name}: {len(c)}' for name, c in pairs)}",
-            f"{'features':<12}{len(encoder.numeric)} numeric, {len(encoder.categories)} "
-            f"categorical ({encoder.mixed})",
-            str(classifier.training_),
-            str(classifier.result_),
-        ]
-    )
-
-
 def _text(model: GBNCModel, scores: dict[str, float]) -> str:
     shares = (
         f"exact match {100 * scores['exact_match']:.2f} %, "
         f"Hamming score {100 * scores['hamming']:.2f} % (loss {model.classifier.loss})"
     )
-    return f"{describe(model)}\n{'training':<12}{shares}\n\n{model.classifier.structure_}"
+    return f"{describe_gbnc(model)}\n{'training':<12}{shares}\n\n{model.classifier.structure_}"
 
 
 def _json(model: GBNCModel, scores: dict[str, float]) -> str:

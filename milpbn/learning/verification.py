@@ -1,14 +1,15 @@
 """What a model file claims, checked again from the data up.
 
 Nothing that the learner computed is trusted: the data are read and encoded again, the
-score is computed from its definition, a bound is derived anew, and where the space is
-small enough every structure is looked at.
+score is computed from its definition, a bound is derived again, and where the space is
+small enough every structure is enumerated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -22,12 +23,12 @@ from milpbn.encoding import EncodedData, Encoder
 from milpbn.engines.branch_and_cut import root_bound
 from milpbn.engines.enumeration import best_by_enumeration, n_choices
 from milpbn.families import Constraints, parse_smoothing
-from milpbn.learning import SearchSpace, build_objective
-from milpbn.network.model_file import Model
+from milpbn.learning.model import Model
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace, Settings
 from milpbn.network.multinet import Classifier, Multinet, fit_classifier
-from milpbn.network.rescore import rescore
-from milpbn.result import Status
-from milpbn.scores import LinearObjective, MarginObjective, Objective, Score, make_score
+from milpbn.result import Result, Status
+from milpbn.scores import Objective, Score, make_score, rescore
 from milpbn.search import run_learner
 from milpbn.search.local_search import LocalSearch
 from milpbn.structure import ClassStructures, Structure
@@ -85,7 +86,7 @@ def verify_model(
     time_limit
         Seconds for deriving bounds and for enumeration; the rest is quick.
     seed
-        Of the search for a counterexample; the learner's own seed is 0 unless told.
+        Random seed of the search for a counterexample; by default not the learner's own.
 
     Examples
     --------
@@ -104,61 +105,54 @@ def verify_model(
 
 
 def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Check]:
-    data_check, encoder_check, data = _read_again(model, table)
-    yield data_check
+    yield check_source(model.data, table)
+    encoder_check, data = _read_again(model, table)
     yield encoder_check
     if encoder_check.holds is False:
         return
     yield _parameters(model, data)
-    constraints = Constraints(**model.settings.get("constraints", {}))
-    structure_check = _structure(model, constraints)
+    settings = Settings.from_dict(model.settings)
+    structure_check = _structure(model, settings.space)
     yield structure_check
     if structure_check.holds is False:
         return
-    score = _score(model)
+    # What the result says of its score is what is checked, not what the settings say.
+    score = make_score(model.result.score, **model.result.score_parameters)
     yield _objective(model, score, data)
-    space = SearchSpace(
-        int(model.settings["max_parents"]),
-        bool(model.settings["class_parents"]),
-        constraints,
-        _augmented(model),
-    )
     if model.result.bound is not None:
-        objective = build_objective(data, score, space, clock=clock)
+        objective = build_objective(data, score, settings.space, clock=clock)
         yield from _bounds(model, objective, score, clock, seed)
 
 
-def _augmented(model: Model) -> bool:
-    """Files from before there was a choice do not say."""
-    return bool(model.settings.get("augmented", False))
-
-
-def _score(model: Model) -> Score:
-    known = ("p", "gamma", "smoothing", "ess", "folds", "fold_seed")
-    settings = {k: v for k, v in model.result.score_parameters.items() if k in known}
-    return make_score(model.result.score, **settings)
-
-
-def _read_again(model: Model, table: Table) -> tuple[Check, Check, EncodedData]:
+def check_source(told: Mapping[str, Any], table: Table) -> Check:
+    """Whether a table is the one that a model file names."""
     claim = "the data are those that the model was learned from"
-    told, found = model.data.get("sha256"), table.source.get("sha256")
-    same = None if told is None else told == found
-    seen = "generated anew" if told is None else f"sha256 {str(found)[:12]}"
-    if same is False:
-        seen += f", the model says {str(told)[:12]}"
+    expected, found = told.get("sha256"), table.source.get("sha256")
+    if expected is None:
+        return Check(claim, None, "generated data have no checksum")
+    seen = f"sha256 {str(found)[:12]}"
+    if expected != found:
+        seen += f", the model says {str(expected)[:12]}"
+    return Check(claim, expected == found, seen)
+
+
+def check_status(result: Result) -> Check:
+    """Whether status, objective and bound of a result fit each other."""
+    assert result.bound is not None
+    slack = allowed_gap(result.objective)
+    gap = result.bound - result.objective
+    fits = gap >= -slack and (result.status is Status.OPTIMAL) == (gap <= slack)
+    claim = f"the status {result.status} fits objective and bound"
+    return Check(claim, fits, f"gap {gap:.6f}, tolerance {slack:.2g}")
+
+
+def _read_again(model: Model, table: Table) -> tuple[Check, EncodedData]:
     encoder = Encoder.fit(table)
-    encoded_alike = encoder.to_dict() == model.encoder.to_dict()
     data = encoder.encode(table)
     n = len(data.train())
-    return (
-        Check(claim, same, seen),
-        Check(
-            "fitting the encoder again gives the same states and cuts",
-            encoded_alike and n == model.data.get("n_rows", n),
-            f"{len(encoder.columns)} features, {n} training rows",
-        ),
-        data,
-    )
+    same = encoder.to_dict() == model.encoder.to_dict() and n == model.data.get("n_rows", n)
+    claim = "fitting the encoder again gives the same states and cuts"
+    return Check(claim, same, f"{len(encoder.columns)} features, {n} training rows"), data
 
 
 def _parameters(model: Model, data: EncodedData) -> Check:
@@ -183,37 +177,37 @@ def _tables(network: Classifier) -> list[FloatArray]:
     return list(network.log_cpts)
 
 
-def _structure(model: Model, constraints: Constraints) -> Check:
+def _structure(model: Model, space: SearchSpace) -> Check:
     structure = model.result.structure
     parts = structure.structures if isinstance(structure, ClassStructures) else (structure,)
-    broken = [rule for part in parts for rule in _broken_rules(part, constraints, model)]
+    broken = [rule for part in parts for rule in _broken_rules(part, space)]
     if structure != model.network.structure:
         broken.append("the result names another structure than the network")
     return Check(
-        "the structure is acyclic and obeys limits and constraints",
+        "the structure is acyclic and satisfies limits and constraints",
         not broken,
         "; ".join(broken) or f"{sum(len(part.arcs) for part in parts)} arcs",
     )
 
 
-def _broken_rules(structure: Structure, constraints: Constraints, model: Model) -> Iterator[str]:
+def _broken_rules(structure: Structure, space: SearchSpace) -> Iterator[str]:
+    constraints = space.constraints or Constraints()
     if not nx.is_directed_acyclic_graph(structure.to_networkx()):
         yield "there is a cycle"
     arcs = set(structure.arcs)
     for name, parents in structure.to_dict().items():
-        limit = int(model.settings["max_parents"])
-        limit = min(limit, constraints.max_parents.get(name, limit))
+        limit = min(space.max_parents, constraints.max_parents.get(name, space.max_parents))
         if len(parents) > limit:
             yield f"{name} has {len(parents)} parents, {limit} are allowed"
         for parent in constraints.required_parents(name):
             if (parent, name) not in arcs:
                 yield f"{parent}->{name} is required"
-        if _augmented(model) and parents and structure.variables[0] not in (name, *parents):
+        if space.augmented and parents and structure.variables[0] not in (name, *parents):
             yield f"{name} has parents, but not the class"
     for parent, child in sorted(arcs):
         if not constraints.allows(parent, child):
             yield f"{parent}->{child} is forbidden"
-        if child == structure.variables[0] and not model.settings["class_parents"]:
+        if child == structure.variables[0] and not space.class_parents:
             yield f"{parent}->{child}: the class is a root"
 
 
@@ -221,7 +215,9 @@ def _objective(model: Model, score: Score, data: EncodedData) -> Check:
     claim = "the structure scores what the model says, by the score's definition"
     value = rescore(score, model.result.structure, data.variables, data.train())
     told = model.result.objective
-    return Check(claim, abs(value - told) <= allowed_gap(told), f"{value:.6f}, told {told:.6f}")
+    return Check(
+        claim, abs(value - told) <= allowed_gap(told), f"{value:.6f}, the model says {told:.6f}"
+    )
 
 
 def _bounds(
@@ -232,14 +228,10 @@ def _bounds(
     assert result.bound is not None
     slack = allowed_gap(result.objective)
     closed = result.bound - result.objective <= slack
-    yield Check(
-        f"the status {result.status} fits objective and bound",
-        result.bound >= result.objective - slack and (result.status is Status.OPTIMAL) == closed,
-        f"gap {result.bound - result.objective:.6f}, tolerance {slack:.2g}",
-    )
+    yield check_status(result)
     assert isinstance(result.structure, Structure)  # no multinet has a bound
     families = objective.space.families(result.structure)
-    if isinstance(objective, MarginObjective | LinearObjective):
+    if score.exact:
         yield _root(result.bound, result.objective, root_bound(objective, families, clock), slack)
     found = run_learner(
         LocalSearch(patience=_SEARCH_PATIENCE),
@@ -262,7 +254,7 @@ def _root(told: float, value: float, bound: float, slack: float) -> Check:
     """A root bound must lie above the structure; it proves the told bound if it lies below it."""
     claim = "a root bound, derived again, lies above the structure"
     proves = "the root bound" if bound <= told + slack else ""
-    return Check(claim, bound >= value - slack, f"{bound:.6f}, told {told:.6f}", proves)
+    return Check(claim, bound >= value - slack, f"{bound:.6f}, the model says {told:.6f}", proves)
 
 
 def _enumeration(

@@ -4,59 +4,42 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from types import MethodType
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from milpbn.anytime import SolveOptions
-from milpbn.clock import Clock
-from milpbn.datasets.frames import categorical_columns, frame_of, texts
+from milpbn._types import FloatArray
+from milpbn.datasets.frames import categorical_columns, texts
 from milpbn.datasets.table import Table
 from milpbn.datasets.values import show_value
-from milpbn.encoding import Encoder
-from milpbn.errors import DataError, OptionError
-from milpbn.families import Constraints, parse_smoothing
-from milpbn.learning import SearchSpace, run_method, structure_clock
-from milpbn.network.inference import log_posterior
-from milpbn.parameters import make_parameters
-from milpbn.scores import Score, make_score
+from milpbn.errors import OptionError
+from milpbn.estimators.base import TableClassifier, encode_labels
+from milpbn.families import Constraints
+from milpbn.learning.classifier import learn_classifier
+from milpbn.learning.model import Model
+from milpbn.learning.settings import Settings, make_settings
+from milpbn.scores import Score
 from milpbn.search import Learner
 from milpbn.structure import Structure
 
 
-class _ScoreParameter:
-    """Lets ``score`` be both a parameter and scikit-learn's accuracy method.
-
-    The papers and the command line say "score" for what a structure maximises;
-    scikit-learn says ``model.score(X, y)``. The parameter lives in the instance
-    dictionary, where `get_params` finds it; looking ``score`` up gives the method.
-    """
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        method = ClassifierMixin.score
-        return method if instance is None else MethodType(method, instance)
-
-    def __set__(self, instance: Any, value: Any) -> None:
-        instance.__dict__["score"] = value
-
-
-class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BNClassifier(TableClassifier):
     """Bayesian network classifier whose structure is learned exactly.
 
     Numeric columns are discretised by MDLP; other columns are taken as categories.
 
     Parameters
     ----------
-    score : {"sm", "sbm", "mdl", "bic", "bdeu", "cr", "cll"} or Score, default="sm"
-        What the structure maximises; ``"cr"`` and ``"cll"`` for heuristics alone. An object
-        brings settings of its own, as ``milpbn.scores.make_score("bdeu", ess=10)``.
+    structure_score : {"sm", "sbm", "mdl", "bic", "bdeu", "cr", "cll"} or Score, default="sm"
+        What the structure maximises; ``"cr"`` and ``"cll"`` are for heuristics only. An object
+        brings its own settings, as in ``milpbn.scores.make_score("bdeu", ess=10)``.
     p : float, default=0.9
         Desired class probability of the margin scores; ``gamma = log(p / (1 - p))``.
     gamma : float, default=None
@@ -139,12 +122,10 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     (True, 298.8924, 0.96)
     """
 
-    score = _ScoreParameter()
-
     def __init__(
         self,
         *,
-        score: str | Score = "sm",
+        structure_score: str | Score = "sm",
         p: float = 0.9,
         gamma: float | None = None,
         max_parents: int = 2,
@@ -162,7 +143,7 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         random_state: int = 0,
         start: Structure | str | None = "local-search",
     ) -> None:
-        self.score = score
+        self.structure_score = structure_score
         self.p = p
         self.gamma = gamma
         self.max_parents = max_parents
@@ -180,17 +161,6 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.start = start
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters, as everywhere in scikit-learn."""
-        return {**super().get_params(deep), "score": self.__dict__["score"]}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
-
     def fit(self, X: Any, y: Any) -> BNClassifier:
         """Learn encoder, structure and parameters.
 
@@ -207,48 +177,132 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The fitted classifier. A ``ConvergenceWarning`` is issued when the time
             limit came before the proof.
         """
-        clock, parameters = Clock(self.time_limit), make_parameters(self.parameters)
-        frame = self._frame(X, y, reset=True)
-        table = self._table(frame, y)
-        self.encoder_ = Encoder.fit(table)
-        data = self.encoder_.encode(table)
-        self.result_ = run_method(
-            data,
-            make_score(
-                self.__dict__["score"], p=self.p, gamma=self.gamma, smoothing=self.smoothing
-            ),
-            SearchSpace(self.max_parents, self.class_parents, self.constraints, self.augmented),
-            method=self.engine,
-            clock=structure_clock(clock, parameters),
-            start=self.start,
-            options=SolveOptions(gap=self.gap, threads=self.threads, seed=self.random_state),
-        )
-        self.network_, self.parameters_ = parameters.fit(
-            self.result_.structure,
-            data.variables,
-            data.train(),
-            parse_smoothing(self.smoothing),
-            clock,
-        )
-        self._publish()
+        table = self._table(self._frame(X, y, reset=True), y)
+        self._take(learn_classifier(table, self._settings()))
+        self._warn()
         return self
 
-    def _publish(self) -> None:
-        result = self.result_
+    def _settings(self) -> Settings:
+        return make_settings(
+            structure_score=self.structure_score,
+            p=self.p,
+            gamma=self.gamma,
+            smoothing=self.smoothing,
+            max_parents=self.max_parents,
+            class_parents=self.class_parents,
+            constraints=self.constraints,
+            augmented=self.augmented,
+            method=self.engine,
+            start=self.start,
+            parameters=self.parameters,
+            time_limit=self.time_limit,
+            gap=self.gap,
+            threads=self.threads,
+            seed=self.random_state,
+        )
+
+    def _take(self, model: Model) -> None:
+        """Publish what a model holds."""
+        self.model_ = model
+        self.encoder_, self.network_ = model.encoder, model.network
+        self.result_, self.parameters_ = model.result, model.parameters
+        result = model.result
         self.structure_ = result.structure
         self.objective_, self.bound_, self.gap_ = result.objective, result.bound, result.gap_rel
         self.optimal_ = result.status == "optimal"
-        if self.gap_ is not None and self.gap_ > self.gap and not self.optimal_:
-            why = {
-                "time_limit": f"the time limit of {self.time_limit} s came before the proof",
-                "interrupted": "the run was interrupted before the proof",
-            }.get(result.status, "the run ended without a proof")
-            warnings.warn(
-                f"{why}; the structure is within a gap of {100 * self.gap_:.3g} %. "
-                "Raise time_limit, or accept such a gap, for example with gap=0.05.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+
+    def _warn(self) -> None:
+        if self.gap_ is None or self.gap_ <= self.gap or self.optimal_:
+            return
+        why = {
+            "time_limit": f"the time limit of {self.time_limit} s came before the proof",
+            "interrupted": "the run was interrupted before the proof",
+        }.get(self.result_.status, "the run ended without a proof")
+        warnings.warn(
+            f"{why}; the structure is within a gap of {100 * self.gap_:.3g} %. "
+            "Raise time_limit, or accept such a gap, for example with gap=0.05.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted classifier as a model file, the same as ``milpbn solve --out``.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file. ``milpbn inspect``, ``predict``, ``verify`` and ``export`` read it.
+        """
+        check_is_fitted(self)
+        data = {
+            **self.model_.data,
+            "classes": {"labels": self.classes_.tolist(), "dtype": self.classes_.dtype.str},
+            "named_features": hasattr(self, "feature_names_in_"),
+        }
+        replace(self.model_, data=data).save(path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> BNClassifier:
+        """Read a model file as a fitted classifier.
+
+        Parameters
+        ----------
+        path : str or Path
+            A file written by :meth:`save` or by ``milpbn solve --out``.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> model = BNClassifier(max_parents=1).fit(X, y)
+        >>> with TemporaryDirectory() as folder:
+        ...     model.save(Path(folder, "iris.json"))
+        ...     again = BNClassifier.load(Path(folder, "iris.json"))
+        >>> bool((again.predict(X) == model.predict(X)).all())
+        True
+        """
+        return cls.from_model(Model.load(path))
+
+    @classmethod
+    def from_model(cls, model: Model) -> BNClassifier:
+        """A fitted classifier from a model; see also :meth:`milpbn.Model.to_estimator`."""
+        settings, encoder = Settings.from_dict(model.settings), model.encoder
+        score, space, options = settings.score, settings.space, settings.options
+        estimator = cls(
+            structure_score=score,
+            p=getattr(score, "p", None) or 0.9,
+            gamma=getattr(score, "gamma", None),
+            max_parents=space.max_parents,
+            class_parents=space.class_parents,
+            augmented=space.augmented,
+            constraints=space.constraints or None,
+            smoothing=str(settings.smoothing),
+            parameters=str(settings.parameters),
+            missing=encoder.missing,
+            engine=settings.method,
+            start=settings.start,
+            time_limit=settings.time_limit,
+            gap=options.gap,
+            threads=options.threads,
+            random_state=options.seed,
+        )
+        # A score that name, p, gamma and smoothing describe is called by its name.
+        by_name = clone(estimator).set_params(structure_score=score.name)
+        if by_name._settings().score == score:
+            estimator.structure_score = score.name
+        estimator._take(model)
+        states = encoder.target.variable.states
+        told = model.data.get("classes", {"labels": states, "dtype": None})
+        estimator.classes_ = np.array(told["labels"], dtype=told["dtype"])
+        # Files from before the columns were recorded name those that the encoder knows.
+        known = [*(c.name for c in encoder.columns), *encoder.dropped]
+        names = np.array(model.data.get("features", known), dtype=object)
+        estimator.n_features_in_ = len(names)
+        if model.data.get("named_features", True):
+            estimator.feature_names_in_ = names
+        return estimator
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The most probable class of every row."""
@@ -256,30 +310,21 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels: npt.NDArray[Any] = self.classes_[best]
         return labels
 
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> FloatArray:
         """Class probabilities, in the order of ``classes_``."""
-        proba: npt.NDArray[np.float64] = np.exp(self.predict_log_proba(X))
+        proba: FloatArray = np.exp(self.predict_log_proba(X))
         return proba
 
-    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of the class probabilities."""
         check_is_fitted(self)
-        frame = self._frame(X, reset=False)
-        return log_posterior(self.network_, self.encoder_.transform(frame).codes)
-
-    def _frame(self, X: Any, y: Any = "no_validation", *, reset: bool) -> pd.DataFrame:
-        checked = validate_data(self, X, y, reset=reset, dtype=None, ensure_all_finite="allow-nan")
-        return frame_of(X, checked[0] if isinstance(checked, tuple) else checked)
+        return self.model_.log_posterior(self._frame(X, reset=False))
 
     def _table(self, frame: pd.DataFrame, y: Any) -> Table:
-        check_classification_targets(y)
-        labels = np.asarray(y).ravel()
-        self.classes_, index = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise DataError(f"y holds one class only ({self.classes_[0]!r}); two are needed")
+        self.classes_, index = encode_labels("y", np.asarray(y).ravel())
         states = tuple(str(show_value(c)) for c in self.classes_)
         if len(set(states)) < len(states):
-            raise OptionError("two class labels look the same when written as text")
+            raise OptionError("two class labels look the same when written as strings")
         name = "class"
         while name in frame.columns:
             name += "_"

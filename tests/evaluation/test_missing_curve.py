@@ -7,7 +7,7 @@ import pytest
 from milpbn import load_dataset
 from milpbn.datasets.table import Table
 from milpbn.errors import DataError, OptionError
-from milpbn.missing_curve import CurvePoint, MissingCurve, default_counts, hold_out
+from milpbn.evaluation.missing_curve import CurvePoint, MissingCurve, default_counts, hold_out
 from milpbn.pictures import plot_missing_curve
 
 

@@ -14,7 +14,9 @@ from milpbn.clock import Clock
 from milpbn.encoding import EncodedData, Variable
 from milpbn.errors import BudgetError, ConstraintError, MilpbnError, OptionError, SolverError
 from milpbn.families import Constraints
-from milpbn.learning import SearchSpace, build_objective, structure_clock
+from milpbn.learning.classifier import structure_clock
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
 from milpbn.network.rescore import rescore
 from milpbn.parameters import make_parameters
 from milpbn.scores import make_score
@@ -34,7 +36,7 @@ def learn(data, **options):
 
 @pytest.mark.parametrize("score", ["sm", "sbm", "mdl", "bdeu"])
 def test_the_objective_is_the_score_from_the_data_up(data, score):
-    result = learn(data, score=score)
+    result = learn(data, structure_score=score)
     assert result.status == "optimal"
     assert result.score == score
     independent = rescore(make_score(score), result.structure, data.variables, data.train())
@@ -42,14 +44,14 @@ def test_the_objective_is_the_score_from_the_data_up(data, score):
 
 
 def test_settings_reach_the_score(data):
-    result = learn(data, score="sm", gamma=0.5, smoothing="epsilon:1e-3")
+    result = learn(data, structure_score="sm", gamma=0.5, smoothing="epsilon:1e-3")
     assert result.score_parameters == {"gamma": 0.5, "smoothing": "epsilon:0.001"}
     assert result.objective <= 0.5 * len(data.codes)
 
 
 def test_a_score_object_is_taken_as_it_is(data):
     score = make_score("bdeu", ess=7.0)
-    assert learn(data, score=score).score_parameters == {"ess": 7.0}
+    assert learn(data, structure_score=score).score_parameters == {"ess": 7.0}
 
 
 def test_only_training_rows_are_looked_at(data):
@@ -89,7 +91,7 @@ def test_the_listener_hears_the_whole_trace(data):
 @pytest.mark.parametrize("start", [None, "local-search"])
 @pytest.mark.parametrize("score", ["sm", "mdl"])
 def test_objective_and_bound_are_there_at_every_moment_and_monotone(data, method, start, score):
-    trace = learn(data, method=method, start=start, score=score).trace
+    trace = learn(data, method=method, start=start, structure_score=score).trace
     objectives, bounds = [t.objective for t in trace], [t.bound for t in trace]
     assert None not in objectives
     assert None not in bounds
@@ -102,8 +104,8 @@ def test_a_start_is_taken_for_every_score(data, score):
     # For decomposable scores the naive Bayes families may be pruned.
     names = tuple(v.name for v in data.variables)
     naive = Structure(names, ((), (0,), (0,), (0,)))
-    cold = learn(data, score=score)
-    warm = learn(data, score=score, start=naive)
+    cold = learn(data, structure_score=score)
+    warm = learn(data, structure_score=score, start=naive)
     assert warm.status == "optimal"
     assert warm.objective == pytest.approx(cold.objective)
     assert warm.warm_start.source == "warm-start"
@@ -130,7 +132,7 @@ def test_an_unknown_method_is_named_with_the_known_ones(data):
 @pytest.mark.parametrize("score", ["cr", "cll"])
 def test_a_score_for_heuristics_has_no_exact_engine(data, score):
     with pytest.raises(OptionError, match=rf"the score {score} cannot be solved exactly.*local-"):
-        learn(data, score=score, start="local-search")
+        learn(data, structure_score=score, start="local-search")
 
 
 def test_a_time_limit_during_scoring_says_what_to_do(data):

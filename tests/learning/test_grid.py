@@ -4,7 +4,7 @@ import pytest
 
 from milpbn import Encoder, learn_structure, load_dataset
 from milpbn.errors import OptionError
-from milpbn.grid import learn_grid
+from milpbn.learning.grid import learn_grid
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +47,6 @@ def test_a_grid_needs_values_and_a_margin_score(heart):
     with pytest.raises(OptionError, match="empty"):
         learn_grid(heart, [])
     with pytest.raises(OptionError, match="margin score"):
-        learn_grid(heart, [0.9], score="mdl")
+        learn_grid(heart, [0.9], structure_score="mdl")
     with pytest.raises(OptionError, match="between"):
         learn_grid(heart, [0.9, 1.5])

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -25,14 +25,15 @@ import pandas as pd
 from milpbn._types import BoolArray
 from milpbn.clock import Clock
 from milpbn.datasets.table import Table
-from milpbn.encoding import EncodedData, Encoder
+from milpbn.encoding import EncodedData
 from milpbn.errors import DataError, OptionError
-from milpbn.families import parse_smoothing
-from milpbn.learning import METHODS, SearchSpace, run_method
+from milpbn.learning.classifier import encode, learn_encoded
+from milpbn.learning.methods import METHODS
+from milpbn.learning.settings import SettingNames, make_settings
 from milpbn.network.inference import predict
 from milpbn.network.multinet import Classifier
 from milpbn.parameters import make_parameters
-from milpbn.scores import make_score
+from milpbn.structure import AnyStructure
 from milpbn.words import count
 
 SVM = "svm"
@@ -97,14 +98,13 @@ class MissingCurve:
     classifiers
         ``"STRUCTURE+PARAMETERS"``: a method of :func:`milpbn.learn_structure` and a
         parameter learner, such as ``"tan-cmi+cl"``; or ``"svm"``.
-    score, smoothing, max_parents
-        What structures are learned with; the class is a root.
-    time_limit
-        Seconds for each classifier.
     seed
-        Of learners, and of which features are missing.
-    told
-        Called with a line of news for every classifier.
+        Random seed for learners and for the features that are missing.
+    tell
+        Called with a line for every classifier that is learned.
+    settings
+        As for :func:`milpbn.learn_structure`. By default structures maximise ``"cr"`` and the
+        class is a root; the time limit is for each classifier.
 
     Examples
     --------
@@ -120,12 +120,9 @@ class MissingCurve:
         table: Table,
         classifiers: Sequence[str] = DEFAULT_CLASSIFIERS,
         *,
-        score: str = "cr",
-        smoothing: str = "laplace",
-        max_parents: int = 2,
-        time_limit: float | None = None,
         seed: int = 0,
-        told: Callable[[str], None] = lambda _: None,
+        tell: Callable[[str], None] = lambda _: None,
+        **settings: Unpack[SettingNames],
     ) -> None:
         for name in classifiers:
             check_classifier(name)
@@ -134,40 +131,33 @@ class MissingCurve:
         self.seed = seed
         if table.missing == "drop":
             table = table.rows(~table.features.isna().any(axis=1).to_numpy())
-        encoder = Encoder.fit(table)
-        self.data = encoder.encode(table)
+        encoded = encode(table)
         # A test row with a value never seen in training misses something already.
-        whole = self.data.is_train | (self.data.codes >= 0).all(axis=1)
+        whole = encoded.data.is_train | (encoded.data.codes >= 0).all(axis=1)
         if not whole.all():
-            told(f"left out: {count(int((~whole).sum()), 'test row')} with values never seen")
-            self.data, table = self.data.select(whole), table.rows(whole)
+            tell(f"left out: {count(int((~whole).sum()), 'test row')} with values never seen")
+            encoded = replace(encoded, data=encoded.data.select(whole))
+            table = table.rows(whole)
+        self.data = encoded.data
         self._labels = self.data.test()[:, 0]
         self.n_features = len(self.data.variables) - 1
         self._predictors: dict[str, _Predictor] = {}
-        structures: dict[str, Any] = {}
+        given: SettingNames = {"structure_score": "cr", "class_parents": False, "seed": seed}
+        given.update(settings)
+        structures: dict[str, AnyStructure] = {}
         for name in classifiers:
             method, _, parameters = name.partition("+")
             if name == SVM:
-                columns = [c.name for c in encoder.columns]
+                columns = [c.name for c in encoded.encoder.columns]
                 self._predictors[name] = _support_vectors(table, columns, self.data)
             else:
-                if method not in structures:
-                    structures[method] = run_method(
-                        self.data,
-                        make_score(score, smoothing=smoothing),
-                        SearchSpace(max_parents, class_parents=False),
-                        method=method,
-                        clock=Clock(time_limit),
-                    ).structure
-                network, _ = make_parameters(parameters).fit(
-                    structures[method],
-                    self.data.variables,
-                    self.data.train(),
-                    parse_smoothing(smoothing),
-                    Clock(time_limit),
-                )
-                self._predictors[name] = _network(network, self.data)
-            told(f"{name}: {100 * self._accuracy(name, self._no_mask()):.2f} % of the test rows")
+                # Classifiers that differ in their parameters alone share the structure.
+                own = make_settings(**given, parameters=parameters)
+                own = replace(own, method=structures.get(method, method))
+                model = learn_encoded(encoded, own, clock=Clock(own.time_limit))
+                structures[method] = model.network.structure
+                self._predictors[name] = _network(model.network, self.data)
+            tell(f"{name}: {100 * self._accuracy(name, self._no_mask()):.2f} % of the test rows")
 
     def points(self, counts: Sequence[int], repeats: int = 10) -> Iterator[CurvePoint]:
         """The curve, one number of missing features after the other.
@@ -206,13 +196,13 @@ class MissingCurve:
 
 
 def check_classifier(name: str) -> None:
-    """Refuse a name that is no classifier."""
+    """Raise for a name that is not a classifier."""
     method, plus, parameters = name.partition("+")
     if name == SVM:
         return
     if not plus or method not in METHODS:
         raise OptionError(
-            f"{name!r} is no classifier; write STRUCTURE+PARAMETERS as in tan-cmi+cl, or {SVM}; "
+            f"{name!r} is not a classifier; write STRUCTURE+PARAMETERS as in tan-cmi+cl, or {SVM}; "
             f"structures: {', '.join(METHODS)}"
         )
     make_parameters(parameters)

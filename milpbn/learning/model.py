@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 import milpbn
 from milpbn._types import FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.encoding.encoder import Encoder
 from milpbn.errors import MilpbnError, ModelFileError
-from milpbn.files import write_whole
+from milpbn.files import read_marked_json, write_whole
+from milpbn.network.inference import log_posterior
 from milpbn.network.multinet import Classifier, Multinet, class_network
 from milpbn.network.network import Network
 from milpbn.result import ParameterReport, Result
 from milpbn.structure import AnyStructure, ClassStructures, structure_from_dict
 
+if TYPE_CHECKING:
+    from milpbn.estimators import BNClassifier
+
 FORMAT = "milpbn-model"
 VERSION = 1
-
-# Which commands read the files of each mark.
-_READERS = {
-    FORMAT: "; use `milpbn inspect` and `milpbn predict`",
-    "milpbn-gbnc": "; it is a GBNC model, use `milpbn mdc inspect` and `mdc predict`",
-}
 
 # What reading a file with wrong or missing entries may raise.
 _DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, MilpbnError)
@@ -53,6 +53,8 @@ class Model:
         How the parameters were learned.
     """
 
+    versions: ClassVar[Mapping[str, int]] = {FORMAT: VERSION}
+    """The format mark of its files, and the version that can be read."""
     network: Classifier
     encoder: Encoder
     result: Result
@@ -77,10 +79,24 @@ class Model:
         }
         write_whole(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
+    def log_posterior(self, frame: pd.DataFrame) -> FloatArray:
+        """``(M, |C|)``: log P(c | observed features) of raw rows; columns are found by name."""
+        return log_posterior(self.network, self.encoder.transform(frame).codes)
+
+    def to_estimator(self) -> BNClassifier:
+        """The model as a fitted scikit-learn classifier."""
+        from milpbn.estimators import BNClassifier
+
+        return BNClassifier.from_model(self)
+
     @classmethod
     def load(cls, path: str | Path) -> Model:
         """Read a model file; anything wrong with it raises :class:`ModelFileError`."""
-        content = read_marked_json(Path(path), "milpbn model", FORMAT, VERSION)
+        return cls.from_dict(read_marked_json(path, cls.versions), str(path))
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], path: str) -> Model:
+        """The model of a file's content; `path` is for messages."""
         try:
             encoder = Encoder.from_dict(content["encoder"])
             structure = structure_from_dict(content["structure"])
@@ -131,29 +147,3 @@ def _tables_from_dict(names: tuple[str, ...], tables: dict[str, Any]) -> tuple[F
     if not all(np.isfinite(cpt).all() and (cpt <= 1e-9).all() for cpt in cpts):
         raise ModelFileError("a log-probability is positive or not a number")
     return cpts
-
-
-def read_marked_json(path: Path, what: str, mark: str, version: int) -> dict[str, Any]:
-    """A JSON object that carries a format mark and version; `what` names the kind in messages."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ModelFileError(f"cannot read {path}: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise ModelFileError(f"{path} is not a {what}: it is not a text file") from None
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ModelFileError(
-            f"{path} is not a {what}, or is truncated: not valid JSON ({error})"
-        ) from None
-    found = content.get("format") if isinstance(content, dict) else None
-    if found != mark:
-        hint = _READERS.get(found, "") if isinstance(found, str) else ""
-        raise ModelFileError(f"{path} is not a {what} (no {mark!r} mark){hint}")
-    if content.get("version") != version:
-        raise ModelFileError(
-            f"{path} has {what} format {content.get('version')!r}; this milpbn "
-            f"({milpbn.__version__}) reads version {version}"
-        )
-    return dict(content)
