@@ -26,7 +26,7 @@ from milpbn.families import Constraints, parse_smoothing
 from milpbn.learning import SearchSpace, run_method, structure_clock
 from milpbn.network.inference import log_posterior
 from milpbn.parameters import make_parameters
-from milpbn.scores import Score, make_score
+from milpbn.scores import Score, applicable_settings, make_score
 from milpbn.search import Learner
 from milpbn.structure import Structure
 
@@ -212,11 +212,11 @@ class BNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = self._table(frame, y)
         self.encoder_ = Encoder.fit(table)
         data = self.encoder_.encode(table)
+        score = self.__dict__["score"]
+        usual = {"p": self.p, "gamma": self.gamma, "smoothing": self.smoothing}
         self.result_ = run_method(
             data,
-            make_score(
-                self.__dict__["score"], p=self.p, gamma=self.gamma, smoothing=self.smoothing
-            ),
+            make_score(score, **applicable_settings(score, usual)),
             SearchSpace(self.max_parents, self.class_parents, self.constraints, self.augmented),
             method=self.engine,
             clock=structure_clock(clock, parameters),

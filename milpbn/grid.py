@@ -18,7 +18,7 @@ from milpbn.errors import OptionError
 from milpbn.families import Constraints
 from milpbn.learning import SearchSpace, build_objective, run_method
 from milpbn.result import Listener, Result, Status
-from milpbn.scores import MarginObjective, MarginScore, Score, make_score
+from milpbn.scores import MarginObjective, MarginScore, Score, applicable_settings, make_score
 from milpbn.search.local_search import LocalSearch
 from milpbn.structure import Structure
 
@@ -68,7 +68,10 @@ def learn_grid(
     >>> [(p, str(r.status), round(r.objective, 4)) for p, r in results.items()]
     [(0.6, 'optimal', 46.1784), (0.9, 'optimal', 298.8924)]
     """
-    scores = {p: make_score(score, p=p, smoothing=smoothing) for p in ps}
+    scores = {
+        p: make_score(score, **applicable_settings(score, {"p": p, "smoothing": smoothing}))
+        for p in ps
+    }
     space = SearchSpace(max_parents, class_parents, constraints)
     runs = run_grid(
         data,

@@ -15,16 +15,17 @@ from milpbn.families.candidates import DEFAULT_MEMORY
 from milpbn.families.smoothing import Smoothing, parse_smoothing
 from milpbn.maximising import ENGINES, maximise
 from milpbn.network.multinet import Classifier
-from milpbn.network.rescore import has_definition, rescore
 from milpbn.parameters import Parameters, make_parameters
 from milpbn.result import Listener, ParameterReport, Result, Status, TracePoint
 from milpbn.scores import (
     LinearObjective,
     Objective,
     Score,
+    applicable_settings,
     make_score,
 )
 from milpbn.scores.pruning import prune_dominated
+from milpbn.scores.rescore import rescore
 from milpbn.search import LEARNERS, Learner, Search, make_learner
 from milpbn.search.multinet import MULTINETS, multinet_structures
 from milpbn.structure import AnyStructure, Structure
@@ -125,7 +126,8 @@ def learn_structure(
         ``"multinet-cmi"`` or ``"multinet-ear"``, one structure for every class.
     score, p, gamma, smoothing, folds
         What is maximised: the name of a score and its settings (see
-        :func:`milpbn.scores.make_score`), or a score that has them already.
+        :func:`milpbn.scores.make_score`), or a score that has them already. `p` and
+        `smoothing` are ignored by scores without them.
     max_parents, class_parents, constraints, augmented
         The search space, see :class:`SearchSpace`.
     time_limit
@@ -163,9 +165,10 @@ def learn_structure(
     >>> str(result.status), round(result.objective, 4), result.bound
     ('feasible', 298.8924, None)
     """
+    usual = applicable_settings(score, {"p": p, "smoothing": smoothing})
     return run_method(
         data,
-        make_score(score, p=p, gamma=gamma, smoothing=smoothing, folds=folds),
+        make_score(score, **usual, gamma=gamma, folds=folds),
         SearchSpace(max_parents, class_parents, constraints, augmented),
         method=method,
         clock=Clock(time_limit),
@@ -361,7 +364,7 @@ def structure_clock(clock: Clock, parameters: Parameters) -> Clock:
 
 
 def _check(result: Result, score: Score, data: EncodedData) -> None:
-    if not has_definition(score):
+    if not score.has_definition():
         return  # a score of a user's own: there is no second path to check it by
     independent = rescore(score, result.structure, data.variables, data.train())
     if abs(independent - result.objective) > 1e-6 * max(1.0, abs(independent)):

@@ -13,7 +13,7 @@ from milpbn.engines.monolithic import solve_monolithic
 from milpbn.engines.relaxation import Pool
 from milpbn.errors import OptionError
 from milpbn.result import Listener, Result, Status, TracePoint
-from milpbn.scores import LinearObjective, MarginObjective, Objective, Score, ScoreReport
+from milpbn.scores import Objective, Score, ScoreReport
 from milpbn.search import LEARNERS, Learner, make_learner, run_learner
 from milpbn.search.local_search import LocalSearch
 from milpbn.structure import Structure
@@ -49,7 +49,7 @@ def maximise(
     """Maximise an objective that is there already; see :func:`run_method`."""
     clock, options = clock or Clock(), options or SolveOptions()
     if isinstance(method, str) and method in ENGINES:
-        if not isinstance(objective, MarginObjective | LinearObjective):
+        if not score.exact:
             raise OptionError(
                 f"the score {score.name} cannot be solved exactly; choose another score or one of "
                 f"the heuristics {', '.join(LEARNERS)}"

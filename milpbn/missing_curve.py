@@ -32,7 +32,7 @@ from milpbn.learning import METHODS, SearchSpace, run_method
 from milpbn.network.inference import predict
 from milpbn.network.multinet import Classifier
 from milpbn.parameters import make_parameters
-from milpbn.scores import make_score
+from milpbn.scores import applicable_settings, make_score
 from milpbn.words import count
 
 SVM = "svm"
@@ -145,6 +145,7 @@ class MissingCurve:
         self.n_features = len(self.data.variables) - 1
         self._predictors: dict[str, _Predictor] = {}
         structures: dict[str, Any] = {}
+        usual = applicable_settings(score, {"smoothing": smoothing})
         for name in classifiers:
             method, _, parameters = name.partition("+")
             if name == SVM:
@@ -154,7 +155,7 @@ class MissingCurve:
                 if method not in structures:
                     structures[method] = run_method(
                         self.data,
-                        make_score(score, smoothing=smoothing),
+                        make_score(score, **usual),
                         SearchSpace(max_parents, class_parents=False),
                         method=method,
                         clock=Clock(time_limit),

@@ -25,9 +25,9 @@ from milpbn.families import Constraints, parse_smoothing
 from milpbn.learning import SearchSpace, build_objective
 from milpbn.network.model_file import Model
 from milpbn.network.multinet import Classifier, Multinet, fit_classifier
-from milpbn.network.rescore import rescore
 from milpbn.result import Status
-from milpbn.scores import LinearObjective, MarginObjective, Objective, Score, make_score
+from milpbn.scores import Objective, Score, make_score
+from milpbn.scores.rescore import rescore
 from milpbn.search import run_learner
 from milpbn.search.local_search import LocalSearch
 from milpbn.structure import ClassStructures, Structure
@@ -115,7 +115,7 @@ def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Che
     yield structure_check
     if structure_check.holds is False:
         return
-    score = _score(model)
+    score = make_score(model.result.score, **model.result.score_parameters)
     yield _objective(model, score, data)
     space = SearchSpace(
         int(model.settings["max_parents"]),
@@ -131,12 +131,6 @@ def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Che
 def _augmented(model: Model) -> bool:
     """Files from before there was a choice do not say."""
     return bool(model.settings.get("augmented", False))
-
-
-def _score(model: Model) -> Score:
-    known = ("p", "gamma", "smoothing", "ess", "folds", "fold_seed")
-    settings = {k: v for k, v in model.result.score_parameters.items() if k in known}
-    return make_score(model.result.score, **settings)
 
 
 def _read_again(model: Model, table: Table) -> tuple[Check, Check, EncodedData]:
@@ -219,6 +213,8 @@ def _broken_rules(structure: Structure, constraints: Constraints, model: Model) 
 
 def _objective(model: Model, score: Score, data: EncodedData) -> Check:
     claim = "the structure scores what the model says, by the score's definition"
+    if not score.has_definition():
+        return Check(claim, None, f"the score {score.name} has no definition to check it by")
     value = rescore(score, model.result.structure, data.variables, data.train())
     told = model.result.objective
     return Check(claim, abs(value - told) <= allowed_gap(told), f"{value:.6f}, told {told:.6f}")
@@ -239,7 +235,7 @@ def _bounds(
     )
     assert isinstance(result.structure, Structure)  # no multinet has a bound
     families = objective.space.families(result.structure)
-    if isinstance(objective, MarginObjective | LinearObjective):
+    if score.exact:
         yield _root(result.bound, result.objective, root_bound(objective, families, clock), slack)
     found = run_learner(
         LocalSearch(patience=_SEARCH_PATIENCE),

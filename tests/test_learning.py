@@ -15,9 +15,9 @@ from milpbn.encoding import EncodedData, Variable
 from milpbn.errors import BudgetError, ConstraintError, MilpbnError, OptionError, SolverError
 from milpbn.families import Constraints
 from milpbn.learning import SearchSpace, build_objective, structure_clock
-from milpbn.network.rescore import rescore
 from milpbn.parameters import make_parameters
 from milpbn.scores import make_score
+from milpbn.scores.rescore import rescore
 from milpbn.structure import Structure
 
 

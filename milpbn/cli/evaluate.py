@@ -10,6 +10,7 @@ import click
 from milpbn.cli.data import check_data_options, load_table, table_options
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
 from milpbn.cli.options import (
+    check_score,
     given_constraints,
     score_options,
     seed_option,
@@ -17,6 +18,7 @@ from milpbn.cli.options import (
     structure_options,
 )
 from milpbn.cli.params import Candidates, Duration, Gap, Jobs, Names, OutputFile, refuse_overwriting
+from milpbn.cli.registries import RegistryOption, parameter_learners
 from milpbn.cli.workers import ending_workers
 
 if TYPE_CHECKING:
@@ -38,11 +40,14 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--parameters",
+    cls=RegistryOption,
     type=Names(),
     default="ml",
     show_default=True,
     metavar="NAME,...",
-    help="How the parameters are learned: ml, cl, mm; a setting as in cl:penalty=0.1.",
+    help_from=lambda: (
+        f"How the parameters are learned: {parameter_learners()}; a setting as in cl:penalty=0.1."
+    ),
 )
 @score_options
 @structure_options
@@ -134,8 +139,8 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
 
 def _check(options: dict[str, Any]) -> None:
     check_data_options(options)
-    if options["p"] is not None and options["gamma"] is not None:
-        raise click.UsageError("say --p or --gamma, not both")
+    # p and gamma go with the methods that have a margin score of their own.
+    check_score(options, ("ess",))
     names = [name for name, _ in options["select"]]
     for name in ("p", "gamma"):
         if options[name] is not None and {"p", "gamma"} & set(names):
@@ -164,8 +169,6 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
     constraints = given_constraints(options)
     score = options["score"]
     if options["ess"] is not None:
-        if score != "bdeu":
-            raise click.UsageError(f"--ess does not go with --score {score}")
         score = make_score(score, ess=options["ess"])
     names = ("max_parents", "class_parents", "augmented", "smoothing", "time_limit", "gap", "gamma")
     return {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.options import given_solve_options
+from milpbn.cli.options import given_score, given_solve_options
 from milpbn.cli.session import Session
 
 if TYPE_CHECKING:
@@ -44,12 +44,9 @@ def _example(file: str) -> str:
 def solve_grid(session: Session, further: tuple[str, ...]) -> list[Result]:
     """Solve for every p, save and print as results come; Ctrl-C keeps those that are there."""
     from milpbn.grid import run_grid
-    from milpbn.scores import make_score
 
     options = session.options
-    scores = {
-        p: make_score(options["score"], p=p, smoothing=options["smoothing"]) for p in options["p"]
-    }
+    scores = {p: given_score({**options, "p": p}) for p in options["p"]}
 
     def listener(p: float) -> Listener:
         session.table.print(f"p = {p:g}")

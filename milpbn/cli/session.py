@@ -11,7 +11,7 @@ import click
 from milpbn import PROCESS_START
 from milpbn.cli.data import DATA_OPTIONS, check_data_options, load_table
 from milpbn.cli.interrupts import Interrupts
-from milpbn.cli.options import given_constraints, given_space
+from milpbn.cli.options import check_score, given_constraints, given_score, given_space
 from milpbn.cli.params import refuse_overwriting
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ class Session:
         from milpbn.clock import Clock
         from milpbn.learning import structure_clock
         from milpbn.parameters import make_parameters
-        from milpbn.scores import make_score
 
         self.options = options
         self.interrupts = ctx.find_object(Interrupts) or Interrupts()
@@ -46,15 +45,7 @@ class Session:
             quiet=options["quiet"],
         )
         # With several p, the grid sets the score of each.
-        p = 0.9 if options["p"] is None or isinstance(options["p"], tuple) else options["p"]
-        self.score = make_score(
-            options["score"],
-            p=p,
-            gamma=options["gamma"],
-            smoothing=options["smoothing"],
-            ess=1.0 if options["ess"] is None else options["ess"],
-            folds=options.get("folds"),
-        )
+        self.score = given_score(options)
         self.constraints = given_constraints(options)
         self.space = given_space(options, self.constraints)
         self.data: EncodedData
@@ -72,14 +63,7 @@ class Session:
             },
             {"the data": options["file"], "the constraints": options["constraints_file"]},
         )
-        if options["p"] is not None and options["gamma"] is not None:
-            raise click.UsageError("say --p or --gamma, not both")
-        from milpbn.scores import make_score
-
-        score = make_score(options["score"])
-        for name in ("p", "gamma", "ess"):
-            if options[name] is not None and name not in score.settings():
-                raise click.UsageError(f"--{name} does not go with --score {score.name}")
+        check_score(options)
 
     def load(self) -> None:
         """Read and encode the data, and say what was decided on the way."""

@@ -13,10 +13,9 @@ from milpbn.estimators import BNClassifier
 from milpbn.evaluation.protocol import ValidationSplit
 from milpbn.learning import METHODS
 from milpbn.maximising import ENGINES, warm_starter
-from milpbn.network.rescore import scores_multinets
 from milpbn.parameters import make_parameters
-from milpbn.scores import MarginScore, make_score
-from milpbn.scores.base import DecomposableScore
+from milpbn.scores import score_class
+from milpbn.scores.rescore import check_per_class
 from milpbn.search.local_search import LocalSearch
 from milpbn.search.multinet import MULTINETS
 
@@ -93,18 +92,18 @@ def _candidate(
     if method not in METHODS:
         raise OptionError(f"unknown method {method!r}; known methods: {', '.join(METHODS)}")
     given = named or settings.get("score", "sm")
-    score = make_score(given)
-    if method in ENGINES and not isinstance(score, MarginScore | DecomposableScore):
+    score = score_class(given)
+    if method in ENGINES and not score.exact:
         raise OptionError(
             f"{label}: the score {score.name} cannot be solved exactly; choose a heuristic"
         )
-    if method in MULTINETS and not scores_multinets(score):
-        raise OptionError(f"{label}: the score {score.name} is none of multinets: sm, cr, cll")
+    if method in MULTINETS:
+        check_per_class(score)
     # What changes nothing need not be selected.
     grid = {
         name: list(values)
         for name, values in select.items()
-        if method not in _FIXED and (name not in ("p", "gamma") or isinstance(score, MarginScore))
+        if method not in _FIXED and (name not in ("p", "gamma") or name in score.parameter_names())
     }
     # A selection fits many times: local search gives up as soon as it does for a start.
     engine = warm_starter(method) if grid and method == LocalSearch.name else method

@@ -8,6 +8,7 @@ import click
 
 from milpbn.cli.mdc.inspect import trust_option
 from milpbn.cli.params import OutputFile, refuse_overwriting
+from milpbn.cli.registries import Registered, registry
 from milpbn.words import count
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 @click.argument("data_file", metavar="FILE")
 @click.option(
     "--loss",
-    type=click.Choice(["subset", "hamming"]),
+    type=Registered(registry("milpbn.mdc.gbnc", "LOSSES")),
     help="What predictions minimise.  [default: the model's]",
 )
 @click.option(

@@ -19,6 +19,7 @@ from milpbn.cli.mdc.options import (
 )
 from milpbn.cli.options import constraint_options, output_options
 from milpbn.cli.params import Duration, refuse_overwriting
+from milpbn.cli.registries import Registered, registry
 from milpbn.cli.workers import ending_workers
 
 if TYPE_CHECKING:
@@ -48,14 +49,14 @@ _SETTINGS = (
 @constraint_options
 @click.option(
     "--loss",
-    type=click.Choice(["subset", "hamming"]),
+    type=Registered(registry("milpbn.mdc.gbnc", "LOSSES")),
     default="subset",
     show_default=True,
     help="What predictions minimise; may be changed in `mdc predict`.",
 )
 @click.option(
     "--engine",
-    type=click.Choice(["branch-and-cut", "monolithic"]),
+    type=Registered(registry("milpbn.maximising", "ENGINES")),
     default="branch-and-cut",
     show_default=True,
     help="How the class network is found.",
