@@ -8,9 +8,9 @@ import click
 
 from milpbn.cli.models import trust_option
 from milpbn.cli.params import OutputFile, refuse_overwriting
+from milpbn.cli.registries import Registered, registry
 
-# What the formats are called in `milpbn.interchange.FORMATS`; heavy to import for --help.
-FORMATS = ("bif", "xmlbif", "net", "dot", "json", "networkx-json", "modelstring")
+_FORMATS = registry("milpbn.interchange", "FORMATS")
 
 _ENDINGS = {
     ".bif": "bif",
@@ -28,7 +28,7 @@ _ENDINGS = {
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(FORMATS),
+    type=Registered(_FORMATS),
     help="What to write.  [default: by the ending of --out]",
 )
 @click.option("--out", type=OutputFile(), metavar="FILE", help="Write there instead of to stdout.")
@@ -50,7 +50,7 @@ def export(model_file: str, kind: str | None, out: str | None, trust: tuple[str,
     if kind is None:
         kind = _ENDINGS.get(Path(out).suffix.lower()) if out else None
     if kind is None:
-        raise click.UsageError(f"say --format, one of {', '.join(FORMATS)}")
+        raise click.UsageError(f"say --format, one of {', '.join(_FORMATS())}")
     from milpbn.files import write_whole
     from milpbn.interchange import export_network, export_structure
     from milpbn.learning.model import Model

@@ -10,7 +10,7 @@ import click
 from milpbn import PROCESS_START
 from milpbn.cli.data import DATA_OPTIONS
 from milpbn.cli.interrupts import Interrupts
-from milpbn.cli.options import given_solve_options
+from milpbn.cli.options import SCORE_SETTINGS, given_solve_options
 from milpbn.cli.params import refuse_options, refuse_overwriting
 from milpbn.cli.session import report_files
 
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 _NOT_WITH_SCORES = (
     *DATA_OPTIONS,
     "score",
-    "p",
-    "gamma",
-    "ess",
+    *SCORE_SETTINGS,
     "smoothing",
     "parameters",
     "max_parents",

@@ -10,6 +10,7 @@ from milpbn.cli.data import data_options
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import given_settings, run_options, score_options, space_options
 from milpbn.cli.params import refuse_options
+from milpbn.cli.registries import RegistryCommand, learner_lines, multinet_lines
 from milpbn.cli.session import Session
 
 if TYPE_CHECKING:
@@ -30,7 +31,11 @@ _SEARCH = (
 )
 
 
-@click.command(short_help="Learn a structure by a heuristic.")
+@click.command(
+    cls=RegistryCommand,
+    places={"{heuristics}": learner_lines, "{multinets}": multinet_lines},
+    short_help="Learn a structure by a heuristic.",
+)
 @data_options
 @click.option(
     "--method",
@@ -58,21 +63,17 @@ _SEARCH = (
 def learn(ctx: click.Context, /, **options: Any) -> None:
     """Learn a structure by a heuristic: quick, without a bound.
 
-    Scores are those of `solve`, and cr (classification rate) and cll (conditional
-    log-likelihood). With --method all the time limit is shared out evenly, a table
-    compares the methods, and the best structure is reported.
+    Every score can be searched with, also those that `solve` cannot solve. With --method all
+    the time limit is shared out evenly, a table compares the heuristics, and the best
+    structure is reported.
 
     \b
-    Methods:
-      local-search          iterated local search over parent sets, the strongest
-      nb, tan-cmi, tan-ear  naive Bayes; trees by mutual information
-      hc, hc-complete       greedy hill climbing, to no gain or to a whole tree
-      sa                    simulated annealing
-      omi-cr, omisp-cr, ocr-cr, ro-cr, omi-cr-ext, omi-crcl
-                            order-based heuristics
-      superparent           SuperParent
-      multinet-cmi, multinet-ear
-                            a tree for every class; not part of `all`
+    Heuristics:
+      {heuristics}
+
+    \b
+    Multinets, one structure per class (not part of `all`):
+      {multinets}
 
     \b
     Examples:

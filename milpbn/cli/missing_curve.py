@@ -17,6 +17,7 @@ from milpbn.cli.params import (
     SmoothingText,
     refuse_overwriting,
 )
+from milpbn.cli.registries import RegistryOption, default_classifiers
 from milpbn.cli.session import report_files
 
 if TYPE_CHECKING:
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
 @click.option(
     "--classifier",
     "classifiers",
+    cls=RegistryOption,
     multiple=True,
     metavar="STRUCTURE+PARAMETERS",
-    help="As in tan-cmi+cl, or svm; may be repeated.  "
-    "[default: nb+ml, nb+cl, tan-cmi+ml, hc+ml, hc+cl, svm]",
+    help_from=lambda: (
+        f"As in tan-cmi+cl, or svm; may be repeated.  [default: {default_classifiers()}]"
+    ),
 )
 @click.option(
     "--counts",

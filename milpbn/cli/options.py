@@ -18,6 +18,14 @@ from milpbn.cli.params import (
     Size,
     SmoothingText,
 )
+from milpbn.cli.registries import (
+    RegistryOption,
+    all_scores,
+    exact_scores,
+    generative_scores,
+    parameter_learners,
+    scores_with,
+)
 
 if TYPE_CHECKING:
     from milpbn.anytime import SolveOptions
@@ -45,38 +53,63 @@ def seed_option(of: str) -> Decorator:
     return click.option("--seed", type=seeds, default=0, show_default=True, help=of)
 
 
-def _score_option(more: str = "") -> Decorator:
+def _score_option(known: Callable[[], str]) -> Decorator:
     return click.option(
         "--score",
+        cls=RegistryOption,
         type=ScoreName(),
         default="sm",
         show_default=True,
-        help=f"sm (= mm), sbm, mdl (= bic), bdeu{more}.",
+        help_from=lambda: f"{known()}.",
     )
 
 
 _P = click.option(
     "--p",
+    cls=RegistryOption,
     type=Number(0.5, 1),
-    help="Desired class probability of sm and sbm.  [default: 0.9]",
+    help_from=lambda: f"Desired class probability of {scores_with('p')}.  [default: 0.9]",
 )
 _P_GRID = click.option(
     "--p",
+    cls=RegistryOption,
     type=Numbers(0.5, 1),
     metavar="P[,P...]",
-    help="Desired class probability of sm and sbm; several are solved one after the other, "
-    "sharing their cuts: 0.6,0.8,0.9.  [default: 0.9]",
+    help_from=lambda: (
+        f"Desired class probability of {scores_with('p')}; several are solved one "
+        "after the other, sharing their cuts: 0.6,0.8,0.9.  [default: 0.9]"
+    ),
 )
-_MARGIN = (
-    click.option("--gamma", type=Number(0), help="Desired log-margin instead of --p."),
-    click.option("--ess", type=Number(0), help="Equivalent sample size of bdeu.  [default: 1]"),
+_GAMMA = click.option("--gamma", type=Number(0), help="Desired log-margin instead of --p.")
+
+ess_option = click.option(
+    "--ess",
+    cls=RegistryOption,
+    type=Number(0),
+    help_from=lambda: f"Equivalent sample size of {scores_with('ess')}.  [default: 1]",
 )
 
-score_options = option_group((_score_option("; for searches also cr, cll"), _P, *_MARGIN))
+score_options = option_group((_score_option(all_scores), _P, _GAMMA, ess_option))
 """What is maximised."""
 
-grid_score_options = option_group((_score_option(), _P_GRID, *_MARGIN))
+grid_score_options = option_group((_score_option(exact_scores), _P_GRID, _GAMMA, ess_option))
 """What is maximised, for one p or several."""
+
+SCORE_SETTINGS = ("p", "gamma", "ess", "folds")
+"""The options that are settings of scores, by the names of the settings."""
+
+
+def check_score(options: Mapping[str, Any], settings: Sequence[str] = SCORE_SETTINGS) -> None:
+    """Refuse settings that contradict each other or that the score does not have."""
+    from milpbn.scores import score_class
+
+    if options.get("p") is not None and options.get("gamma") is not None:
+        raise click.UsageError("give --p or --gamma, not both")
+    kind = score_class(options["score"])
+    for name in settings:
+        if options.get(name) is not None and name not in kind.parameter_names():
+            raise click.UsageError(f"--{name} does not go with --score {kind.name}")
+
 
 _CONSTRAINTS = (
     click.option("--require", type=ArcParam(), multiple=True, help="An arc that must be there."),
@@ -104,10 +137,7 @@ def given_constraints(options: Mapping[str, Any]) -> Constraints:
 
 # Options of commands whose names settings share.
 _SETTINGS = (
-    "p",
-    "gamma",
-    "ess",
-    "folds",
+    *SCORE_SETTINGS,
     "smoothing",
     "max_parents",
     "class_parents",
@@ -153,18 +183,6 @@ def given_solve_options(options: Mapping[str, Any]) -> SolveOptions:
     return SolveOptions(**{name: options[name] for name in names})
 
 
-def check_score_options(options: Mapping[str, Any]) -> None:
-    """Refuse settings that contradict each other or that the score does not have."""
-    if options["p"] is not None and options["gamma"] is not None:
-        raise click.UsageError("give --p or --gamma, not both")
-    from milpbn.scores import make_score
-
-    score = make_score(options["score"])
-    for name in ("p", "gamma", "ess"):
-        if options[name] is not None and name not in score.settings():
-            raise click.UsageError(f"--{name} does not go with --score {score.name}")
-
-
 structure_options = option_group(
     (
         click.option(
@@ -182,9 +200,12 @@ structure_options = option_group(
         ),
         click.option(
             "--augmented",
+            cls=RegistryOption,
             is_flag=True,
-            help="Features have no parents, or the class among them: a choice for mdl and bdeu, "
-            "always so for sm and sbm.",
+            help_from=lambda: (
+                "Features have no parents, or the class among them: a choice for generative "
+                f"scores ({generative_scores()}), always so for the others."
+            ),
         ),
         *_CONSTRAINTS,
     )
@@ -201,10 +222,13 @@ smoothing_option = click.option(
 
 _parameters = click.option(
     "--parameters",
+    cls=RegistryOption,
     type=ParametersText(),
     default="ml",
     show_default=True,
-    help="Of the final classifier: ml, cl or mm; settings as in cl:penalty=0.1.",
+    help_from=lambda: (
+        f"Of the final classifier: {parameter_learners()}; settings as in cl:penalty=0.1."
+    ),
 )
 
 space_options = option_group((structure_options, smoothing_option, _parameters))

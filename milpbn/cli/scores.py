@@ -7,20 +7,21 @@ from typing import Any
 import click
 
 from milpbn.cli.data import DATA_OPTIONS, check_data_options, data_options, load_table
-from milpbn.cli.options import given_settings, structure_options
-from milpbn.cli.params import Duration, Number, OutputFile, Size, refuse_overwriting
+from milpbn.cli.options import check_score, ess_option, given_settings, structure_options
+from milpbn.cli.params import Duration, OutputFile, Size, refuse_overwriting
+from milpbn.cli.registries import Registered, decomposable_scores
 
 
 @click.command(short_help="Write local scores for other solvers.")
 @data_options
 @click.option(
     "--score",
-    type=click.Choice(["mdl", "bic", "bdeu"]),
+    type=Registered(decomposable_scores),
     default="mdl",
     show_default=True,
     help="A score that is a sum over families.",
 )
-@click.option("--ess", type=Number(0), help="Equivalent sample size of bdeu.  [default: 1]")
+@ess_option
 @structure_options
 @click.option("--time-limit", type=Duration(), help="For everything: 90, 90s, 5m, 2h.")
 @click.option("--memory-limit", type=Size(), default="4GiB", show_default=True, help="500MB, 4GB.")
@@ -38,8 +39,7 @@ def scores(**options: Any) -> None:
     from milpbn import PROCESS_START
 
     check_data_options(options)
-    if options["ess"] is not None and options["score"] != "bdeu":
-        raise click.UsageError(f"--ess does not go with --score {options['score']}")
+    check_score(options)
     refuse_overwriting(
         {"--out": options["out"]},
         {"the data": options["file"], "the constraints": options["constraints_file"]},

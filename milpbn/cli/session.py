@@ -10,7 +10,7 @@ import click
 from milpbn import PROCESS_START
 from milpbn.cli.data import DATA_OPTIONS, check_data_options, load_table
 from milpbn.cli.interrupts import Interrupts
-from milpbn.cli.options import check_score_options
+from milpbn.cli.options import check_score
 from milpbn.cli.params import refuse_overwriting
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Session:
             },
             {"the data": options["file"], "the constraints": options["constraints_file"]},
         )
-        check_score_options(options)
+        check_score(options)
 
     @property
     def data(self) -> EncodedData:

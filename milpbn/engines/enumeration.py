@@ -29,7 +29,8 @@ def best_by_enumeration(
     Examples
     --------
     >>> from milpbn import Encoder, load_dataset
-    >>> from milpbn.learning import SearchSpace, build_objective
+    >>> from milpbn.learning.objective import build_objective
+    >>> from milpbn.learning.settings import SearchSpace
     >>> from milpbn.scores import make_score
     >>> table = load_dataset("iris")
     >>> data = Encoder.fit(table).encode(table)

@@ -23,6 +23,7 @@ from milpbn.errors import OptionError
 from milpbn.estimators.base import TableClassifier, encode_labels
 from milpbn.families import Constraints
 from milpbn.learning.classifier import learn_classifier
+from milpbn.learning.methods import method_name
 from milpbn.learning.model import Model
 from milpbn.learning.settings import Settings, make_settings
 from milpbn.scores import Score
@@ -281,7 +282,7 @@ class BNClassifier(TableClassifier):
             smoothing=str(settings.smoothing),
             parameters=str(settings.parameters),
             missing=encoder.missing,
-            engine=settings.method,
+            engine=method_name(settings.method),
             start=settings.start,
             time_limit=settings.time_limit,
             gap=options.gap,

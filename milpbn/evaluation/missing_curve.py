@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, Unpack
+from typing import Any, Protocol, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -98,13 +98,12 @@ class MissingCurve:
     classifiers
         ``"STRUCTURE+PARAMETERS"``: a method of :func:`milpbn.learn_structure` and a
         parameter learner, such as ``"tan-cmi+cl"``; or ``"svm"``.
-    seed
-        Random seed for learners and for the features that are missing.
     tell
         Called with a line for every classifier that is learned.
     settings
         As for :func:`milpbn.learn_structure`. By default structures maximise ``"cr"`` and the
-        class is a root; the time limit is for each classifier.
+        class is a root. The time limit is for each classifier, and the seed also decides which
+        features are missing.
 
     Examples
     --------
@@ -120,7 +119,6 @@ class MissingCurve:
         table: Table,
         classifiers: Sequence[str] = DEFAULT_CLASSIFIERS,
         *,
-        seed: int = 0,
         tell: Callable[[str], None] = lambda _: None,
         **settings: Unpack[SettingNames],
     ) -> None:
@@ -128,7 +126,7 @@ class MissingCurve:
             check_classifier(name)
         if not table.has_test:
             raise DataError(f"{table.name} has no test rows to take features away from")
-        self.seed = seed
+        self.seed = settings.get("seed", 0)
         if table.missing == "drop":
             table = table.rows(~table.features.isna().any(axis=1).to_numpy())
         encoded = encode(table)
@@ -142,8 +140,7 @@ class MissingCurve:
         self._labels = self.data.test()[:, 0]
         self.n_features = len(self.data.variables) - 1
         self._predictors: dict[str, _Predictor] = {}
-        given: SettingNames = {"structure_score": "cr", "class_parents": False, "seed": seed}
-        given.update(settings)
+        given: dict[str, Any] = {"structure_score": "cr", "class_parents": False, **settings}
         structures: dict[str, AnyStructure] = {}
         for name in classifiers:
             method, _, parameters = name.partition("+")
@@ -152,7 +149,7 @@ class MissingCurve:
                 self._predictors[name] = _support_vectors(table, columns, self.data)
             else:
                 # Classifiers that differ in their parameters alone share the structure.
-                own = make_settings(**given, parameters=parameters)
+                own = make_settings(**{**given, "parameters": parameters})
                 own = replace(own, method=structures.get(method, method))
                 model = learn_encoded(encoded, own, clock=Clock(own.time_limit))
                 structures[method] = model.network.structure

@@ -9,6 +9,7 @@ from milpbn.engines.monolithic import solve_monolithic
 from milpbn.errors import OptionError
 from milpbn.result import Result
 from milpbn.scores import Score
+from milpbn.scores.rescore import check_per_class
 from milpbn.search import LEARNERS, Learner, make_learner
 from milpbn.search.multinet import MULTINETS
 from milpbn.structure import AnyStructure
@@ -35,8 +36,8 @@ def check_method(method: Method, score: Score) -> None:
             f"the score {score.name} cannot be solved exactly; choose another score or one of "
             f"the heuristics {', '.join(LEARNERS)}"
         )
-    if method in MULTINETS and not score.per_class:
-        raise OptionError(f"the score {score.name} is not defined for multinets")
+    if method in MULTINETS:
+        check_per_class(score)
     if method not in METHODS:
         raise OptionError(f"unknown method {method!r}; known methods: {', '.join(METHODS)}")
 

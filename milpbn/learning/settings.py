@@ -148,7 +148,8 @@ class SettingNames(TypedDict, total=False):
 def make_settings(**names: Unpack[SettingNames]) -> Settings:
     """Settings from plain names and values; what is not given takes its default.
 
-    Settings of other scores are ignored, so that one list of names serves every score.
+    `p`, `gamma` and `smoothing` are ignored by scores that do not have them, so that one list
+    of names serves every score.
 
     Examples
     --------
@@ -163,11 +164,13 @@ def make_settings(**names: Unpack[SettingNames]) -> Settings:
             f"{', '.join(SettingNames.__annotations__)}"
         )
     score = given.get("structure_score", SoftMargin.name)
+    common = {name: given.get(name) for name in ("p", "gamma", "smoothing", "fold_seed")}
+    own = {name: given.get(name) for name in ("ess", "folds")}
     options = given.get("options") or SolveOptions()
     smoothing = parse_smoothing(given.get("smoothing", Laplace()))
     plain = ("method", "start", "start_source", "time_limit")
     return Settings(
-        score=make_score(score, **applicable_settings(score, given)),
+        score=make_score(score, **applicable_settings(score, common), **own),
         space=SearchSpace(**_fields(SearchSpace, given)),
         parameters=make_parameters(given.get("parameters", MaximumLikelihood.name)),
         smoothing=smoothing,

@@ -15,7 +15,8 @@ from milpbn.learning.methods import wants_whole_space
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SettingNames, Settings, make_settings
 from milpbn.result import Listener, Result, Status, TracePoint
-from milpbn.scores import Objective, rescore
+from milpbn.scores import Objective
+from milpbn.scores.rescore import rescore
 from milpbn.search import Search
 from milpbn.search.multinet import MULTINETS, multinet_structures
 from milpbn.structure import AnyStructure, ClassStructures, Structure
@@ -171,7 +172,7 @@ def _scored(data: EncodedData, settings: Settings, structure: AnyStructure, sour
 
 
 def _check(result: Result, settings: Settings, data: EncodedData) -> None:
-    if not settings.score.has_definition:
+    if not settings.score.has_definition():
         return  # a score that a user wrote: there is no second path to check it by
     independent = rescore(settings.score, result.structure, data.variables, data.train())
     if abs(independent - result.objective) > 1e-6 * max(1.0, abs(independent)):

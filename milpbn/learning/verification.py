@@ -28,7 +28,8 @@ from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace, Settings
 from milpbn.network.multinet import Classifier, Multinet, fit_classifier
 from milpbn.result import Result, Status
-from milpbn.scores import Objective, Score, make_score, rescore
+from milpbn.scores import Objective, Score, make_score
+from milpbn.scores.rescore import rescore
 from milpbn.search import run_learner
 from milpbn.search.local_search import LocalSearch
 from milpbn.structure import ClassStructures, Structure

@@ -81,11 +81,10 @@ def _broken_rules(classifier: GBNCClassifier, constraints: Constraints) -> Itera
         for parent in sorted(parents):
             if not constraints.allows(parent, name):
                 yield f"{parent}->{name} is forbidden"
-    for child, parents in zip(
-        classifier.structure_.variables[d:], classifier.structure_.parents[d:], strict=True
-    ):
-        if parents:
-            yield f"the feature {child} has parents"
+    structure = classifier.structure_
+    for feature, above in zip(structure.variables[d:], structure.parents[d:], strict=True):
+        if above:
+            yield f"the feature {feature} has parents"
 
 
 def _objective(classifier: GBNCClassifier, table: Table) -> float:

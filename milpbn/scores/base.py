@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from milpbn._types import AnyFamilies, FloatArray
+from milpbn._types import AnyFamilies, Codes, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
+from milpbn.encoding.columns import Variable
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
 from milpbn.families.tables import joint_counts
+from milpbn.structure import Structure
 
 
 class SearchState(Protocol):
@@ -128,16 +131,51 @@ class ScoreReport(Protocol):
 
 
 class Score(ABC):
-    """A score with its settings, before it has seen data."""
+    """A score with its settings, before it has seen data.
+
+    A score is a frozen dataclass. Its fields are its settings: `make_score` accepts their
+    names, and reports and model files show their values. What a score can be used for is said
+    by its class attributes; nothing else in milpbn asks for its type.
+
+    A score is written twice. `objective` is the fast one, for the learners. `definition` is
+    the plain one: it computes the score of one structure from the raw codes, through
+    :func:`~milpbn.network.network.fit_network` and
+    :func:`~milpbn.network.inference.log_joint` or by counting, and uses no table, no merged
+    row and no formula of the learners. Every result is checked against it.
+    """
 
     name: ClassVar[str]
     title: ClassVar[str]
-    generative: ClassVar[bool]
+    aliases: ClassVar[tuple[str, ...]] = ()
+    """Other names of the score."""
+    exact: ClassVar[bool] = False
+    """Whether the engines can solve it: its objective is linear in the families, or a sum of
+    margins under a concave hinge."""
+    decomposable: ClassVar[bool] = False
+    """Whether it is a sum of one term per family (a `LinearObjective`)."""
+    generative: ClassVar[bool] = False
     """Whether the candidate families are all parent sets (see `candidate_families`)."""
+    per_class: ClassVar[bool] = False
+    """Whether it can score a multinet: its definition takes one structure per class too,
+    because it looks at log-joints alone."""
 
-    @abstractmethod
+    @classmethod
+    def parameter_names(cls) -> tuple[str, ...]:
+        """The settings that `make_score` accepts for this score: the fields of the class."""
+        return tuple(f.name for f in fields(cls) if f.init) if is_dataclass(cls) else ()
+
     def settings(self) -> dict[str, Any]:
-        """The settings, as reports and model files show them."""
+        """The settings, as reports and model files show them.
+
+        Numbers and texts stay what they are, other values become texts, None is left out.
+        ``make_score(score.name, **score.settings())`` gives every structure the same score.
+        """
+        values = {name: getattr(self, name) for name in self.parameter_names()}
+        return {
+            name: value if isinstance(value, int | float | str) else str(value)
+            for name, value in values.items()
+            if value is not None
+        }
 
     @abstractmethod
     def objective(
@@ -145,10 +183,27 @@ class Score(ABC):
     ) -> Objective:
         """The score as an objective over `space` for the training `rows`."""
 
+    def definition(
+        self, structure: Structure, variables: Sequence[Variable], codes: Codes
+    ) -> float:
+        """The score of a structure on complete rows of codes (the class first), see the class.
+
+        A score of a user's own may leave it out; its results are not checked then. A score
+        with `per_class` accepts a :class:`~milpbn.structure.ClassStructures` too.
+        """
+        raise NotImplementedError(f"the score {self.name} has no definition")
+
+    @classmethod
+    def has_definition(cls) -> bool:
+        """Whether the class has a `definition`."""
+        return cls.definition is not Score.definition
+
 
 class DecomposableScore(Score):
     """A score that is a sum of one term per family, computed from the family's counts."""
 
+    exact = True
+    decomposable = True
     generative = True
 
     @abstractmethod

@@ -10,16 +10,22 @@ conditional likelihood.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import logsumexp
 
-from milpbn._types import AnyFamilies
+from milpbn._types import AnyFamilies, Codes, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
+from milpbn.encoding.columns import Variable
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
+from milpbn.network.inference import log_posterior
+from milpbn.network.multinet import fit_classifier
+from milpbn.scores.definition import by_fold
 from milpbn.scores.rows import CLL, RowObjective, RowScore
+from milpbn.structure import AnyStructure
 
 
 @dataclass(frozen=True)
@@ -45,9 +51,23 @@ class ConditionalLogLikelihood(RowScore):
 
     name = "cll"
     title = "conditional log-likelihood"
+    per_class = True
 
     def objective(
         self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
     ) -> PosteriorObjective:
         """See :class:`~milpbn.scores.Score`."""
         return PosteriorObjective(self.tables(space, rows, checkpoint))
+
+    def definition(
+        self, structure: AnyStructure, variables: Sequence[Variable], codes: Codes
+    ) -> float:
+        """See :class:`~milpbn.scores.Score`."""
+
+        def own_posteriors(train: Codes, test: Codes) -> FloatArray:
+            network = fit_classifier(structure, variables, train, self.smoothing)
+            posterior = log_posterior(network, test[:, 1:])
+            out: FloatArray = posterior[np.arange(len(test)), test[:, 0]]
+            return out
+
+        return float(by_fold(self, codes, own_posteriors).sum())

@@ -13,14 +13,18 @@ Keogh & Pazzani (1999), Learning augmented Bayesian classifiers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from milpbn._types import AnyFamilies
+from milpbn._types import AnyFamilies, Codes
 from milpbn.clock import Checkpoint, no_checkpoint
+from milpbn.encoding.columns import Variable
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
 from milpbn.families.tables import TIE
+from milpbn.scores.definition import margins
 from milpbn.scores.rows import RATE, RowObjective, RowScore
+from milpbn.structure import AnyStructure
 
 
 @dataclass(frozen=True)
@@ -44,9 +48,16 @@ class ClassificationRate(RowScore):
 
     name = "cr"
     title = "classification rate"
+    per_class = True
 
     def objective(
         self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
     ) -> RateObjective:
         """See :class:`~milpbn.scores.Score`."""
         return RateObjective(self.tables(space, rows, checkpoint))
+
+    def definition(
+        self, structure: AnyStructure, variables: Sequence[Variable], codes: Codes
+    ) -> float:
+        """See :class:`~milpbn.scores.Score`."""
+        return float((margins(self, structure, variables, codes) > TIE).sum())

@@ -27,10 +27,12 @@ class LocalScores(Score):
     source: str
     name = "local scores"
     title = "local scores from a file"
+    exact = True
+    decomposable = True
     generative = True
 
     def settings(self) -> dict[str, Any]:
-        """See :class:`~milpbn.scores.Score`."""
+        """Where the scores came from; the table is too large to show."""
         return {"source": self.source}
 
     def objective(

@@ -98,6 +98,7 @@ class MarginScore(RowScore):
         Desired log-margin; overrides `p`.
     """
 
+    exact = True
     binary: ClassVar[bool] = False
     p: float | None = 0.9
     gamma: float | None = None
@@ -120,7 +121,7 @@ class MarginScore(RowScore):
         return math.log(self.p / (1 - self.p))
 
     def settings(self) -> dict[str, Any]:
-        """See :class:`~milpbn.scores.Score`."""
+        """See :class:`~milpbn.scores.Score`; the gamma in force is always among them."""
         p = {} if self.p is None else {"p": self.p}
         return {**p, "gamma": self.hinge, **super().settings()}
 

@@ -16,7 +16,7 @@ from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.errors import OptionError
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
-from milpbn.families.smoothing import Laplace, Smoothing
+from milpbn.families.smoothing import Laplace, Smoothing, parse_smoothing
 from milpbn.families.tables import FamilyTables
 from milpbn.scores.base import Objective, Score
 
@@ -95,7 +95,7 @@ class RowScore(Score):
     Parameters
     ----------
     smoothing
-        How counts become probabilities.
+        How counts become probabilities; a text such as ``"laplace:0.5"`` is parsed.
     folds
         None: rows are scored with parameters learned from all rows. A number:
         every row is scored with parameters learned without its own fold.
@@ -106,22 +106,24 @@ class RowScore(Score):
     smoothing: Smoothing = field(default_factory=Laplace)
     folds: int | None = None
     fold_seed: int = 0
-    generative = False
     _tables_of: ClassVar[Callable[..., FamilyTables]] = FamilyTables.log_probabilities
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "smoothing", parse_smoothing(self.smoothing))
         if self.folds is not None and self.folds < 2:
             raise OptionError(f"cross-validation needs at least 2 folds, not {self.folds}")
 
     def settings(self) -> dict[str, Any]:
-        """See :class:`~milpbn.scores.Score`."""
-        folds = {} if self.folds is None else {"folds": self.folds, "fold_seed": self.fold_seed}
-        return {"smoothing": str(self.smoothing), **folds}
+        """See :class:`~milpbn.scores.Score`; without folds there is no seed of theirs."""
+        shown = super().settings()
+        if self.folds is None:
+            del shown["fold_seed"]
+        return shown
 
     def tables(
         self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
     ) -> FamilyTables:
-        """The tables that the rows look up, one copy a fold when cross-validated."""
+        """The tables that the rows look up, one copy per fold when cross-validated."""
         tables_of = type(self)._tables_of
         if self.folds is None:
             return tables_of(space, rows, self.smoothing, checkpoint)

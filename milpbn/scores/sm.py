@@ -9,14 +9,21 @@ Peharz & Pernkopf (2012), Exact maximum margin structure learning of Bayesian ne
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from milpbn._types import Codes
+from milpbn.encoding.columns import Variable
+from milpbn.scores.definition import margins
 from milpbn.scores.margin import MarginScore
+from milpbn.structure import AnyStructure
 
 
 @dataclass(frozen=True)
 class SoftMargin(MarginScore):
-    """The soft margin.
+    """The soft margin. The papers' MM is SM up to the factor lambda = 1 / gamma.
 
     Examples
     --------
@@ -25,4 +32,12 @@ class SoftMargin(MarginScore):
     """
 
     name = "sm"
+    aliases = ("mm",)
     title = "soft margin"
+    per_class = True
+
+    def definition(
+        self, structure: AnyStructure, variables: Sequence[Variable], codes: Codes
+    ) -> float:
+        """See :class:`~milpbn.scores.Score`."""
+        return float(np.minimum(margins(self, structure, variables, codes), self.hinge).sum())

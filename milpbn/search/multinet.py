@@ -33,8 +33,8 @@ from milpbn.structure import ClassStructures
 _ROUNDING = 1e-12
 
 MULTINETS = {
-    "multinet-cmi": "a tree for every class by mutual information",
-    "multinet-ear": "a forest for every class by explaining-away residual",
+    "multinet-cmi": "a tree per class by mutual information",
+    "multinet-ear": "a forest per class by explaining-away residual",
 }
 """Multinet learners by name."""
 

@@ -113,7 +113,7 @@ class OMIExtended(OMI):
     """OMI with iterative refinement of the parents."""
 
     name = "omi-cr-ext"
-    title = "order by mutual information, parents refined until nothing changes"
+    title = "omi-cr, parents refined until nothing changes"
     refine = True
 
 
@@ -121,7 +121,7 @@ class OMISP(OrderBased):
     """Order by mutual information with the class given one earlier feature."""
 
     name = "omisp-cr"
-    title = "order by mutual information given a single parent, parents by score"
+    title = "order by information given one parent, parents by score"
 
     def order(self, search: Search) -> list[int]:
         """Greedily; the first feature is the most informative one alone."""

@@ -41,7 +41,7 @@ class OMICRCL(OMI):
     """OMI whose parents are chosen with conditional-likelihood parameters."""
 
     name = "omi-crcl"
-    title = "order by mutual information, parents by classification rate with CL parameters"
+    title = "omi-cr with CL parameters inside"
 
     def run(self, search: Search) -> None:
         """See :class:`~milpbn.search.Learner`."""

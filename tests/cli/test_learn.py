@@ -73,7 +73,10 @@ def test_a_start_is_read_from_a_file(milpbn: Run, iris_model: Path) -> None:
         (("--dataset", "iris", "--method", "hcc"), "unknown method 'hcc'; did you mean hc?"),
         (("--dataset", "iris", "--method", "monolithic"), "unknown method 'monolithic'"),
         (("--dataset", "iris", "--folds", "1"), "'--folds': 1 is not in the range"),
-        (("--dataset", "iris", "--folds", "3", "--score", "mdl"), "it takes no folds"),
+        (
+            ("--dataset", "iris", "--folds", "3", "--score", "mdl"),
+            "--folds does not go with --score mdl",
+        ),
         (("--dataset", "iris", "--p", "0.8", "--score", "cr"), "--p does not go with --score cr"),
         (("--dataset", "iris", "--out", os.curdir), "it is a folder"),
         (("--dataset", "iris", "--gap", "1%"), "No such option"),

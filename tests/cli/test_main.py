@@ -83,7 +83,7 @@ def test_once_closed_signals_do_nothing() -> None:
 # In a process of its own
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("solve", "--help")])
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("mdc", "--help")])
 def test_help_does_not_wait_for_heavy_modules(process: Process, arguments: tuple[str]) -> None:
     code = (
         "import os, sys\nfrom milpbn.cli import main\nos._exit = sys.exit\n"

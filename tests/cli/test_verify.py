@@ -134,8 +134,8 @@ def test_a_wrong_bound_is_refuted_by_search_and_enumeration(
     """A worse structure, scored honestly, with a bound that says nothing better exists."""
     from milpbn import Encoder, load_dataset
     from milpbn.network.network import fit_network
-    from milpbn.network.rescore import rescore
     from milpbn.scores import make_score
+    from milpbn.scores.rescore import rescore
     from milpbn.structure import Structure
 
     def change(model: dict[str, Any]) -> None:

@@ -7,8 +7,8 @@ from problems import encoded, named, random_case
 from milpbn import learn_structure
 from milpbn.anytime import SolveOptions
 from milpbn.errors import ConstraintError
-from milpbn.network.rescore import rescore
-from milpbn.scores import make_score
+from milpbn.scores import applicable_settings, make_score
+from milpbn.scores.rescore import rescore
 
 
 @pytest.mark.parametrize("seed", range(90))
@@ -19,7 +19,7 @@ def test_engine_finds_and_proves_the_brute_force_optimum(engine, score, seed):
     data = encoded(codes, cards)
     parents, values = oracle.scores_of_all(score, codes, cards, **case)
     allowed = [k for k, s in enumerate(parents) if oracle.satisfies(s, **limits)]
-    instance = make_score(score, gamma=case["gamma"], ess=case["ess"])
+    instance = make_score(score, **applicable_settings(score, case))
 
     def learn():
         return learn_structure(
@@ -63,7 +63,7 @@ def test_augmented_families_have_their_own_optimum(engine, score, seed):
     result = learn_structure(
         encoded(codes, cards),
         method=engine,
-        structure_score=make_score(score, ess=case["ess"]),
+        structure_score=make_score(score, **applicable_settings(score, case)),
         max_parents=case["max_parents"],
         class_parents=case["class_parents"],
         augmented=True,

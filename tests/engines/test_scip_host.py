@@ -10,7 +10,7 @@ from problems import encoded, named, random_case
 from milpbn import Encoder, learn_structure, load_dataset
 from milpbn.anytime import SolveOptions
 from milpbn.errors import ConstraintError, OptionError
-from milpbn.scores import make_score
+from milpbn.scores import applicable_settings, make_score
 
 pytest.importorskip("pyscipopt")
 
@@ -28,7 +28,7 @@ def test_scip_finds_and_proves_the_brute_force_optimum(score, seed):
     def learn():
         return learn_structure(
             data,
-            structure_score=make_score(score, gamma=case["gamma"]),
+            structure_score=make_score(score, **applicable_settings(score, case)),
             start=None,
             max_parents=case["max_parents"],
             class_parents=case["class_parents"],

@@ -17,9 +17,9 @@ from milpbn.families import Constraints
 from milpbn.learning.classifier import structure_clock
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace
-from milpbn.network.rescore import rescore
 from milpbn.parameters import make_parameters
 from milpbn.scores import make_score
+from milpbn.scores.rescore import rescore
 from milpbn.structure import Structure
 
 

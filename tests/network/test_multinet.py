@@ -13,13 +13,13 @@ from milpbn.interchange import read_structure
 from milpbn.network.inference import accuracy, log_joint, log_posterior
 from milpbn.network.multinet import fit_multinet
 from milpbn.network.network import fit_network
-from milpbn.network.rescore import rescore
 from milpbn.parameters.convert import layout_of, with_tables
 from milpbn.parameters.losses import ConditionalLoss, MarginLoss
 from milpbn.parameters.optimise import Problem
 from milpbn.parameters.tables import Rows
 from milpbn.pictures import draw_multinet
 from milpbn.scores import make_score
+from milpbn.scores.rescore import rescore
 from milpbn.structure import ClassStructures, Structure
 
 METHODS = ("multinet-cmi", "multinet-ear")

@@ -10,6 +10,7 @@ import click
 from milpbn.cli.data import COLUMN_OPTIONS, FILE_OPTION, check_source
 from milpbn.cli.options import given_constraints, option_group, seed_option
 from milpbn.cli.params import Jobs, Names
+from milpbn.cli.registries import Registered, registry
 
 if TYPE_CHECKING:
     from milpbn.datasets.multi import MultiTable
@@ -35,7 +36,7 @@ model_options = option_group(
     (
         click.option(
             "--base",
-            type=click.Choice(["logistic", "gaussian-nb", "forest"]),
+            type=Registered(registry("milpbn.mdc.base", "BASES")),
             default="logistic",
             show_default=True,
             help="The base models.",
@@ -47,7 +48,7 @@ model_options = option_group(
         ),
         click.option(
             "--mixed",
-            type=click.Choice(["partition", "one-hot"]),
+            type=Registered(registry("milpbn.mdc.features", "MIXED")),
             default="partition",
             show_default=True,
             help="Categorical features partition the rows further, or become indicators.",

@@ -20,6 +20,7 @@ from milpbn.cli.mdc.options import (
 from milpbn.cli.models import describe_gbnc
 from milpbn.cli.options import constraint_options, output_options
 from milpbn.cli.params import Duration, refuse_overwriting
+from milpbn.cli.registries import Registered, registry
 from milpbn.cli.session import report_files
 from milpbn.cli.workers import ending_workers
 
@@ -50,14 +51,14 @@ _SETTINGS = (
 @constraint_options
 @click.option(
     "--loss",
-    type=click.Choice(["subset", "hamming"]),
+    type=Registered(registry("milpbn.mdc.gbnc", "LOSSES")),
     default="subset",
     show_default=True,
     help="Loss that predictions minimise; `milpbn predict --loss` can change it.",
 )
 @click.option(
     "--engine",
-    type=click.Choice(["branch-and-cut", "monolithic"]),
+    type=Registered(registry("milpbn.learning.methods", "ENGINES")),
     default="branch-and-cut",
     show_default=True,
     help="How the class network is found.",
