@@ -112,8 +112,8 @@ def _status(model: dict[str, Any]) -> None:
         (_objective, "the structure scores what the model says"),
         (_probability, "counting again"),
         (_encoder, "fitting the encoder again"),
-        (_forbidden, "obeys limits and constraints"),
-        (_limit, "obeys limits and constraints"),
+        (_forbidden, "satisfies limits and constraints"),
+        (_limit, "satisfies limits and constraints"),
         (_status, "the status optimal fits"),
     ],
 )
