@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.data import check_data_options, load_table, table_options
+from milpbn.cli.data import check_data_options, load_table, show_notes, table_options
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
 from milpbn.cli.options import (
     given_constraints,
@@ -151,9 +151,8 @@ def _check(options: dict[str, Any]) -> None:
 def _table(options: dict[str, Any]) -> Table:
     names = ("dataset", "file", "target", "categorical", "numeric", "drop", "missing")
     table = load_table(**{name: options[name] for name in names}, rows="train")
-    for note in table.notes:
-        if not options["quiet"]:
-            click.echo(f"note: {note}", err=True)
+    if not options["quiet"]:
+        show_notes(table.notes)
     return table
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milpbn.cli.data import show_notes
 from milpbn.cli.params import OutputFile, refuse_overwriting
 from milpbn.words import count
 
@@ -40,10 +41,9 @@ def predict(model_file: str, data_file: str, out: str | None) -> None:
 
     model = Model.load(model_file)
     needed = [c.name for c in model.encoder.columns]
-    frame = read_features(data_file, needed, target=model.encoder.target.name)
+    frame = read_features(data_file, needed, model.encoder.target.name)
     features = model.encoder.transform(frame)
-    for note in frame.attrs.get("notes", ()):
-        click.echo(f"note: {note}", err=True)
+    show_notes(frame.attrs["notes"])
     report_values(data_file, features.unseen, features.missing_counts)
     predictions = _predictions(model, features)
     text = predictions.to_csv(index=False, lineterminator="\n")

@@ -6,7 +6,13 @@ from typing import Any
 
 import click
 
-from milpbn.cli.data import DATA_OPTIONS, check_data_options, data_options, load_table
+from milpbn.cli.data import (
+    DATA_OPTIONS,
+    check_data_options,
+    data_options,
+    load_table,
+    show_notes,
+)
 from milpbn.cli.options import given_constraints, given_space, structure_options
 from milpbn.cli.params import Duration, Number, OutputFile, Size, refuse_overwriting
 
@@ -56,8 +62,7 @@ def scores(**options: Any) -> None:
     table = load_table(**{name: options[name] for name in DATA_OPTIONS})
     encoder = Encoder.fit(table)
     data = encoder.encode(table)
-    for note in data.notes:
-        click.echo(f"note: {note}", err=True)
+    show_notes(data.notes)
     constraints.check_names([v.name for v in data.variables], encoder.dropped)
     objective = build_objective(
         data,

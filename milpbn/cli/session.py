@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn import PROCESS_START
-from milpbn.cli.data import DATA_OPTIONS, check_data_options, load_table
+from milpbn.cli.data import DATA_OPTIONS, check_data_options, load_table, show_notes
 from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.options import given_constraints, given_space
 from milpbn.cli.params import refuse_overwriting
@@ -90,8 +90,7 @@ class Session:
         self.encoder = Encoder.fit(rows)
         self.data = self.encoder.encode(rows)
         self.clock.close_phase("encoding")
-        for note in self.data.notes:
-            self.table.print(f"note: {note}")
+        show_notes(self.data.notes, self.table.print)
         names = [v.name for v in self.data.variables]
         self.constraints.check_names(names, self.encoder.dropped)
 
@@ -150,16 +149,8 @@ class Session:
                 "n_rows": int(data.is_train.sum()),
                 "n_incomplete_rows": data.n_dropped_rows,
                 "missing": self.encoder.missing,
-                **self._columns(),
             },
         )
-
-    def _columns(self) -> dict[str, Any]:
-        """How the columns of a user's file were read, so that it can be read again."""
-        if self.options["file"] is None:
-            return {}
-        names = ("target", "categorical", "numeric", "drop")
-        return {"columns": {name: self.options[name] for name in names}}
 
     def deliver(self, model: Model) -> None:
         """Write the files that were asked for and print the report."""

@@ -145,7 +145,7 @@ def _run_fold(
             warnings.simplefilter("ignore", ConvergenceWarning)
             estimator.fit(table.features.iloc[train], table.target.iloc[train])
     except MilpbnError as error:
-        raise type(error)(f"{candidate.method}, fold {fold}: {error}") from error
+        raise error.at(f"{candidate.method}, fold {fold}") from error
     seconds = time.perf_counter() - began
     truth = table.target.iloc[test].to_numpy()
     proba = estimator.predict_proba(table.features.iloc[test])

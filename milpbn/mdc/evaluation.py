@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from milpbn.datasets.multi import MultiTable
+from milpbn.datasets.table import Table
 from milpbn.errors import DataError, MilpbnError, OptionError
 from milpbn.mdc.base import MultiDimensionalClassifier
 from milpbn.mdc.baselines import BinaryRelevance, ClassifierChains, ClassPowerset
@@ -80,7 +80,7 @@ def read_folds(path: str | Path, n_rows: int) -> npt.NDArray[np.int64]:
 
 
 def evaluate(
-    table: MultiTable,
+    table: Table,
     folds: npt.NDArray[np.int64],
     methods: Mapping[str, MultiDimensionalClassifier],
     *,
@@ -116,7 +116,7 @@ def evaluate(
 
 
 def _evaluate_fold(
-    table: MultiTable,
+    table: Table,
     test: npt.NDArray[np.bool_],
     name: str,
     fold: int,
@@ -126,7 +126,7 @@ def _evaluate_fold(
     try:
         method.fit(table.features[~test], table.targets[~test])
     except MilpbnError as error:
-        raise type(error)(f"{table.name}, fold {fold}, {name}: {error}") from error
+        raise error.at(f"{table.name}, fold {fold}, {name}") from error
     truth, rows = table.targets[test].to_numpy(dtype=object), table.features[test]
     if isinstance(method, GBNCClassifier):
         method.loss = "subset"

@@ -15,6 +15,7 @@ from milpbn.encoding.columns import Variable
 from milpbn.encoding.encoder import Encoder
 from milpbn.errors import MilpbnError, ModelFileError
 from milpbn.files import write_whole
+from milpbn.messages import Message, Spelling
 from milpbn.network.multinet import Classifier, Multinet, class_network
 from milpbn.network.network import Network
 from milpbn.result import ParameterReport, Result
@@ -23,10 +24,14 @@ from milpbn.structure import AnyStructure, ClassStructures, structure_from_dict
 FORMAT = "milpbn-model"
 VERSION = 1
 
-# Which commands read the files of each mark.
+# What reads the files of each mark.
 _READERS = {
-    FORMAT: "; use `milpbn inspect` and `milpbn predict`",
-    "milpbn-gbnc": "; it is a GBNC model, use `milpbn mdc inspect` and `mdc predict`",
+    FORMAT: Spelling(
+        "milpbn.network.model_file.Model.load", "`milpbn inspect` and `milpbn predict`"
+    ),
+    "milpbn-gbnc": Spelling(
+        "milpbn.mdc.model_file.GBNCModel.load", "`milpbn mdc inspect` and `milpbn mdc predict`"
+    ),
 }
 
 # What reading a file with wrong or missing entries may raise.
@@ -149,8 +154,9 @@ def read_marked_json(path: Path, what: str, mark: str, version: int) -> dict[str
         ) from None
     found = content.get("format") if isinstance(content, dict) else None
     if found != mark:
-        hint = _READERS.get(found, "") if isinstance(found, str) else ""
-        raise ModelFileError(f"{path} is not a {what} (no {mark!r} mark){hint}")
+        reader = _READERS.get(found) if isinstance(found, str) else None
+        hint = () if reader is None else (f"; it is marked {found!r}, use ", reader)
+        raise ModelFileError(Message(f"{path} is not a {what} (no {mark!r} mark)", *hint))
     if content.get("version") != version:
         raise ModelFileError(
             f"{path} has {what} format {content.get('version')!r}; this milpbn "

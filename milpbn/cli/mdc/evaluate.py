@@ -7,14 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milpbn.cli.data import check_data_options, several_targets_options, show_notes
 from milpbn.cli.interrupts import EXIT_STOPPED
-from milpbn.cli.mdc.options import (
-    check_data_options,
-    data_options,
-    load_multi,
-    make_classifier,
-    model_options,
-)
+from milpbn.cli.mdc.options import load_several, make_classifier, model_options
 from milpbn.cli.options import constraint_options, given_constraints
 from milpbn.cli.params import Names, OutputFile, refuse_overwriting
 from milpbn.cli.workers import ending_workers
@@ -24,11 +19,12 @@ if TYPE_CHECKING:
     from milpbn.mdc.evaluation import FoldScore
 
 _METHODS = ("gbnc", "br", "cc", "cp")
+_FOLDS = 10  # of a user's file
 _SETTINGS = ("base", "max_parents", "mixed", "max_discrete_parents", "seed", "folds", "chains")
 
 
 @click.command(short_help="Cross-validate GBNC and the baselines.")
-@data_options
+@several_targets_options
 @model_options
 @constraint_options
 @click.option(
@@ -83,11 +79,11 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
     from milpbn.files import write_whole
     from milpbn.mdc import evaluation
 
-    table = load_multi(options)
+    table = load_several(options)
     if options["fold_file"]:
         folds = evaluation.read_folds(options["fold_file"], len(table))
     else:
-        options["folds"] = options["folds"] or table.folds
+        options["folds"] = options["folds"] or table.folds or _FOLDS
         folds = evaluation.make_folds(len(table), options["folds"], options["seed"])
     settings = {
         **{name: options[name] for name in _SETTINGS},
@@ -99,8 +95,7 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
     if options["out"] and Path(options["out"]).exists():
         scores = evaluation.read_scores(options["out"], settings)
     if not options["quiet"]:
-        for note in table.notes:
-            click.echo(f"note: {note}", err=True)
+        show_notes(table.notes)
     n_runs = len(np.unique(folds)) * len(options["methods"])
 
     def listener(score: FoldScore) -> None:

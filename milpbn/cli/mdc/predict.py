@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milpbn.cli.data import show_notes
 from milpbn.cli.mdc.inspect import trust_option
 from milpbn.cli.params import OutputFile, refuse_overwriting
 from milpbn.words import count
@@ -42,16 +43,15 @@ def predict(
     """
     refuse_overwriting({"--out": out}, {"MODEL.json": model_file, "FILE": data_file})
     from milpbn.cli.predict import report_values
-    from milpbn.datasets.multi import read_multi_features
+    from milpbn.datasets import read_features
     from milpbn.files import write_whole
     from milpbn.mdc.model_file import GBNCModel
 
     model = GBNCModel.load(model_file, trust).classifier
     model.loss = loss or model.loss
-    frame = read_multi_features(data_file, model.encoder_.names, model.target_names_)
+    frame = read_features(data_file, model.encoder_.names, model.target_names_)
     features = model.encoder_.transform(frame)
-    for note in frame.attrs.get("notes", ()):
-        click.echo(f"note: {note}", err=True)
+    show_notes(frame.attrs["notes"])
     report_values(data_file, features.unseen, features.missing_counts)
     import pandas as pd
 
