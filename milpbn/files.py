@@ -1,4 +1,4 @@
-"""Whole files: writing so that nothing half-written stays behind, and reading marked JSON."""
+"""Whole files: writing without leaving incomplete files behind, and reading marked JSON."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from milpbn.errors import ModelFileError, OptionError
 
 
 def write_whole(path: str | Path, data: bytes | str) -> None:
-    """Write under a temporary name in the same folder, then move into place."""
+    """Write a file under a temporary name in the same folder, then rename it."""
     path = Path(path)
     content = data.encode() if isinstance(data, str) else data
     temporary = path.with_name(f".milpbn-{secrets.token_hex(6)}.tmp")
     try:
         try:
             if path.exists() and not (path.is_file() or path.is_dir()):
-                # A device or a pipe (/dev/stdout): to be written to, not to be replaced.
+                # A device or a pipe (/dev/stdout) is written to, not replaced.
                 path.write_bytes(content)
                 return
             temporary.write_bytes(content)
@@ -32,12 +32,12 @@ def write_whole(path: str | Path, data: bytes | str) -> None:
 
 
 def check_writable(path: str | Path) -> None:
-    """Raise at once where `write_whole` would fail at the end of a long run."""
+    """Raise now if `write_whole` would fail at the end of a long run."""
     path = Path(path)
     if path.is_dir():
         raise OptionError(f"cannot write {path}: it is a folder")
     if path.exists() and not path.is_file():
-        # A device (/dev/null, /dev/stdout) is written to, whatever its folder allows.
+        # A device (/dev/null, /dev/stdout) can be written to even if its folder cannot.
         if not os.access(path, os.W_OK):
             raise OptionError(f"cannot write {path}: no permission")
         return

@@ -46,13 +46,12 @@ def mixed():
     return frame, y
 
 
-def test_score_is_a_parameter_and_a_method(iris):
+def test_the_score_of_the_structure_is_a_parameter_and_score_is_a_method(iris):
     X, y = iris
     model = small(structure_score="mdl")
-    assert model.get_params()["score"] == "mdl"
-    assert "score='mdl'" in repr(model)
-    assert clone(model).get_params()["score"] == "mdl"
-    model.set_params(score="sbm").fit(X, y)
+    assert "structure_score='mdl'" in repr(model)
+    assert clone(model).get_params()["structure_score"] == "mdl"
+    model.set_params(structure_score="sbm").fit(X, y)
     assert model.result_.score == "sbm"
     assert model.score(X, y) == np.mean(model.predict(X) == y)
 
@@ -69,7 +68,9 @@ def test_fitted_attributes_tell_the_result(iris):
 
 def test_grid_search_cross_validation_and_pipeline(iris):
     X, y = iris
-    search = GridSearchCV(small(), {"score": ["sm", "mdl"], "p": [0.6, 0.9]}, cv=2).fit(X, y)
+    search = GridSearchCV(small(), {"structure_score": ["sm", "mdl"], "p": [0.6, 0.9]}, cv=2).fit(
+        X, y
+    )
     assert search.best_score_ > 0.8
     out = cross_val_predict(small(), X, y, cv=3, method="predict_proba")
     assert out.shape == (150, 3)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from milpbn.cli.data import check_data_options, load_table, table_options
+from milpbn.cli.data import check_data_options, load_table, show_notes, table_options
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
 from milpbn.cli.options import (
     check_score,
@@ -139,9 +139,8 @@ def run_evaluation(
     from milpbn.bar import Bar
     from milpbn.evaluation import evaluate as run
 
-    for note in table.notes:
-        if not options["quiet"]:
-            click.echo(f"note: {note}", err=True)
+    if not options["quiet"]:
+        show_notes(table.notes)
     folds = Bar(sys.stderr, "folds; Ctrl-C keeps finished ones", quiet=options["quiet"])
     with folds as bar, ending_workers(options["jobs"], kill=True):
 

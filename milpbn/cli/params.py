@@ -215,7 +215,7 @@ class ArcParam(_ParamType):
         try:
             return parse_arc(str(value))
         except ConstraintError as error:
-            self.fail(str(error), param, ctx)
+            self.fail(error.on_command_line(), param, ctx)
 
 
 class ScoreName(_ParamType):
@@ -231,7 +231,7 @@ class ScoreName(_ParamType):
         try:
             return make_score(str(value).lower()).name
         except OptionError as error:
-            self.fail(str(error), param, ctx)
+            self.fail(error.on_command_line(), param, ctx)
 
 
 class SmoothingText(_ParamType):
@@ -247,7 +247,7 @@ class SmoothingText(_ParamType):
         try:
             return str(parse_smoothing(str(value)))
         except OptionError as error:
-            self.fail(str(error), param, ctx)
+            self.fail(error.on_command_line(), param, ctx)
 
 
 class Counts(_ParamType):
@@ -284,7 +284,7 @@ class ParametersText(_ParamType):
         try:
             return str(make_parameters(str(value)))
         except OptionError as error:
-            self.fail(str(error), param, ctx)
+            self.fail(error.on_command_line(), param, ctx)
 
 
 class OutputFile(_ParamType):
@@ -312,7 +312,7 @@ class OutputFile(_ParamType):
         try:
             check_writable(path)
         except OptionError as error:
-            self.fail(str(error), param, ctx)
+            self.fail(error.on_command_line(), param, ctx)
         return path
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milpbn.cli.data import show_notes
 from milpbn.cli.models import trust_option
 from milpbn.cli.params import OutputFile, refuse_overwriting
 from milpbn.words import count
@@ -124,8 +125,7 @@ def _report_values(
     missing_counts: Mapping[str, int],
 ) -> None:
     """Notes on the reading, on values that the model does not know, and on missing ones."""
-    for note in frame.attrs.get("notes", ()):
-        click.echo(f"note: {note}", err=True)
+    show_notes(frame.attrs.get("notes", ()))
     for column, values in unseen.items():
         _note_unseen(file, column, "value", values, "treated as missing")
     if missing_counts:

@@ -6,7 +6,13 @@ from typing import Any
 
 import click
 
-from milpbn.cli.data import DATA_OPTIONS, check_data_options, data_options, load_table
+from milpbn.cli.data import (
+    DATA_OPTIONS,
+    check_data_options,
+    data_options,
+    load_table,
+    show_notes,
+)
 from milpbn.cli.options import check_score, ess_option, given_settings, structure_options
 from milpbn.cli.params import Duration, OutputFile, Size, refuse_overwriting
 from milpbn.cli.registries import Registered, decomposable_scores
@@ -54,8 +60,7 @@ def scores(**options: Any) -> None:
     clock = Clock(options["time_limit"], started=PROCESS_START)
     settings = given_settings(options)
     encoded = encode(load_table(**{name: options[name] for name in DATA_OPTIONS}))
-    for note in encoded.data.notes:
-        click.echo(f"note: {note}", err=True)
+    show_notes(encoded.data.notes)
     assert settings.space.constraints is not None
     names = [v.name for v in encoded.data.variables]
     settings.space.constraints.check_names(names, encoded.encoder.dropped)

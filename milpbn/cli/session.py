@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn import PROCESS_START
-from milpbn.cli.data import DATA_OPTIONS, check_data_options, load_table
+from milpbn.cli.data import DATA_OPTIONS, check_data_options, load_table, show_notes
 from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.options import check_score
 from milpbn.cli.params import refuse_overwriting
@@ -84,8 +84,7 @@ class Session:
         rows = load_table(**{name: self.options[name] for name in DATA_OPTIONS})
         self.clock.close_phase("loading")
         self.encoded = encode(rows, self.clock)
-        for note in self.data.notes:
-            self.table.print(f"note: {note}")
+        show_notes(self.data.notes, self.table.print)
 
     def listener(self, point: TracePoint) -> None:
         """Show an any-time event; once there is a result, nothing may stop it from being saved.

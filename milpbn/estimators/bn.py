@@ -337,7 +337,7 @@ class BNClassifier(TableClassifier):
         return Table(
             name="X",
             features=pd.DataFrame(columns),
-            target=pd.Series(np.array(states, dtype=object)[index], dtype=object, name=name),
+            targets=pd.DataFrame({name: np.array(states, dtype=object)[index]}, dtype=object),
             numeric=tuple(c for c in columns if c not in categorical),
             states={name: states},
             missing=self.missing,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -19,7 +18,6 @@ from milpbn.evaluation.protocol import RowNumbers, ValidationSplit, part
 from milpbn.evaluation.records import Predictions
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.maximise import warm_starter
-from milpbn.learning.methods import METHODS
 from milpbn.learning.model import Model
 from milpbn.learning.settings import Settings, make_settings
 from milpbn.mdc.metrics import exact_match_score, hamming_score
@@ -56,13 +54,17 @@ class Learned(Protocol):
         """Predict test rows, which are `rows` of the whole table."""
 
 
-class Contender(ABC):
-    """A method that an evaluation compares; `parameters` is empty for other classifiers."""
+class Contender(Protocol):
+    """A method that an evaluation compares."""
 
-    method: str
-    parameters: str = ""
+    @property
+    def method(self) -> str:
+        """Its label in the table."""
 
-    @abstractmethod
+    @property
+    def parameters(self) -> str:
+        """How its parameters are learned; empty for classifiers that are not milpbn's."""
+
     def learn(self, table: Table, seed: int) -> Learned:
         """Learn from all rows of a table; an interrupted run raises KeyboardInterrupt."""
 
@@ -92,7 +94,7 @@ class LearnedNetwork:
 
 
 @dataclass(frozen=True)
-class NetworkContender(Contender):
+class NetworkContender:
     """A method of milpbn; `grid` holds what validation on the training rows selects."""
 
     method: str
@@ -175,7 +177,7 @@ class LearnedEstimator:
 
 
 @dataclass(frozen=True)
-class EstimatorContender(Contender):
+class EstimatorContender:
     """Any scikit-learn classifier, for one class variable or several."""
 
     method: str
@@ -223,8 +225,6 @@ def _contender(
     label: str, parameters: str, select: Mapping[str, Sequence[Any]], settings: Mapping[str, Any]
 ) -> Contender:
     method, _, score = label.partition(":")
-    if method not in METHODS:
-        raise OptionError(f"unknown method {method!r}; known methods: {', '.join(METHODS)}")
     names = {**settings, "method": method, "parameters": parameters}
     names["seed"] = names.pop("random_state", 0)
     names |= {"structure_score": score} if score else {}

@@ -157,7 +157,7 @@ def _run_fold(
             warnings.simplefilter("ignore", ConvergenceWarning)
             learned = contender.learn(part(table, train), seed)
     except MilpbnError as error:
-        raise type(error)(f"{contender.method}, fold {fold}: {error}") from error
+        raise error.at(f"{contender.method}, fold {fold}") from error
     seconds = time.perf_counter() - began
     measures, predictions = learned.measure(part(table, test), np.sort(test))
     network, result = learned.network, learned.result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from difflib import get_close_matches
 
 from milpbn.engines.branch_and_cut import solve_branch_and_cut
 from milpbn.engines.monolithic import solve_monolithic
@@ -31,6 +32,10 @@ def check_method(method: Method, score: Score) -> None:
     """Raise for a method that does not exist or cannot maximise the score."""
     if not isinstance(method, str):
         return
+    if method not in METHODS:
+        near = get_close_matches(method, METHODS, n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise OptionError(f"unknown method {method!r}; {hint}known methods: {', '.join(METHODS)}")
     if method in ENGINES and not score.exact:
         raise OptionError(
             f"the score {score.name} cannot be solved exactly; choose another score or one of "
@@ -38,8 +43,6 @@ def check_method(method: Method, score: Score) -> None:
         )
     if method in MULTINETS:
         check_per_class(score)
-    if method not in METHODS:
-        raise OptionError(f"unknown method {method!r}; known methods: {', '.join(METHODS)}")
 
 
 def method_name(method: Method) -> str:

@@ -26,6 +26,7 @@ from milpbn.mdc.features import FeatureEncoder
 from milpbn.mdc.gbnc import GBNCClassifier
 from milpbn.mdc.local_models import ConfigurationModel, LocalModel
 from milpbn.mdc.training import Training
+from milpbn.messages import Message, option
 from milpbn.result import Result
 
 FORMAT = "milpbn-gbnc"
@@ -113,7 +114,7 @@ class GBNCModel:
             model = _classifier(content, _unpack(content["base_models"], trusted))
             return cls(model, dict(content["settings"]), dict(content["data"]))
         except _UntrustedError as error:
-            raise ModelFileError(f"{path}: {error}") from None
+            raise error.at(str(path)) from None
         except _DAMAGE as error:
             reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else error
             raise ModelFileError(f"{path} is a damaged GBNC model: {reason}") from None
@@ -216,9 +217,11 @@ def _unpack(packed: Mapping[str, Any], trusted: Sequence[str]) -> list[Any]:
     unknown = sorted(set(skops.io.get_untrusted_types(data=content)) - set(trusted))
     if unknown:
         raise _UntrustedError(
-            f"the base models hold objects of types that are not trusted: {', '.join(unknown)}. "
-            "If you know where the file comes from, name these types: "
-            "GBNCModel.load(..., trusted=[...]), or --trust TYPE on the command line"
+            Message(
+                f"the base models hold objects of types that are not trusted: "
+                f"{', '.join(unknown)}. If you trust the source of the file, allow them with ",
+                option("trusted", unknown, flag="trust"),
+            )
         )
     return list(skops.io.loads(content, trusted=list(trusted)))
 

@@ -98,7 +98,7 @@ def from_papers(name: str) -> Table | None:
     return Table(
         name=name,
         features=features.astype(float) if name in NUMERIC else features,
-        target=frame["class"],
+        targets=frame["class"],
         numeric=tuple(features) if name in NUMERIC else (),
         is_train=np.arange(len(frame)) < SPLITS[name],
     )

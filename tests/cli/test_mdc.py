@@ -153,7 +153,11 @@ def test_published_folds_are_used(milpbn, rows, tmp_path):
         (("solve", "--data", "x.csv"), 2, "--data needs --targets"),
         (("solve", "--data", "none.csv", "--targets", "a,b"), 1, "there is no file none.csv"),
         (("solve", "--dataset", "Jurra"), 1, "did you mean mdc/Jura?"),
-        (("solve", "--dataset", "iris"), 1, "one class variable"),
+        (
+            ("solve", "--dataset", "iris"),
+            1,
+            "one class variable, 'class'; choose one of flare2_mdc3, mdc/Adult",
+        ),
         (("solve", "--dataset", "Jura", "--targets", "a,b"), 2, "--targets goes with --data"),
         (("solve", "--dataset", "Jura", "--base", "svm"), 2, "Invalid value for '--base'"),
         (("solve", "--dataset", "Jura", "--jobs", "0"), 2, "is no number of processes"),
@@ -172,15 +176,49 @@ def test_bad_input_is_told_without_a_traceback(milpbn, arguments, code, message)
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize("command", ["solve", "learn", "evaluate", "missing-curve", "scores"])
+def test_the_other_commands_want_one_class_variable(milpbn, command):
+    options = ("--score", "mdl") if command == "scores" else ()
+    done = milpbn(command, "--dataset", "Jura", *options)
+    assert done.exit_code == 1
+    assert "mdc/Jura has 2 class variables ('class_1', 'class_2')" in done.stderr
+    assert "use `milpbn mdc solve` for several" in done.stderr
+    assert done.stdout == ""
+
+
+def test_one_target_of_a_file_is_not_enough(milpbn, rows):
+    done = milpbn("mdc", "solve", "--data", rows, "--targets", "kind")
+    assert done.exit_code == 1
+    assert "vehicles.csv has one class variable, 'kind'; name several, or use" in done.stderr
+
+
+def test_a_model_says_how_its_file_was_read(model, rows):
+    data = json.loads(model.read_text())["data"]
+    assert data["file"] == str(rows)
+    assert data["columns"] == {
+        "target": ["kind", "wheels"],
+        "categorical": [],
+        "numeric": [],
+        "drop": [],
+    }
+
+
+def test_a_users_file_has_ten_folds(milpbn, rows):
+    options = ("--data", rows, "--targets", "kind,wheels", "--base", "gaussian-nb")
+    done = milpbn("mdc", "evaluate", *options, "--methods", "br", "--json")
+    assert done.exit_code == 0
+    assert {s["fold"] for s in json.loads(done.stdout)["scores"]} == set(range(1, 11))
+
+
 def test_targets_of_a_file_are_checked(milpbn, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("x,a,b\n1,u,k\n2,v,k\n3,u,k\n")
     done = milpbn("mdc", "solve", "--data", path, "--targets", "a,b")
     assert done.exit_code == 1
-    assert "target 'b' says 'k' in every row" in done.stderr
+    assert "target 'b' is 'k' in every row" in done.stderr
     done = milpbn("mdc", "solve", "--data", path, "--targets", "a,b", "--numeric", "b")
     assert done.exit_code == 1
-    assert "--numeric b: this column is the target" in done.stderr
+    assert "--numeric b: 'b' is a target" in done.stderr
 
 
 @pytest.fixture(scope="session")

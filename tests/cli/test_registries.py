@@ -12,7 +12,6 @@ import click
 import numpy as np
 import pytest
 from click.testing import Result
-from milpbn.maximising import ENGINES
 from milpbn.missing_curve import DEFAULT_CLASSIFIERS
 from scipy.special import xlogy
 
@@ -20,6 +19,7 @@ from milpbn import Encoder, Model, load_dataset
 from milpbn.anytime.options import EMITTERS, HOSTS
 from milpbn.cli import cli
 from milpbn.interchange import FORMATS
+from milpbn.learning.methods import ENGINES
 from milpbn.mdc.base import BASES
 from milpbn.mdc.features import MIXED
 from milpbn.mdc.gbnc import LOSSES

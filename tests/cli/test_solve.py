@@ -179,14 +179,21 @@ def test_a_messy_file_is_read_with_notes(milpbn: Run, messy_csv: Path) -> None:
     notes = [line for line in result.stderr.splitlines() if line.startswith("note: ")]
     for part in (
         "'Größe (cm)' is read with decimal commas",
-        "'Kennung' is dropped",
-        "'Nr' is dropped",
+        "'Kennung' is dropped: it has 60 different values in 60 rows, like an identifier; "
+        "--categorical Kennung keeps it.",
+        "'Nr' is dropped: it counts up or down like a row number; --numeric Nr keeps it.",
         "'konst' is dropped",
         "Left out: 6 rows with a missing feature",
     ):
         assert any(part in note for note in notes), part
     assert _fields(result.stdout)["rows"] == "54 training (6 incomplete rows left out)"
     assert "Klasse №" in result.stdout
+
+
+def test_notes_in_json_name_options_as_they_are_typed(milpbn: Run, messy_csv: Path) -> None:
+    result = milpbn("solve", "--data", messy_csv, "--target", "Klasse №", "--json", "--quiet")
+    notes = json.loads(result.stdout)["notes"]
+    assert any(note.endswith("--numeric Nr keeps it.") for note in notes)
 
 
 def test_missing_can_be_a_state(milpbn: Run, messy_csv: Path) -> None:
@@ -214,11 +221,11 @@ def test_parquet_and_arff(milpbn: Run, iris_rows: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--target", "Klasse"), "there is no column 'Klasse' (close matches are 'Klasse №')"),
-        (("--target", "konst"), "target 'konst' says 'x' in every row"),
+        (("--target", "Klasse"), "there is no column 'Klasse' (close matches: 'Klasse №')"),
+        (("--target", "konst"), "target 'konst' is 'x' in every row"),
         (("--target", "Größe (cm)"), "looks like regression, not classification"),
         (("--target", "Klasse №", "--drop", "Farb"), "--drop: there is no column 'Farb'"),
-        (("--target", "Klasse №", "--numeric", "Farbe"), "column 'Farbe' holds no number"),
+        (("--target", "Klasse №", "--numeric", "Farbe"), "column 'Farbe' holds no numbers"),
         (("--target", "Klasse №", "--drop", "Farbe,Größe (cm)"), "no feature is left"),
     ],
 )
@@ -236,7 +243,7 @@ def test_columns_that_cannot_be_used_are_named(
         ("empty.csv", b"", "the file is empty"),
         ("header.csv", b"a,b\n", "no rows below them"),
         ("ragged.csv", b"a,b\n1,2\n1,2,3\n", "line 3 has 3 fields"),
-        ("bytes.csv", b"a,b\n\x00\x01", "this is no text file"),
+        ("bytes.csv", b"a,b\n\x00\x01", "this is not a text file"),
         ("bad.parquet", b"PAR1 and no more", "not a readable Parquet file"),
     ],
 )
@@ -318,7 +325,7 @@ def test_wrong_options_are_named_at_once(
     ("options", "message"),
     [
         (("--dataset", "irsi"), "there is no data set 'irsi'; did you mean iris?"),
-        (("--dataset", "mdc/Jura"), "multi-dimensional"),
+        (("--dataset", "mdc/Jura"), "use `milpbn mdc solve` for several"),
         (("--dataset", "iris", "--memory-limit", "1KB"), "the memory limit is"),
         (
             ("--dataset", "vehicle", "--memory-limit", "20MB", "--engine", "monolithic"),

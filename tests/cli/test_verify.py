@@ -59,6 +59,13 @@ def test_a_users_file_is_read_again_as_it_was(milpbn: Run, messy_csv: Path, tmp_
     options = ("--target", "Klasse №", "--drop", "Kennung", "--missing", "state", "--quiet")
     result = milpbn("solve", "--data", file, *options, "--out", model)
     assert result.exit_code == 0, result.output
+    columns = json.loads(model.read_text())["data"]["columns"]
+    assert columns == {
+        "target": "Klasse №",
+        "categorical": [],
+        "numeric": [],
+        "drop": ["Kennung"],
+    }
     agreed = milpbn("verify", model)
     assert agreed.exit_code == 0, agreed.output
     moved = file.rename(tmp_path / "moved.csv")
@@ -112,8 +119,8 @@ def _status(model: dict[str, Any]) -> None:
         (_objective, "the structure scores what the model says"),
         (_probability, "counting again"),
         (_encoder, "fitting the encoder again"),
-        (_forbidden, "obeys limits and constraints"),
-        (_limit, "obeys limits and constraints"),
+        (_forbidden, "satisfies limits and constraints"),
+        (_limit, "satisfies limits and constraints"),
         (_status, "the status optimal fits"),
     ],
 )

@@ -26,7 +26,7 @@ def copies():
     return Table(
         name="copies",
         features=frame,
-        target=pd.Series(label.astype(str), name="class"),
+        targets=pd.Series(label.astype(str), name="class"),
         numeric=tuple(f"x{j}" for j in range(1, 10, 2)),
         is_train=np.arange(400) < 300,
     )

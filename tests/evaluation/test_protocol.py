@@ -16,7 +16,7 @@ def table_of(labels):
     return Table(
         name="toy",
         features=pd.DataFrame({"x": np.arange(len(labels), dtype=float)}),
-        target=pd.Series(list(labels), dtype=object, name="class"),
+        targets=pd.Series(list(labels), dtype=object, name="class"),
         numeric=("x",),
     )
 

@@ -15,7 +15,7 @@ def heart():
 
 @pytest.mark.parametrize("score", ["sm", "sbm"])
 def test_every_p_is_solved_as_it_would_be_alone(heart, score):
-    settings = {"score": score, "max_parents": 1}
+    settings = {"structure_score": score, "max_parents": 1}
     results = learn_grid(heart, [0.9, 0.55, 0.7], **settings)
     assert list(results) == [0.55, 0.7, 0.9]
     for p, result in results.items():

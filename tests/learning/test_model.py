@@ -111,7 +111,8 @@ def test_a_foreign_file_is_named(saved, content, message):
 def test_another_version_is_named(saved, version):
     damage(saved, lambda content: content.update(version=version))
     with pytest.raises(
-        ModelFileError, match=rf"iris\.json has milpbn model format {version!r}; this"
+        ModelFileError,
+        match=rf"iris\.json has version {version!r} of the format 'milpbn-model'; this",
     ):
         Model.load(saved)
 

@@ -154,7 +154,7 @@ def test_the_memory_limit_reaches_the_model():
 
 
 def test_a_learner_that_reports_a_wrong_score_is_caught(data, monkeypatch):
-    monkeypatch.setattr("milpbn.learning.rescore", lambda *_: 12345.0)
+    monkeypatch.setattr("milpbn.learning.structure.rescore", lambda *_: 12345.0)
     with pytest.raises(SolverError, match=r"scores 12345\.0 when computed from the data"):
         learn(data)
 

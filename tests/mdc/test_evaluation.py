@@ -4,7 +4,7 @@ import pytest
 from scipy.stats import wilcoxon
 from sklearn.naive_bayes import GaussianNB
 
-from milpbn.datasets.multi import MultiTable
+from milpbn.datasets import Table
 from milpbn.errors import DataError, OptionError
 from milpbn.mdc import BinaryRelevance, GBNCClassifier, exact_match_score, hamming_score
 from milpbn.mdc.evaluation import (
@@ -26,9 +26,7 @@ def table():
     x = rng.normal(size=120)
     first = np.where(x + 0.5 * rng.normal(size=120) > 0, "a", "b")
     second = np.where(rng.random(120) < 0.8, first, "c")
-    return MultiTable(
-        "toy", pd.DataFrame({"x": x}), pd.DataFrame({"p": first, "q": second}), ("x",)
-    )
+    return Table("toy", pd.DataFrame({"x": x}), pd.DataFrame({"p": first, "q": second}), ("x",))
 
 
 def methods():
@@ -72,7 +70,7 @@ def test_known_scores_are_not_computed_again(table):
 def test_labels_that_only_a_test_fold_has_are_errors(table):
     targets = table.targets.copy()
     targets.loc[0, "q"] = "rare"
-    rare = MultiTable("toy", table.features, targets, ("x",))
+    rare = Table("toy", table.features, targets, ("x",))
     folds = np.where(np.arange(120) < 40, 1, 2)
     scores = evaluate(rare, folds, {"br": BinaryRelevance(GaussianNB())})
     assert scores[0].hamming < 1.0
@@ -80,7 +78,7 @@ def test_labels_that_only_a_test_fold_has_are_errors(table):
 
 def test_a_fold_without_a_class_variable_is_named(table):
     targets = table.targets.assign(q=["z"] * 40 + ["y"] * 80)
-    odd = MultiTable("toy", table.features, targets, ("x",))
+    odd = Table("toy", table.features, targets, ("x",))
     folds = np.where(np.arange(120) < 40, 1, 2)
     with pytest.raises(DataError, match="toy, fold 1, br: the class variable 'q' has one class"):
         evaluate(odd, folds, {"br": BinaryRelevance(GaussianNB())})

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from milpbn.datasets import read_multi_table
+from milpbn.datasets import read_table
 from milpbn.mdc import BinaryRelevance, GBNCClassifier
 from milpbn.mdc.evaluation import evaluate, read_folds, summarise
 
@@ -21,7 +21,7 @@ def published(name, d):
     if "MILPBN_VERIFY_DATA" not in os.environ or not (folder / f"{name}.csv.gz").exists():
         pytest.skip(f"the rows of {name} are not at hand: set MILPBN_VERIFY_DATA")
     targets = [f"class_{j}" for j in range(1, d + 1)]
-    table = read_multi_table(folder / f"{name}.csv.gz", targets)
+    table = read_table(folder / f"{name}.csv.gz", targets)
     return table, read_folds(folder / f"{name}.folds.csv.gz", len(table))
 
 

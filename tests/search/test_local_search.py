@@ -54,7 +54,7 @@ def test_never_ends_below_its_start_for_any_row_score(score, folds):
     data = encoded(codes, cards)
     names = [v.name for v in data.variables]
     start = Structure.from_arcs(names, [("class", names[1])])
-    settings = {"score": score, "folds": folds, **space}
+    settings = {"structure_score": score, "folds": folds, **space}
     search = LocalSearch(patience=5)
     result = learn_structure(data, method=search, start=start, **settings)
     objective = build_objective(data, make_score(score, folds=folds), SearchSpace(**space))

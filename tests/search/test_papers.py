@@ -31,7 +31,7 @@ def rows_of_the_papers(name, n_train):
     return Table(
         name=name,
         features=frame.drop(columns="class"),
-        target=frame["class"],
+        targets=frame["class"],
         numeric=(),
         is_train=np.arange(len(frame)) < n_train,
     )

@@ -6,14 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milpbn.cli.data import check_data_options, several_targets_options
 from milpbn.cli.evaluate import run_evaluation
-from milpbn.cli.mdc.options import (
-    check_data_options,
-    data_options,
-    load_multi,
-    make_classifier,
-    model_options,
-)
+from milpbn.cli.mdc.options import load_several, make_classifier, model_options
 from milpbn.cli.options import constraint_options
 from milpbn.cli.params import Names, OutputFile, refuse_overwriting
 
@@ -24,7 +19,7 @@ _METHODS = ("gbnc", "br", "cc", "cp")
 
 
 @click.command(short_help="Cross-validate GBNC and the baselines.")
-@data_options
+@several_targets_options
 @model_options
 @constraint_options
 @click.option(
@@ -77,7 +72,7 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
     run_evaluation(
         ctx,
         options,
-        load_multi(options),
+        load_several(options),
         _methods(options),
         folds=options["folds"],
         fold_file=options["fold_file"],

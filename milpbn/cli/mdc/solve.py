@@ -9,14 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn import PROCESS_START
+from milpbn.cli.data import check_data_options, several_targets_options, show_notes
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
-from milpbn.cli.mdc.options import (
-    check_data_options,
-    data_options,
-    load_multi,
-    make_classifier,
-    model_options,
-)
+from milpbn.cli.mdc.options import load_several, make_classifier, model_options
 from milpbn.cli.models import describe_gbnc
 from milpbn.cli.options import constraint_options, output_options
 from milpbn.cli.params import Duration, refuse_overwriting
@@ -26,7 +21,7 @@ from milpbn.cli.workers import ending_workers
 
 if TYPE_CHECKING:
     from milpbn.clock import Clock
-    from milpbn.datasets.multi import MultiTable
+    from milpbn.datasets.table import Table
     from milpbn.mdc import GBNCClassifier
     from milpbn.mdc.model_file import GBNCModel
     from milpbn.result import TracePoint
@@ -46,7 +41,7 @@ _SETTINGS = (
 
 
 @click.command(short_help="Learn a class network exactly.")
-@data_options
+@several_targets_options
 @model_options
 @constraint_options
 @click.option(
@@ -97,11 +92,10 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     model = make_classifier(options)
     model.loss, model.engine = options["loss"], options["engine"]
     model.start = start_structure(options["warm_start"])
-    table = load_multi(options)
+    table = load_several(options)
     clock.close_phase("loading")
     if not options["quiet"]:
-        for note in table.notes:
-            click.echo(f"note: {note}", err=True)
+        show_notes(table.notes)
     with ending_workers(options["jobs"]):
         _learn(ctx, model, table, clock, options)
     _deliver(model, table, options)
@@ -111,7 +105,7 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
 def _learn(
     ctx: click.Context,
     model: GBNCClassifier,
-    table: MultiTable,
+    table: Table,
     clock: Clock,
     options: dict[str, Any],
 ) -> None:
@@ -148,7 +142,7 @@ def _learn(
         )
 
 
-def _deliver(model: GBNCClassifier, table: MultiTable, options: dict[str, Any]) -> None:
+def _deliver(model: GBNCClassifier, table: Table, options: dict[str, Any]) -> None:
     from milpbn.cli.report import trace_csv
     from milpbn.files import write_whole
     from milpbn.mdc.model_file import GBNCModel
@@ -159,7 +153,12 @@ def _deliver(model: GBNCClassifier, table: MultiTable, options: dict[str, Any]) 
             **{name: options[name] for name in _SETTINGS},
             "constraints": model.constraints.to_dict() if model.constraints else {},
         },
-        data={**table.source, "name": table.name, "n_rows": len(table)},
+        data={
+            **table.source,
+            "name": table.name,
+            "n_rows": len(table),
+            "missing": table.missing,
+        },
     )
     if options["trace_file"]:
         write_whole(options["trace_file"], trace_csv(model.result_))
@@ -170,7 +169,7 @@ def _deliver(model: GBNCClassifier, table: MultiTable, options: dict[str, Any]) 
     report_files(options, ("out", "trace_file"))
 
 
-def _training_scores(model: GBNCClassifier, table: MultiTable) -> dict[str, float]:
+def _training_scores(model: GBNCClassifier, table: Table) -> dict[str, float]:
     from milpbn.mdc import exact_match_score, hamming_score
 
     predicted = model.predict(table.features)
