@@ -11,6 +11,7 @@ import click
 from milpbn.cli.data import check_data_options, load_table, show_notes, table_options
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
 from milpbn.cli.options import (
+    check_score,
     given_constraints,
     score_options,
     seed_option,
@@ -18,6 +19,7 @@ from milpbn.cli.options import (
     structure_options,
 )
 from milpbn.cli.params import Candidates, Duration, Gap, Jobs, Names, OutputFile, refuse_overwriting
+from milpbn.cli.registries import RegistryOption, parameter_learners
 from milpbn.cli.session import report_files
 from milpbn.cli.workers import ending_workers
 
@@ -40,11 +42,14 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--parameters",
+    cls=RegistryOption,
     type=Names(),
     default="ml",
     show_default=True,
     metavar="NAME,...",
-    help="How the parameters are learned: ml, cl, mm; a setting as in cl:penalty=0.1.",
+    help_from=lambda: (
+        f"How the parameters are learned: {parameter_learners()}; a setting as in cl:penalty=0.1."
+    ),
 )
 @score_options
 @structure_options
@@ -157,8 +162,8 @@ def run_evaluation(
 
 def _check(options: dict[str, Any]) -> None:
     check_data_options(options)
-    if options["p"] is not None and options["gamma"] is not None:
-        raise click.UsageError("give --p or --gamma, not both")
+    # p and gamma may be meant for a score that only one of the methods has.
+    check_score(options, ("ess",))
     names = [name for name, _ in options["select"]]
     for name in ("p", "gamma"):
         if options[name] is not None and {"p", "gamma"} & set(names):
@@ -183,8 +188,6 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
     constraints = given_constraints(options)
     score = options["score"]
     if options["ess"] is not None:
-        if score != "bdeu":
-            raise click.UsageError(f"--ess does not go with --score {score}")
         score = make_score(score, ess=options["ess"])
     names = ("max_parents", "class_parents", "augmented", "smoothing", "time_limit", "gap", "gamma")
     return {

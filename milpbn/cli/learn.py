@@ -119,11 +119,10 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     from milpbn.scores import make_score
 
     try:
-        score = make_score(options["score"], folds=options["folds"])
         if options["method"] in ENGINES:
             raise OptionError(f"{options['method']} is an exact engine; use `milpbn solve`")
         if options["method"] != ALL:
-            check_method(options["method"], score)
+            check_method(options["method"], make_score(options["score"]))
     except OptionError as error:
         raise click.UsageError(str(error)) from None
 

@@ -13,6 +13,7 @@ from milpbn.cli.grid import check_grid, solve_grid
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import given_settings, grid_score_options, run_options, space_options
 from milpbn.cli.params import Gap, OutputFile
+from milpbn.cli.registries import Registered, registry
 from milpbn.cli.session import Session
 
 if TYPE_CHECKING:
@@ -33,21 +34,21 @@ if TYPE_CHECKING:
 @space_options
 @click.option(
     "--engine",
-    type=click.Choice(["branch-and-cut", "monolithic"]),
+    type=Registered(registry("milpbn.learning.methods", "ENGINES")),
     default="branch-and-cut",
     show_default=True,
     help="How the problem is solved.",
 )
 @click.option(
     "--host",
-    type=click.Choice(["highs", "scip"]),
+    type=Registered(registry("milpbn.anytime.options", "HOSTS")),
     default="highs",
     show_default=True,
     help="Whose tree serves branch-and-cut; scip needs the extra milpbn[scip].",
 )
 @click.option(
     "--emit",
-    type=click.Choice(["pulp", "highspy"]),
+    type=Registered(registry("milpbn.anytime.options", "EMITTERS")),
     default="pulp",
     show_default=True,
     help="How the monolithic model reaches HiGHS.",
@@ -125,9 +126,9 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
                 "--warm-start takes one p; several start from each other's structures"
             )
     check_engine(ctx, options)
-    from milpbn.scores import make_score
+    from milpbn.scores import score_class
 
-    score = make_score(options["score"])
+    score = score_class(options["score"])
     if not score.exact:
         raise click.UsageError(
             f"--score {score.name} cannot be solved exactly; `milpbn learn` can search with it"

@@ -7,15 +7,15 @@ import numpy as np
 from milpbn._types import IntArray
 from milpbn.families.candidates import FamilySpace
 
-# Sets of variables fit into the bits of one machine word up to here.
+# Up to this number of variables, a set of variables fits into one machine word.
 _WORD = 63
 
 
 class Acyclicity:
-    """Answers, for a current structure, which families of a variable keep it acyclic.
+    """Which families of a variable keep a given structure acyclic.
 
-    Sets of variables are whole numbers, bit i for variable i: the searches ask this
-    question before every exchange.
+    Sets of variables are integers, with bit i for variable i, because searches ask this
+    before every exchange.
     """
 
     def __init__(self, space: FamilySpace) -> None:
@@ -27,7 +27,7 @@ class Acyclicity:
             self._words = np.array(self._parents, dtype=np.int64)
 
     def descendants(self, families: IntArray, variable: int) -> int:
-        """The set of the variable and everything below it."""
+        """The set of the variable and its descendants."""
         parents = [self._parents[f] for f in families.tolist()]
         below, before = 1 << variable, 0
         while below != before:
@@ -46,7 +46,7 @@ class Acyclicity:
         return np.array([f for f in own if not self._parents[f] & below], dtype=np.int64)
 
     def is_acyclic(self, families: IntArray) -> bool:
-        """Whether a choice of families, one for each variable, has no cycle."""
+        """Whether a choice of families, one per variable, has no cycle."""
         left = (1 << self._space.n_variables) - 1
         parents = [self._parents[f] for f in families.tolist()]
         while left:

@@ -1,4 +1,4 @@
-"""Between the tables of a network and the vector that an optimiser moves."""
+"""Conversion between the tables of a network and the vector of an optimiser."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from milpbn.parameters.tables import ClassTable, TableLayout
 
 
 def layout_of(network: Classifier) -> TableLayout:
-    """The tables that decide between classes: the class's own, and those below the class.
+    """The tables that discriminate between classes: those of the class and of its children.
 
-    Of a multinet, these are the class's own and all tables of all classes.
+    For a multinet, these are the table of the class and all tables of all classes.
     """
     cards = tuple(v.card for v in network.variables)
     if isinstance(network, Multinet):
@@ -40,13 +40,13 @@ def _multinet_tables(multinet: Multinet, cards: tuple[int, ...]) -> Iterator[Cla
 
 
 def with_tables(network: Classifier, layout: TableLayout, log_theta: FloatArray) -> Classifier:
-    """The classifier with other tables where the layout has one."""
+    """The classifier with the tables of the layout replaced."""
     if isinstance(network, Multinet):
         return _multinet_with_tables(network, layout, log_theta)
     cpts = list(network.log_cpts)
     for table, values in zip(layout.tables, layout.split(log_theta), strict=True):
         if table.key and CLASS in network.structure.parents[child := table.key[-1]]:
-            # (q, r, |C|) -> the class first, as the smallest parent, then the features.
+            # (q, r, |C|) -> the class first, since it is the smallest parent, then the features.
             shape = [layout.cards[v] for v in table.key]
             cpts[child] = np.moveaxis(values.reshape(*shape, -1), -1, 0).copy()
         else:

@@ -1,4 +1,4 @@
-"""What CL and MM share: from maximum likelihood, choose by cross-validation, then climb."""
+"""Common parts of CL and MM: start, choice by cross-validation, final optimisation."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from milpbn.result import ParameterReport
 from milpbn.structure import AnyStructure
 
 _SELECTION_SHARE = 0.7
-"""Of the time that is left, what cross-validation may take at most."""
+"""The maximum share of the remaining time for cross-validation."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to climb to, once everything is chosen.
+    """The final optimisation, with everything chosen.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class Plan:
     chosen
         What cross-validation chose, for the report.
     max_iterations
-        Steps of the final climb.
+        Steps of the final optimisation.
     stopped
-        Why there is no time to climb at all, or empty.
+        Why there is no time for it, or empty.
     """
 
     loss: Loss
@@ -58,17 +58,17 @@ class Discriminative(Parameters):
     Parameters
     ----------
     method
-        ``"l-bfgs"``, or ``"cg"`` for the papers' Polak-Ribiere conjugate gradients, which
-        reach the same optimum in more evaluations.
+        ``"l-bfgs"``, or ``"cg"`` for Polak-Ribiere conjugate gradients (Pernkopf & Bilmes
+        2010), which reach the same optimum with more evaluations.
     folds
-        Parts that the training rows are divided into where something is chosen.
+        Number of folds of the training rows for choosing settings.
     seed
-        Seed of the division.
+        Seed for the division into folds.
     """
 
     measure: ClassVar[str]
     default_loss: ClassVar[Loss]
-    """What is reported where there was no time to choose."""
+    """The loss for the report if there was no time to choose one."""
     method: str = "l-bfgs"
     folds: int = 5
     seed: int = 0
@@ -81,10 +81,10 @@ class Discriminative(Parameters):
 
     @abstractmethod
     def plan(self, folds: FoldMaker, clock: Clock) -> Plan:
-        """Choose what is not given."""
+        """Choose the settings that are not given."""
 
     def _plan(self, folds: FoldMaker, clock: Clock) -> Plan:
-        """The plan, also where Ctrl-C comes between two climbs."""
+        """The plan, also if Ctrl-C comes between two optimisations."""
         try:
             return self.plan(folds, clock)
         except KeyboardInterrupt:
@@ -128,7 +128,7 @@ class Discriminative(Parameters):
 
 @dataclass(frozen=True)
 class FoldMaker:
-    """Makes the folds where they are needed."""
+    """Makes the folds when they are needed."""
 
     layout: TableLayout
     rows: MergedRows

@@ -1,4 +1,4 @@
-"""ML: smoothed relative frequencies, the parameters that make the training rows likeliest."""
+"""ML: smoothed relative frequencies, which maximise the likelihood of the training rows."""
 
 from __future__ import annotations
 

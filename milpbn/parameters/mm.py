@@ -1,14 +1,13 @@
 """MM: parameters that maximise the soft margin.
 
-The score is that of the structures (see :mod:`milpbn.scores.margin`), made smooth: see
-:mod:`milpbn.parameters.losses`. Lambda says which margins are large enough: 1 / lambda is
-the log-ratio at which a row stops pulling. It is chosen by cross-validation of the
-classification rate. Like CL this is held back by a Gaussian prior around maximum
-likelihood. Its weight stands on the scale of the margin,
+The objective is the soft margin of the structure scores (see :mod:`milpbn.scores.margin`),
+smoothed as in :mod:`milpbn.parameters.losses`. 1 / lambda is the margin above which a row is
+not rewarded. Lambda is chosen by cross-validation of the classification rate. As in CL, there
+is a Gaussian prior around maximum likelihood. Its weight is on the scale of the margin,
 
     sum_u w_u g(lambda d_u) - lambda * penalty / 2 |beta - beta_ML|^2,
 
-so that one weight suits all lambda.
+so that one weight is suitable for all values of lambda.
 
 References
 ----------
@@ -34,10 +33,10 @@ from milpbn.parameters.selection import choose_setting
 from milpbn.parameters.tables import Rows
 
 LAMBDAS = (2.0, 1.0, 0.5, 0.25, 0.1, 0.05)
-"""Values that are tried, from small to large desired margins."""
+"""Values of lambda that are tried, from small to large desired margins."""
 
 _FALLBACK = 0.5
-"""Lambda where there was no time to choose one."""
+"""Lambda if there is no time to choose one."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class MaximumMargin(Discriminative):
     method, folds, seed
         See :class:`~milpbn.parameters.discriminative.Discriminative`.
     lambda_
-        The scale of the margin; chosen where it is None.
+        The scale of the margin; chosen if None.
     penalty
         The weight of the prior.
     """
@@ -66,7 +65,7 @@ class MaximumMargin(Discriminative):
         if self.lambda_ is not None and not 0 < self.lambda_ < math.inf:
             raise OptionError(f"lambda must be a positive number, not {self.lambda_}")
         if not 0 <= self.penalty < math.inf:
-            raise OptionError(f"penalty must be a number from 0 on, not {self.penalty}")
+            raise OptionError(f"penalty must be a number >= 0, not {self.penalty}")
 
     def plan(self, folds: FoldMaker, clock: Clock) -> Plan:
         """See :class:`~milpbn.parameters.discriminative.Discriminative`."""

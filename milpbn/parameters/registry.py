@@ -1,4 +1,4 @@
-"""Parameter learners by name, with settings, for the command line and the estimator."""
+"""Parameter learners by name, with settings."""
 
 from __future__ import annotations
 

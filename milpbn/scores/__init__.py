@@ -1,7 +1,7 @@
-"""Scores, one file each, by name.
+"""Scores: one file per score, and a registry by name.
 
-A built-in score is one file with its class and one line in :mod:`milpbn.scores.registry`. What
-it can be used for is said by the attributes of :class:`Score`.
+A built-in score is one file with its class and one line in :mod:`milpbn.scores.registry`. The
+attributes of :class:`Score` say what it can be used for.
 """
 
 from milpbn.scores.base import LinearObjective, Objective, Score, ScoreReport, SearchState

@@ -1,4 +1,4 @@
-"""What a score is, and what it becomes on a given data set: an objective over families."""
+"""Scores, and objectives: a score on given data as a function of the chosen families."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from milpbn.structure import Structure
 
 
 class SearchState(Protocol):
-    """A current structure, its score, and the scores of exchanging one family."""
+    """A current structure, its score, and the scores after exchanging one family."""
 
     families: npt.NDArray[np.int64]
     value: float
@@ -29,7 +29,7 @@ class SearchState(Protocol):
     def scores(
         self, variable: int, candidates: npt.ArrayLike, threshold: float = -np.inf
     ) -> FloatArray:
-        """Scores with each candidate as family of `variable`; -inf where below `threshold`."""
+        """Scores with each candidate as the family of `variable`; -inf if below `threshold`."""
         ...
 
     def exchange(self, variable: int, family: int) -> None:
@@ -92,14 +92,14 @@ class Objective(ABC):
 
     @abstractmethod
     def quick_bound(self) -> float:
-        """A valid upper bound at no cost, so that a run has one from its first moment."""
+        """An upper bound that costs nothing, so that a run has one from the start."""
 
 
 @dataclass(frozen=True)
 class LinearObjective(Objective):
     """Decomposable scores: ``sum_i w[i, S_i]``.
 
-    `rows` are the training rows, for learners that measure information on them.
+    `rows` are the training rows, for learners that compute mutual information.
     """
 
     space: FamilySpace
@@ -120,28 +120,28 @@ class LinearObjective(Objective):
 
 
 class ScoreReport(Protocol):
-    """What a result says of the score it maximised."""
+    """The score as a result reports it."""
 
     @property
     def name(self) -> str:
-        """As results show it."""
+        """The name in results."""
 
     def settings(self) -> dict[str, Any]:
         """The settings, as reports and model files show them."""
 
 
 class Score(ABC):
-    """A score with its settings, before it has seen data.
+    """A score with its settings, independent of any data.
 
     A score is a frozen dataclass. Its fields are its settings: `make_score` accepts their
-    names, and reports and model files show their values. What a score can be used for is said
-    by its class attributes; nothing else in milpbn asks for its type.
+    names, and reports and model files show their values. The class attributes say what the
+    score can be used for; the rest of milpbn asks for these attributes, not for the type.
 
-    A score is written twice. `objective` is the fast one, for the learners. `definition` is
-    the plain one: it computes the score of one structure from the raw codes, through
+    A score is implemented twice. `objective` is the fast implementation, for the learners.
+    `definition` computes the score of one structure from the raw codes, with
     :func:`~milpbn.network.network.fit_network` and
-    :func:`~milpbn.network.inference.log_joint` or by counting, and uses no table, no merged
-    row and no formula of the learners. Every result is checked against it.
+    :func:`~milpbn.network.inference.log_joint` or by counting. It uses no table, no merged
+    rows and no formula of the learners, and every result is checked against it.
     """
 
     name: ClassVar[str]
@@ -149,15 +149,15 @@ class Score(ABC):
     aliases: ClassVar[tuple[str, ...]] = ()
     """Other names of the score."""
     exact: ClassVar[bool] = False
-    """Whether the engines can solve it: its objective is linear in the families, or a sum of
-    margins under a concave hinge."""
+    """Whether the engines can solve it: its objective is a `LinearObjective` or a
+    `MarginObjective`."""
     decomposable: ClassVar[bool] = False
     """Whether it is a sum of one term per family (a `LinearObjective`)."""
     generative: ClassVar[bool] = False
     """Whether the candidate families are all parent sets (see `candidate_families`)."""
     per_class: ClassVar[bool] = False
-    """Whether it can score a multinet: its definition takes one structure per class too,
-    because it looks at log-joints alone."""
+    """Whether it can score a multinet: it depends on the log-joints only, and its definition
+    also accepts one structure per class."""
 
     @classmethod
     def parameter_names(cls) -> tuple[str, ...]:
@@ -167,7 +167,7 @@ class Score(ABC):
     def settings(self) -> dict[str, Any]:
         """The settings, as reports and model files show them.
 
-        Numbers and texts stay what they are, other values become texts, None is left out.
+        Numbers and strings are kept, other values become strings, None is omitted.
         ``make_score(score.name, **score.settings())`` gives every structure the same score.
         """
         values = {name: getattr(self, name) for name in self.parameter_names()}
@@ -186,10 +186,10 @@ class Score(ABC):
     def definition(
         self, structure: Structure, variables: Sequence[Variable], codes: Codes
     ) -> float:
-        """The score of a structure on complete rows of codes (the class first), see the class.
+        """The score of a structure on complete rows of codes (the class first).
 
-        A score of a user's own may leave it out; its results are not checked then. A score
-        with `per_class` accepts a :class:`~milpbn.structure.ClassStructures` too.
+        See the class. A user-defined score may omit it; its results are then not checked. A
+        score with `per_class` also accepts a :class:`~milpbn.structure.ClassStructures`.
         """
         raise NotImplementedError(f"the score {self.name} has no definition")
 

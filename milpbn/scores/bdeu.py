@@ -57,8 +57,7 @@ class BDeu(DecomposableScore):
     ) -> float:
         """See :class:`~milpbn.scores.Score`.
 
-        The marginal likelihood is a product of predictive probabilities, so gamma functions are
-        needed for what occurs only: everything else contributes log 1 = 0.
+        Only observed configurations need gamma functions: the others contribute log 1 = 0.
         """
         total = 0.0
         for i, parents in enumerate(structure.parents):

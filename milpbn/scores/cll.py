@@ -41,13 +41,13 @@ class PosteriorObjective(RowObjective):
         return -float(self.rows.weights @ logsumexp(with_own, axis=1))
 
     def quick_bound(self) -> float:
-        """Certainty."""
+        """Zero: all posteriors are 1."""
         return 0.0
 
 
 @dataclass(frozen=True)
 class ConditionalLogLikelihood(RowScore):
-    """The conditional log-likelihood, on the training rows or cross-validated inside them."""
+    """The conditional log-likelihood, on the training rows or cross-validated on them."""
 
     name = "cll"
     title = "conditional log-likelihood"

@@ -3,8 +3,8 @@
     CR = sum_u w_u [ log P(c_u, z_u) > log P(c, z_u) for all c != c_u ]
 
 A tie counts as an error, so that the rate does not depend on the order of the classes.
-Given as a number of rows, not as a fraction. It is not concave in the structure, so no
-linear program is known for it here: it serves the searches.
+It is the number of rows, not the fraction. It is not concave in the families, so milpbn has
+no linear program for it: only heuristics maximise it.
 
 References
 ----------
@@ -38,13 +38,13 @@ class RateObjective(RowObjective):
         return float(self.rows.weights @ (self.margins(families) > TIE))
 
     def quick_bound(self) -> float:
-        """All rows."""
+        """The number of rows: all are classified correctly."""
         return self.rows.total
 
 
 @dataclass(frozen=True)
 class ClassificationRate(RowScore):
-    """The classification rate, on the training rows or cross-validated inside them."""
+    """The classification rate, on the training rows or cross-validated on them."""
 
     name = "cr"
     title = "classification rate"

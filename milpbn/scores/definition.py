@@ -1,8 +1,7 @@
-"""What the plain definitions of scores share; see :meth:`milpbn.scores.Score.definition`.
+"""Helpers for the definitions of scores, see :meth:`milpbn.scores.Score.definition`.
 
-Everything starts from the raw codes. Nothing here may use merged rows, family tables or the
-compiled kernels: a learner's objective that agrees with a definition has then been checked
-from the data up.
+Everything is computed from the raw codes. Nothing here may use merged rows, family tables or
+compiled kernels, so that a definition is an independent check of what the learners compute.
 """
 
 from __future__ import annotations
@@ -26,9 +25,10 @@ if TYPE_CHECKING:
 def by_fold(
     score: RowScore, codes: Codes, values_of: Callable[[Codes, Codes], FloatArray]
 ) -> FloatArray:
-    """One value per row from ``values_of(train, test)``.
+    """One value per row, from ``values_of(train, test)``.
 
-    Without folds all rows are both; with folds each fold is tested on counts of the others.
+    Without folds, all rows are both. With folds, each fold is tested with the counts of the
+    other folds.
     """
     if score.folds is None:
         return values_of(codes, codes)
@@ -57,16 +57,16 @@ def margins(
 def observed_counts(
     codes: Codes, child: int, parents: Sequence[int]
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Counts of what occurs in the rows, for one family.
+    """Counts of the observed configurations of one family.
 
     Returns
     -------
     n_h
-        For each parent configuration that occurs, its number of rows.
+        Number of rows per observed parent configuration.
     n_xh
-        For each pair of such a configuration and a state of the child, its number of rows.
+        Number of rows per observed pair of parent configuration and state of the child.
     h
-        For each of these pairs, the index of its configuration.
+        The index of the parent configuration of each such pair.
     """
     _, configuration, n_h = np.unique(
         codes[:, list(parents)], axis=0, return_inverse=True, return_counts=True

@@ -1,4 +1,4 @@
-"""MDL, equal to BIC: log-likelihood minus half of log M per free parameter.
+"""MDL, which equals BIC: log-likelihood minus half of log M per free parameter.
 
     w[i, S] = sum_{h, x} n[x, h] log(n[x, h] / n[h])  -  (log M / 2) (r_i - 1) q_S
 

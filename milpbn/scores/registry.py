@@ -1,4 +1,4 @@
-"""Scores by name, for the command line and the estimator."""
+"""Scores by name."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SCORES: dict[str, type[Score]] = {
 def score_names(
     where: Callable[[type[Score]], bool] = lambda _: True, *, aliases: bool = False
 ) -> list[str]:
-    """The names of the scores for which `where` holds, with their aliases if wanted.
+    """Names of the scores for which `where` holds, each followed by its aliases if asked for.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def score_names(
 
 
 def score_class(score: str | Score) -> type[Score]:
-    """The class of a score, by its name, by an alias, or of an object."""
+    """The class of a score, given its name, an alias or an object."""
     if isinstance(score, Score):
         return type(score)
     for kind in SCORES.values():
@@ -57,7 +57,7 @@ def score_class(score: str | Score) -> type[Score]:
 
 
 def make_score(score: str | Score, **settings: Any) -> Score:
-    """The score with this name and these settings.
+    """Make a score from its name and settings.
 
     Parameters
     ----------
@@ -65,22 +65,21 @@ def make_score(score: str | Score, **settings: Any) -> Score:
         ``"sm"`` (``"mm"``), ``"sbm"``, ``"mdl"`` (``"bic"``), ``"bdeu"``, ``"cr"`` or ``"cll"``;
         a score object is returned as it is.
     settings
-        The fields of the score's class. None means that a setting is not given: it takes the
-        default of the class.
+        Fields of the score's class. None means "not given": the default of the class is used.
 
-        - ``p``, ``gamma`` (sm, sbm): desired class probability, or the desired log-margin
-          itself, which wins where both are given.
+        - ``p``, ``gamma`` (sm, sbm): desired class probability, or the desired log-margin.
+          If both are given, ``gamma`` is used.
         - ``smoothing`` (sm, sbm, cr, cll): how counts become probabilities,
           ``"laplace[:COUNT]"`` or ``"epsilon[:VALUE]"``.
-        - ``folds``, ``fold_seed`` (sm, sbm, cr, cll): each row is scored by the counts of
+        - ``folds``, ``fold_seed`` (sm, sbm, cr, cll): each row is scored with the counts of
           the other folds.
         - ``ess`` (bdeu): equivalent sample size.
 
     Raises
     ------
     OptionError
-        There is no such score, or it does not have one of the settings; see
-        :func:`applicable_settings`.
+        The score does not exist, or does not have one of the settings (see
+        :func:`applicable_settings`).
 
     Examples
     --------
@@ -103,15 +102,15 @@ def make_score(score: str | Score, **settings: Any) -> Score:
         return kind(**given)
     if given:
         raise OptionError(
-            f"the score {score!r} has its settings already; {', '.join(given)} cannot be given too"
+            f"the score {score!r} already has its settings; do not give {', '.join(given)} as well"
         )
     return score
 
 
 def applicable_settings(score: str | Score, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the settings that the score has, for callers that always carry some.
+    """Select the settings that a score has, for callers with a fixed list of settings.
 
-    A score object has its settings already, so none apply to it.
+    A score object already has its settings, so none are selected for it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The score of a structure by the score's own plain definition."""
+"""The score of a structure, computed by the definition of the score."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def rescore(
 ) -> float:
     """The score of a structure on complete rows (class code first), from the raw codes."""
     if not score.has_definition():
-        raise OptionError(f"the score {score.name} has no definition to score a given structure by")
+        raise OptionError(f"the score {score.name} has no definition to score a structure with")
     if isinstance(structure, ClassStructures):
         check_per_class(score)
     # A score with `per_class` accepts both kinds of structures.

@@ -30,9 +30,9 @@ HINGE, RATE, CLL = "hinge", "rate", "cll"
 class RowObjective(Objective):
     """A row score on one data set.
 
-    `tables` holds log-probabilities and the margins are differences between a
-    row's own class and each competitor; with ``binary`` it holds log ratios of the
-    own class against the rest, and each row has one competitor.
+    `tables` holds log-probabilities, and the margins are the differences between the row's
+    class and each competitor. With ``binary`` it holds log ratios of the row's class to the
+    rest, and each row has one competitor.
     """
 
     tables: FamilyTables
@@ -52,7 +52,7 @@ class RowObjective(Objective):
 
     @cached_property
     def competitors(self) -> npt.NDArray[np.intp]:
-        """``(U, |C| - 1)``: the classes each row competes with, ascending."""
+        """``(U, |C| - 1)``: the other classes of each row, in ascending order."""
         others = np.arange(self.space.n_classes - 1)[None, :]
         return others + (others >= self.rows.labels[:, None])
 
@@ -64,7 +64,7 @@ class RowObjective(Objective):
         return own - np.take_along_axis(by_class, self.competitors[rows], axis=1)
 
     def margins(self, families: AnyFamilies) -> FloatArray:
-        """``(U,)``: the smallest margin of every row under a structure."""
+        """``(U,)``: the smallest margin of each row under a structure."""
         smallest: FloatArray = self.to_margins(self.tables.total(families)).min(axis=1)
         return smallest
 
@@ -90,17 +90,17 @@ class RowObjective(Objective):
 
 @dataclass(frozen=True)
 class RowScore(Score):
-    """Settings shared by the scores over rows.
+    """Common settings of the scores that are sums over rows.
 
     Parameters
     ----------
     smoothing
-        How counts become probabilities; a text such as ``"laplace:0.5"`` is parsed.
+        How counts become probabilities; a string such as ``"laplace:0.5"`` is parsed.
     folds
-        None: rows are scored with parameters learned from all rows. A number:
-        every row is scored with parameters learned without its own fold.
+        None: each row is scored with parameters learned from all rows. A number: each row is
+        scored with parameters learned from the other folds.
     fold_seed
-        Seed of the division into folds.
+        Seed for the division into folds.
     """
 
     smoothing: Smoothing = field(default_factory=Laplace)
@@ -114,7 +114,7 @@ class RowScore(Score):
             raise OptionError(f"cross-validation needs at least 2 folds, not {self.folds}")
 
     def settings(self) -> dict[str, Any]:
-        """See :class:`~milpbn.scores.Score`; without folds there is no seed of theirs."""
+        """See :class:`~milpbn.scores.Score`; the seed is omitted if there are no folds."""
         shown = super().settings()
         if self.folds is None:
             del shown["fold_seed"]
@@ -123,7 +123,7 @@ class RowScore(Score):
     def tables(
         self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
     ) -> FamilyTables:
-        """The tables that the rows look up, one copy per fold when cross-validated."""
+        """The tables that rows look up; with cross-validation, one copy per fold."""
         tables_of = type(self)._tables_of
         if self.folds is None:
             return tables_of(space, rows, self.smoothing, checkpoint)

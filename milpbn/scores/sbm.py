@@ -1,8 +1,8 @@
-"""SBM, the soft binary margin: every row's class against all others taken as one.
+"""SBM, the soft binary margin: the class of each row against all other classes as one.
 
 For each row the parameters are re-estimated with the class collapsed to
-{c_u, all others}; the margin is the first state against the second, one number per
-row however many classes there are. With two classes SBM equals SM.
+{c_u, all others}. The margin compares these two states: one number per row, for any number
+of classes. With two classes SBM equals SM.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""SM, the soft margin: every row against its strongest competing class.
+"""SM, the soft margin: the class of each row against its strongest competitor.
 
     SM = sum_u w_u min(gamma, min_{c != c_u} [log P(c_u, z_u) - log P(c, z_u)])
 
@@ -23,7 +23,7 @@ from milpbn.structure import AnyStructure
 
 @dataclass(frozen=True)
 class SoftMargin(MarginScore):
-    """The soft margin. The papers' MM is SM up to the factor lambda = 1 / gamma.
+    """The soft margin; the MM score of Pernkopf & Wohlmayr (2013) is SM times 1 / gamma.
 
     Examples
     --------

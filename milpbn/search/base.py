@@ -1,4 +1,4 @@
-"""What every heuristic learner is given, and what becomes of what it finds."""
+"""The interface of the heuristic learners, and running one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from milpbn.scores import Objective, ScoreReport, SearchState
 
 
 class Search:
-    """The setting of one run: objective, acyclicity, time, randomness, the record.
+    """What a heuristic is given: objective, acyclicity, time, randomness and the record.
 
     Parameters
     ----------
@@ -27,11 +27,12 @@ class Search:
     progress
         Where better structures are reported.
     seed
-        All randomness of the learner comes from it.
+        Seed for all random decisions.
     start
-        A structure to begin with, for learners that can.
+        A structure to begin with, for learners that can use one.
     checkpoint
-        Called between evaluations; raises when the search must end. The clock's by default.
+        Called between evaluations; raises when the search must end. Default: that of the
+        clock.
     """
 
     def __init__(
@@ -71,41 +72,41 @@ class Search:
         return state
 
     def simple_start(self) -> Families:
-        """Naive Bayes where the constraints allow it, else some structure."""
+        """Naive Bayes if the constraints allow it, else some structure that they allow."""
         return next(iter(simple_starts(self.space).values()))
 
     def offer(self, state: SearchState, source: str) -> None:
-        """Report the state's structure if it beats the best so far."""
+        """Report the structure of the state if it is better than the best so far."""
         if state.value > self.progress.value:
             self.progress.incumbent(state.families.copy(), source)
 
 
 class Learner(ABC):
-    """A heuristic: ``run`` reports structures until it is done or out of time."""
+    """A heuristic: ``run`` reports structures until it is finished or out of time."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     whole_space: ClassVar[bool] = False
-    """Whether it asks for families that no optimum has, and pruning would take from it."""
+    """Whether it needs families that no optimal structure has, which pruning would remove."""
 
     @abstractmethod
     def run(self, search: Search) -> None:
-        """Search, calling ``search.offer`` for what is found."""
+        """Search, and call ``search.offer`` for each structure found."""
 
 
 def run_learner(
     learner: Learner, objective: Objective, score: ScoreReport, run: Run | None = None
 ) -> Result:
-    """Run a heuristic to its end, its time limit, or Ctrl-C; the best structure is kept.
+    """Run a heuristic until it ends, its time limit, or Ctrl-C, and return the best structure.
 
     Parameters
     ----------
     learner
         The heuristic.
     objective, score
-        What is maximised, and the score it came from (for the report).
+        What is maximised, and its score (for the report).
     run
-        Time, start, seed and listener; its bound stands in the trace beside the objective.
+        Time, start, seed and listener; its bound appears in the trace.
     """
     run = run or Run()
     progress = run.progress(objective)
@@ -119,7 +120,7 @@ def run_learner(
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     if progress.families is None:
-        # Stopped before the first report: the simplest structure is still an answer.
+        # Stopped before the first report: return the simplest structure.
         progress.incumbent(search.simple_start(), "naive-bayes")
     run.clock.close_phase("searching")
     return progress.result(

@@ -1,15 +1,14 @@
 """``omi-crcl``: the order of ``omi-cr``, parents by the classification rate with CL parameters.
 
-For every candidate parent the conditional log-likelihood of the whole structure is maximised
-over its parameters before the structure is judged by its classification rate on the training
-rows. That costs an optimisation a candidate, so this is for small data. The search begins
-each of them at the parameters of the structure so far, with frequencies in the one table
-that is new, and holds them back by a fixed prior around Laplace-smoothed frequencies
-(weight 1, see :mod:`milpbn.parameters.cl`): choosing a weight for every candidate would cost
-fifty times as much.
+For each candidate parent, the conditional log-likelihood of the whole structure is maximised
+over its parameters; then the structure is judged by its classification rate on the training
+rows. This costs one optimisation per candidate, so it is for small data. Each optimisation
+starts from the parameters of the current structure, with frequencies in the one new table,
+and is regularised by a fixed prior around Laplace-smoothed frequencies (weight 1, see
+:mod:`milpbn.parameters.cl`): choosing a weight per candidate would cost fifty times as much.
 
-Like ``tan-cmi`` it does not look at the score that is maximised: its structure is the answer,
-and is scored once, with maximum-likelihood parameters like every structure.
+Like ``tan-cmi``, it does not use the score that is maximised: its structure is the result and
+is scored once, with maximum-likelihood parameters like every structure.
 
 References
 ----------
@@ -49,7 +48,7 @@ class OMICRCL(OMI):
         try:
             selection.first_round()
         finally:
-            # A run that is stopped offers what it has.
+            # A run that is stopped offers its current structure.
             search.offer(selection.state, self.name)
 
 
@@ -61,10 +60,10 @@ class _ConditionalSelection(ParentSelection):
         self.rows = training_rows(search, source)
         self.rate = 0.0
         self._beta: dict[int, FloatArray] = {}
-        """The cells of the families that the present structure has."""
+        """The parameters of the families of the current structure."""
 
     def tell(self) -> None:
-        """Only the end is reported: what comes before may score more by frequencies."""
+        """Do nothing: only the final structure is reported, even if an earlier one scored more."""
 
     def choose(self, j: int, candidates: Families, must_gain: bool) -> bool:
         """See :class:`~milpbn.search.order_based.ParentSelection`."""

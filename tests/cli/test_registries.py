@@ -12,12 +12,12 @@ import click
 import numpy as np
 import pytest
 from click.testing import Result
-from milpbn.missing_curve import DEFAULT_CLASSIFIERS
 from scipy.special import xlogy
 
 from milpbn import Encoder, Model, load_dataset
 from milpbn.anytime.options import EMITTERS, HOSTS
 from milpbn.cli import cli
+from milpbn.evaluation.missing_curve import DEFAULT_CLASSIFIERS
 from milpbn.interchange import FORMATS
 from milpbn.learning.methods import ENGINES
 from milpbn.mdc.base import BASES
@@ -54,7 +54,7 @@ def option(*path: str) -> click.Option:
         (("mdc", "solve", "--base"), BASES),
         (("mdc", "solve", "--mixed"), MIXED),
         (("mdc", "solve", "--loss"), LOSSES),
-        (("mdc", "predict", "--loss"), LOSSES),
+        (("predict", "--loss"), LOSSES),
     ],
     ids=str,
 )

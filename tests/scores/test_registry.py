@@ -54,7 +54,7 @@ def test_a_score_object_passes_through_and_takes_no_further_settings():
     score = SoftMargin(p=0.6)
     assert make_score(score) is score
     assert make_score(score, p=None) is score
-    with pytest.raises(OptionError, match="has its settings already; p cannot be given too"):
+    with pytest.raises(OptionError, match="already has its settings; do not give p as well"):
         make_score(score, p=0.9)
 
 

@@ -159,7 +159,7 @@ def test_refinement_ends_where_no_feature_gains(objective_of, run, search_of, ma
 
 def test_information_needs_rows(objective_of, run, xor_codes):
     objective = replace(objective_of(xor_codes, [2] * 4, "mdl"), rows=None)
-    with pytest.raises(OptionError, match=r"omi-cr measures information .* does not keep"):
+    with pytest.raises(OptionError, match=r"omi-cr computes mutual information .* not keep"):
         run("omi-cr", objective)
     assert run("ro-cr", objective).structure.parents[0] == ()
 
