@@ -149,8 +149,8 @@ class MissingCurve:
                 self._predictors[name] = _support_vectors(table, columns, self.data)
             else:
                 # Classifiers that differ in their parameters alone share the structure.
-                own = make_settings(**{**given, "parameters": parameters})
-                own = replace(own, method=structures.get(method, method))
+                how = {"method": structures.get(method, method), "parameters": parameters}
+                own = make_settings(**{**given, **how})
                 model = learn_encoded(encoded, own, clock=Clock(own.time_limit))
                 structures[method] = model.network.structure
                 self._predictors[name] = _network(model.network, self.data)

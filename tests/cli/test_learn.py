@@ -69,7 +69,7 @@ def test_a_start_is_read_from_a_file(milpbn: Run, iris_model: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "say what to learn from"),
+        ((), "give the data to learn from"),
         (("--dataset", "iris", "--method", "hcc"), "unknown method 'hcc'; did you mean hc?"),
         (("--dataset", "iris", "--method", "monolithic"), "monolithic is an exact engine"),
         (("--dataset", "iris", "--folds", "1"), "'--folds': 1 is not in the range"),

@@ -132,7 +132,8 @@ def test_a_time_limit_ends_with_a_structure_and_exit_code_3(
     options = ("--dataset", "vehicle", "--time-limit", "3s", "--json", "--out", out)
     # On a busy machine the imports alone can take that long.
     code = (
-        "import time, milpbn, milpbn.learning.classifier\nmilpbn.PROCESS_START = time.perf_counter()\n"
+        "import time, milpbn, milpbn.learning.classifier\n"
+        "milpbn.PROCESS_START = time.perf_counter()\n"
         "from milpbn.cli import main\nmain()\n"
     )
     result = process("solve", *options, code=code)

@@ -270,7 +270,7 @@ def test_a_file_that_is_not_there_is_named(milpbn: Run, tmp_path: Path, name: st
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "say what to learn from: --dataset NAME"),
+        ((), "give the data to learn from: --dataset NAME"),
         (("--dataset", "iris", "--data", "x.csv"), "either --dataset NAME or --data FILE"),
         (("--data", "x.csv"), "--data needs --target COLUMN"),
         (("--dataset", "iris", "--target", "class"), "--target goes with --data FILE"),
@@ -280,7 +280,7 @@ def test_a_file_that_is_not_there_is_named(milpbn: Run, tmp_path: Path, name: st
             "'--score': unknown score 'smm'; did you mean sm",
         ),
         (("--dataset", "iris", "--p", "0.4"), "'--p': 0.4 is not in the range 0.5<x<1"),
-        (("--dataset", "iris", "--p", "0.9", "--gamma", "2"), "say --p or --gamma, not both"),
+        (("--dataset", "iris", "--p", "0.9", "--gamma", "2"), "give --p or --gamma, not both"),
         (("--dataset", "iris", "--gamma", "0"), "'--gamma': 0.0 is not in the range"),
         (("--dataset", "iris", "--score", "mdl", "--p", "0.9"), "--p does not go with --score mdl"),
         (("--dataset", "iris", "--ess", "2"), "--ess does not go with --score sm"),

@@ -35,7 +35,7 @@ def copies():
 @pytest.fixture(scope="module")
 def curve(copies):
     news = []
-    curve = MissingCurve(copies, ["nb+ml", "nb+cl", "svm"], told=news.append)
+    curve = MissingCurve(copies, ["nb+ml", "nb+cl", "svm"], tell=news.append)
     return curve, news
 
 
@@ -82,7 +82,7 @@ def test_counts_beyond_the_features_are_refused(curve):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("nb", "write STRUCTURE"), ("tree+ml", "no classifier"), ("nb+map", "unknown parameters")],
+    [("nb", "write STRUCTURE"), ("tree+ml", "not a classifier"), ("nb+map", "unknown parameters")],
 )
 def test_names_that_are_no_classifier_are_refused(copies, name, message):
     with pytest.raises(OptionError, match=message):

@@ -95,8 +95,11 @@ def test_a_truncated_file_is_named(saved, keep):
     ("content", "message"),
     [
         (b"\xff\xfe\x00binary", r"iris\.json is not a milpbn model: it is not a text file"),
-        (b"[1, 2, 3]", r"iris\.json is not a milpbn model \(no 'milpbn-model' mark\)"),
-        (b'{"format": "other"}', r"iris\.json is not a milpbn model \(no"),
+        (
+            b"[1, 2, 3]",
+            r"a milpbn model of this kind: it has no mark 'milpbn-model'",
+        ),
+        (b'{"format": "other"}', r"its mark is 'other', not 'milpbn-model'"),
         (b"a,b\n1,2\n", r"iris\.json is not a milpbn model, or is truncated"),
         (b"[" * 100_000, r"iris\.json is not a milpbn model, or is truncated"),
     ],

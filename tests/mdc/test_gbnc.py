@@ -221,7 +221,7 @@ def test_bad_targets_are_named(mixed):
         GBNCClassifier().fit(X, y.assign(kind=[*y["kind"][:2], None, *y["kind"][3:]]))
     with pytest.raises(DataError, match="'size' is numeric but holds 'big'"):
         GBNCClassifier().fit(X, y).predict(pd.DataFrame({"size": ["big"], "color": ["red"]}))
-    with pytest.raises(DataError, match="'kind' mixes texts and numbers"):
+    with pytest.raises(DataError, match="'kind' mixes strings and numbers"):
         GBNCClassifier().fit(X, y.assign(kind=[1, *y["kind"][1:]]))
 
 
