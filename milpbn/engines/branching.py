@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from milpbn._types import BoolArray, FloatArray
-from milpbn.engines.cuts.clusters import Edge
 from milpbn.engines.cuts.oracle import CutOracle
 from milpbn.engines.relaxation import Point, Relaxation
+from milpbn.engines.rows import Edge, joining
 from milpbn.engines.tree import Candidate, Node, Origin
 
 Child = tuple[BoolArray, frozenset[Edge]]
@@ -74,7 +74,7 @@ class Brancher:
         """What the node becomes with the candidate, and without it."""
         without = node.allowed.copy()
         if isinstance(candidate, tuple):
-            without[self.clusters.joining(*candidate)] = False
+            without[joining(self.space, candidate)] = False
             return (node.allowed, node.edges | {candidate}), (without, node.edges)
         own = self.space.of(int(self.space.child[candidate]))
         chosen = node.allowed.copy()

@@ -21,7 +21,7 @@ import numpy as np
 from milpbn._types import BoolArray
 from milpbn.anytime.progress import Progress, allowed_gap
 from milpbn.clock import OutOfTime
-from milpbn.engines.cuts.clusters import Edge
+from milpbn.engines.rows import Edge
 
 # The better child is taken up at once if what is left below it is worth so many branchings at
 # most, and if it is no further below the best open node than this share of the gap.

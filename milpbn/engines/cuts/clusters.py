@@ -28,9 +28,6 @@ from milpbn.engines.cuts.flow import heavy_sets
 from milpbn.engines.cuts.general import grow_clusters, most_violated_cluster
 from milpbn.families.candidates import CLASS, FamilySpace
 
-Edge = tuple[int, int]
-"""Two variables, the smaller first."""
-
 # Families with less weight than this at a point are not there.
 _WEIGHT = 1e-9
 
@@ -62,7 +59,6 @@ class ClusterOracle:
     def __init__(self, space: FamilySpace, tolerance: float = 1e-5) -> None:
         self.space = space
         self.tolerance = tolerance
-        self.contains = space.contains
         # Every arc of every family: whose, and parent * n + child.
         self._arc_family, parent = np.nonzero(space.contains)
         self._arc = parent * space.n_variables + space.child[self._arc_family]
@@ -88,7 +84,7 @@ class ClusterOracle:
         """The families whose sum must not exceed the cluster's limit."""
         members = sorted(cluster.members)
         inside = np.isin(self.space.child, members)
-        parents_inside = self.contains[:, members].sum(axis=1)
+        parents_inside = self.space.contains[:, members].sum(axis=1)
         return np.flatnonzero(inside & (parents_inside >= cluster.k))
 
     def inequality(self, cluster: Cluster) -> tuple[npt.NDArray[np.int64], float, float]:
@@ -101,13 +97,6 @@ class ClusterOracle:
         if 2 * len(row) <= len(of_members):
             return row, 1.0, cluster.limit
         return np.setdiff1d(of_members, row), -1.0, -float(cluster.k)
-
-    def joining(self, i: int, j: int) -> npt.NDArray[np.int64]:
-        """The families that join i and j by an arc."""
-        child = self.space.child
-        one = (child == i) & self.contains[:, j]
-        other = (child == j) & self.contains[:, i]
-        return np.flatnonzero(one | other)
 
     def arc_weights(self, eta: FloatArray) -> FloatArray:
         """``(n, n)``: the weight of every arc (parent, child) at a point."""
@@ -164,7 +153,7 @@ class ClusterOracle:
         child = self.space.child[support]
         pointer = np.concatenate([[0], np.cumsum([len(s) for s in sets])]).astype(np.int64)
         parent = np.array([p for s in sets for p in s], dtype=np.int64)
-        families = self.contains[support]
+        families = self.space.contains[support]
         families[np.arange(len(support)), child] = True
         pairs = np.argwhere(np.triu(arcs + arcs.T, 1) > 0)
         seeds = np.zeros((len(pairs), self.space.n_variables), dtype=bool)
