@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from milpbn._types import BoolArray, FloatArray
 from milpbn.engines.cuts.oracle import CutOracle
-from milpbn.engines.relaxation import Point, Relaxation
+from milpbn.engines.relaxation import Relaxation, RelaxationPoint
 from milpbn.engines.rows import Edge, joining
 from milpbn.engines.tree import Candidate, Node, Origin
 
@@ -59,7 +59,7 @@ class Brancher:
         self.costs: dict[Candidate, _Costs] = defaultdict(_Costs)
 
     def children(
-        self, relaxation: Relaxation, node: Node, point: Point, cutoff: float
+        self, relaxation: Relaxation, node: Node, point: RelaxationPoint, cutoff: float
     ) -> list[Node]:
         """The two children."""
         candidate, weight, bounds = self.choose(relaxation, node, point, cutoff)
@@ -84,7 +84,7 @@ class Brancher:
         return (chosen, node.edges), (without, node.edges)
 
     def choose(
-        self, relaxation: Relaxation, node: Node, point: Point, cutoff: float
+        self, relaxation: Relaxation, node: Node, point: RelaxationPoint, cutoff: float
     ) -> tuple[Candidate, float, tuple[float, float]]:
         """The candidate with the best product of falls, and the children's bounds."""
         weight = {**self._undecided_edges(point.eta), **self._undecided_families(node, point.eta)}
@@ -158,7 +158,7 @@ class Brancher:
         self,
         relaxation: Relaxation,
         node: Node,
-        point: Point,
+        point: RelaxationPoint,
         candidate: Candidate,
         weight: float,
         cutoff: float,

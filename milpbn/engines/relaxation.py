@@ -40,7 +40,7 @@ _CERTAIN = 1e-7
 
 
 @dataclass(frozen=True)
-class Point:
+class RelaxationPoint:
     """A solution of the relaxation.
 
     Attributes
@@ -231,7 +231,7 @@ class Relaxation:
         self.add_cuts(pool.cuts)
         self.add_clusters(pool.clusters)
 
-    def solve(self, iteration_limit: int | None = None) -> Point | None:
+    def solve(self, iteration_limit: int | None = None) -> RelaxationPoint | None:
         """Solve from the last basis; None where no structure is left."""
         limit = 2**31 - 1 if iteration_limit is None else iteration_limit
         check_highs(self._highs.setOptionValue("simplex_iteration_limit", limit), "set a limit")
@@ -251,7 +251,7 @@ class Relaxation:
         duals = np.array(solution.row_dual)[self.space.n_variables :]
         bound, loss = self._lagrangian(duals)
         self._rows.note_slack(np.array(solution.row_value)[self.space.n_variables :])
-        return Point(x[: self._n_eta], x[self._n_eta :], bound, loss)
+        return RelaxationPoint(x[: self._n_eta], x[self._n_eta :], bound, loss)
 
     def _run(self) -> Any:
         # HiGHS's own clock runs on over all solves.
@@ -277,11 +277,11 @@ class Relaxation:
             rays += [own / max(np.abs(own).max(initial=0.0), 1e-300) * sign for sign in (1.0, -1.0)]
         return any(self._lagrangian(y, 0.0)[0] < -_CERTAIN for y in rays)
 
-    def _without_solution(self) -> Point:
+    def _without_solution(self) -> RelaxationPoint:
         """Nothing is known: every allowed family alike, and the bound without any row."""
         counts = np.add.reduceat(self.allowed.astype(float), self.space.offsets[:-1])
         eta = self.allowed / np.repeat(np.maximum(counts, 1.0), np.diff(self.space.offsets))
-        return Point(eta, self._high.copy(), *self._lagrangian(np.zeros(len(self._rows))))
+        return RelaxationPoint(eta, self._high.copy(), *self._lagrangian(np.zeros(len(self._rows))))
 
     def _lagrangian(self, duals: FloatArray, costs: float = 1.0) -> tuple[float, FloatArray]:
         """L(y) and the families' losses, for `costs` times the objective."""

@@ -14,7 +14,7 @@ from milpbn._types import Families, FloatArray
 from milpbn.engines.branching import Brancher
 from milpbn.engines.cuts.oracle import CutOracle
 from milpbn.engines.primal import Primal
-from milpbn.engines.relaxation import Point, Relaxation
+from milpbn.engines.relaxation import Relaxation, RelaxationPoint
 from milpbn.engines.tree import Node, Tree
 from milpbn.families.candidates import CLASS
 
@@ -88,13 +88,13 @@ class Worker:
             self.brancher.learn(node)
             node = self.tree.next(self.tree.close(node, self.children(node, point)))
 
-    def children(self, node: Node, point: Point | None) -> list[Node]:
+    def children(self, node: Node, point: RelaxationPoint | None) -> list[Node]:
         """Two nodes in place of one, or none if nothing better can be inside."""
         if point is None or node.bound <= self.cutoff:
             return []
         return self.brancher.children(self.relaxation, node, point, self.cutoff)
 
-    def close_root(self, node: Node) -> Point | None:
+    def close_root(self, node: Node) -> RelaxationPoint | None:
         """The root: stabilised cuts until the bound is that of all possible cuts."""
         center = None
         if self.oracle.concave is not None:
@@ -107,7 +107,7 @@ class Worker:
             self.primal.search_at_root()
         return point
 
-    def children_of_root(self, root: Node, point: Point | None) -> list[Node]:
+    def children_of_root(self, root: Node, point: RelaxationPoint | None) -> list[Node]:
         """As `children`, once it is known what parents of the class would cost."""
         if self.oracle.concave is None or point is None or root.bound <= self.cutoff:
             return self.children(root, point)
@@ -172,7 +172,7 @@ class Worker:
         allowed[families] = True
         return Node(bound, 0, allowed)
 
-    def process(self, node: Node) -> Point | None:
+    def process(self, node: Node) -> RelaxationPoint | None:
         """A node: a few rounds of cuts, as long as they pay."""
         self.relaxation.restrict(node.allowed, node.edges)
         point = self.rounds(node, None, _ROUNDS_A_NODE)
@@ -181,7 +181,7 @@ class Worker:
 
     def rounds(
         self, node: Node, center: FloatArray | None, limit: int, patient: bool = False
-    ) -> Point | None:
+    ) -> RelaxationPoint | None:
         """Solve, fix, separate, again; the node's bound falls, its families get fewer.
 
         With `patient`, until no cut is left, and not only as long as cuts pay.
@@ -220,7 +220,7 @@ class Worker:
                 self.relaxation.purge(_PATIENCE_WITH_CUTS)
         return point
 
-    def fix(self, node: Node, point: Point) -> None:
+    def fix(self, node: Node, point: RelaxationPoint) -> None:
         """Take out the families whose forced choice falls to the cutoff."""
         forced = point.bound - point.loss
         hopeless = node.allowed & (forced <= self.cutoff)
@@ -229,7 +229,7 @@ class Worker:
             node.allowed = node.allowed & ~hopeless
             self.relaxation.restrict(node.allowed, node.edges)
 
-    def is_settled_integer(self, node: Node, point: Point) -> bool:
+    def is_settled_integer(self, node: Node, point: RelaxationPoint) -> bool:
         """Whether the point is a structure that scores what the relaxation promises."""
         left = self.oracle.choice_at(node.allowed.astype(np.float64))
         if left is not None:
@@ -249,18 +249,18 @@ class Worker:
         self.tree.progress.incumbent(families, "relaxation")
         node.bound = min(node.bound, self.oracle.objective.value(families))
 
-    def add_clusters(self, point: Point) -> int:
+    def add_clusters(self, point: RelaxationPoint) -> int:
         """Violated cluster rows; an integer point is checked for cycles exactly."""
         return self.relaxation.add_clusters(self.oracle.violated_clusters(point.eta))
 
-    def add_hidden_clusters(self, point: Point) -> int:
+    def add_hidden_clusters(self, point: RelaxationPoint) -> int:
         """Cluster rows that only an integer program finds; none where separation is exact."""
         seconds = self.tree.progress.clock.remaining
         return self.relaxation.add_clusters(
             self.oracle.clusters.separate_exactly(point.eta, seconds)
         )
 
-    def add_cuts(self, point: Point, at: FloatArray) -> tuple[int, float]:
+    def add_cuts(self, point: RelaxationPoint, at: FloatArray) -> tuple[int, float]:
         """Cuts at a point where they cut the relaxation's solution off; and the height there."""
         concave = self.oracle.concave
         if concave is None:
@@ -271,7 +271,7 @@ class Worker:
         return len(cuts), float(values.sum())
 
     def add_stabilised(
-        self, point: Point, center: FloatArray, best_height: float
+        self, point: RelaxationPoint, center: FloatArray, best_height: float
     ) -> tuple[FloatArray, float, int]:
         """Cuts between the best point so far and the relaxation's, then at the latter."""
         between = _IN_OUT * point.eta + (1 - _IN_OUT) * center

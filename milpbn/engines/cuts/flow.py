@@ -74,7 +74,7 @@ def core(weights):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def components(weights):  # type: ignore[no-untyped-def]
+def connected_components(weights):  # type: ignore[no-untyped-def]
     """A label for each vertex, the same for vertices that a path joins."""
     n = len(weights)
     label = np.full(n, -1)
@@ -113,7 +113,7 @@ def heavy_sets(weights):  # type: ignore[no-untyped-def]
     for a in range(m):
         for b in range(m):
             inner[a, b] = weights[members[a], members[b]]
-    label = components(inner)
+    label = connected_components(inner)
     found = np.zeros((m, len(weights)), np.bool_)
     covered = np.zeros(m, np.bool_)
     k = 0
