@@ -13,14 +13,14 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
 from milpbn._types import FloatArray
 from milpbn.errors import SolverError
-from milpbn.formulation.emit_highs import check_highs
+from milpbn.formulation.emit_highs import check_highs, set_options
 from milpbn.result import Status
 
 # After the limit HiGHS gets this long to return by itself.
@@ -60,6 +60,12 @@ class HighsSettings:
     seed: int = 0
     options: dict[str, Any] = field(default_factory=dict)
 
+    def changed(self, **names: Any) -> HighsSettings:
+        """The settings with some replaced: fields of this class, or HiGHS options by name."""
+        own = {f.name for f in fields(self) if f.name != "options"} & names.keys()
+        options = {name: value for name, value in names.items() if name not in own}
+        return replace(self, **{k: names[k] for k in own}, options={**self.options, **options})
+
     def apply(self, highs: Any) -> None:
         """Set everything on a ``highspy.Highs`` object, checking each return code."""
         settings = {
@@ -73,12 +79,7 @@ class HighsSettings:
         }
         if np.isfinite(self.time_limit):
             settings["time_limit"] = self.time_limit
-        for name, value in settings.items():
-            try:
-                status = highs.setOptionValue(name, value)
-            except KeyError:
-                raise SolverError(f"HiGHS has no option {name!r}") from None
-            check_highs(status, f"set option {name}={value!r}")
+        set_options(highs, **settings)
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from milpbn._types import FloatArray
 from milpbn.anytime import Progress, Run, SolveOptions, complete_quietly
-from milpbn.clock import OutOfTime
+from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.highs import HighsAnswer, HighsRun, HighsSettings, Listeners
 from milpbn.engines.report import EngineRecord
 from milpbn.errors import SolverError
 from milpbn.formulation.build import ModelLayout, build_model
-from milpbn.formulation.emit_highs import check_highs, pass_model
+from milpbn.formulation.emit_highs import new_highs, pass_model
 from milpbn.formulation.emit_pulp import to_pulp
 from milpbn.formulation.model import SparseModel
 from milpbn.result import Result, Status
@@ -66,6 +68,12 @@ def _run(
     return answer
 
 
+def _settings(clock: Clock, options: SolveOptions) -> HighsSettings:
+    """Settings of a run that begins now, after the model is built."""
+    clock.close_phase("building")
+    return HighsSettings(clock.remaining, options.gap, options.threads, options.seed)
+
+
 def _listeners(layout: ModelLayout, progress: Progress, order: slice | list[int]) -> Listeners:
     def on_solution(x: FloatArray) -> None:
         progress.incumbent(layout.families(x[order]), "HiGHS")
@@ -92,12 +100,8 @@ def _run_pulp(
     place = {v.name: k for k, v in enumerate(problem.variables())}
     order = [place[v.name] for v in variables]
     progress.clock.checkpoint()
-    progress.clock.close_phase("building")
     solver = AnytimeHiGHS(
-        time_limit=progress.clock.remaining,
-        gap=options.gap,
-        threads=options.threads,
-        seed=options.seed,
+        _settings(progress.clock, options),
         warm_start=True,
         listeners=_listeners(layout, progress, order),
         checkpoint=progress.clock.checkpoint,
@@ -105,8 +109,7 @@ def _run_pulp(
     problem.solve(solver)
     answer = solver.answer
     assert answer is not None
-    x = None if answer.x is None else answer.x[order]
-    return HighsAnswer(answer.status, x, answer.bound, answer.nodes, answer.start_accepted)
+    return replace(answer, x=None if answer.x is None else answer.x[order])
 
 
 def _run_highspy(
@@ -116,17 +119,7 @@ def _run_highspy(
     options: SolveOptions,
     start: FloatArray,
 ) -> HighsAnswer:
-    import highspy
-
-    highs = highspy.Highs()  # type: ignore[no-untyped-call]
-    check_highs(highs.setOptionValue("output_flag", False), "be silent")
+    highs = new_highs()
     pass_model(highs, model)
-    progress.clock.close_phase("building")
-    settings = HighsSettings(
-        time_limit=progress.clock.remaining,
-        gap=options.gap,
-        threads=options.threads,
-        seed=options.seed,
-    )
     listeners = _listeners(layout, progress, slice(None))
-    return HighsRun(highs, settings, listeners).solve(start)
+    return HighsRun(highs, _settings(progress.clock, options), listeners).solve(start)

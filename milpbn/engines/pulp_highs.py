@@ -13,14 +13,13 @@ from array import array
 from dataclasses import replace
 from typing import Any
 
-import highspy
 import numpy as np
 import pulp
 
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.engines.highs import HighsAnswer, HighsRun, HighsSettings, Listeners
 from milpbn.errors import OptionError
-from milpbn.formulation.emit_highs import check_highs
+from milpbn.formulation.emit_highs import new_highs, pass_arrays
 from milpbn.result import Status
 
 
@@ -29,12 +28,8 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
 
     Parameters
     ----------
-    time_limit
-        Seconds for the hand-over to HiGHS and the solve, or None.
-    gap
-        Relative gap at which to stop; 0 proves optimality.
-    threads, seed
-        One thread is deterministic.
+    settings
+        Time limit (for the hand-over to HiGHS and the solve), gap, threads and seed.
     warm_start
         Take the variables' initial values (``variable.setInitialValue``) as MIP
         start; every variable needs one.
@@ -43,8 +38,9 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
     checkpoint
         Called during the hand-over, which takes seconds on large problems; it may
         raise to stop.
-    **options
-        HiGHS options by name; an unknown one raises.
+    **changes
+        Replace settings by name: ``time_limit``, ``gap``, ``threads``, ``seed``, or any HiGHS
+        option. An unknown name raises.
 
     Attributes
     ----------
@@ -66,23 +62,16 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
 
     def __init__(
         self,
+        settings: HighsSettings | None = None,
         *,
-        time_limit: float | None = None,
-        gap: float = 0.0,
-        threads: int = 1,
-        seed: int = 0,
         warm_start: bool = False,
         listeners: Listeners | None = None,
         checkpoint: Checkpoint = no_checkpoint,
-        **options: Any,
+        **changes: Any,
     ) -> None:
-        super().__init__(mip=True, msg=False, timeLimit=time_limit, gapRel=gap, threads=threads)
-        self.settings = HighsSettings(
-            time_limit=np.inf if time_limit is None else time_limit,
-            gap=gap,
-            threads=threads,
-            seed=seed,
-            options=options,
+        own = self.settings = (settings or HighsSettings()).changed(**changes)
+        super().__init__(
+            mip=True, msg=False, timeLimit=own.time_limit, gapRel=own.gap, threads=own.threads
         )
         self.warm_start = warm_start
         self.listeners = listeners or Listeners()
@@ -105,8 +94,7 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
     def createAndConfigureSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Create the solver object; the settings are applied when it runs."""
         self._began = time.perf_counter()
-        lp.solverModel = highspy.Highs()  # type: ignore[no-untyped-call]
-        check_highs(lp.solverModel.setOptionValue("output_flag", False), "be silent")
+        lp.solverModel = new_highs()
 
     def buildSolverModel(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Hand the problem over in one piece, with its own sense and constant."""
@@ -128,26 +116,19 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
             low, high = row.getLb(), row.getUb()
             lower.append(-np.inf if low is None else low)
             upper.append(np.inf if high is None else high)
-        maximise = lp.sense == pulp.LpMaximize
-        sense = highspy.ObjSense.kMaximize if maximise else highspy.ObjSense.kMinimize
-        status = lp.solverModel.passModel(
-            len(variables),
-            len(lower),
-            len(index),
-            int(highspy.MatrixFormat.kRowwise),
-            int(sense),
-            float(lp.objective.constant),
-            np.array([lp.objective.get(v, 0.0) for v in variables], dtype=np.float64),
-            np.array([-np.inf if v.lowBound is None else v.lowBound for v in variables], float),
-            np.array([np.inf if v.upBound is None else v.upBound for v in variables], float),
-            np.array(lower, dtype=np.float64),
-            np.array(upper, dtype=np.float64),
-            np.array(starts, dtype=np.int32),
-            np.array(index, dtype=np.int32),
-            np.array(value, dtype=np.float64),
-            np.array([v.cat == pulp.LpInteger for v in variables], dtype=np.int32),
+        pass_arrays(
+            lp.solverModel,
+            [
+                [lp.objective.get(v, 0.0) for v in variables],
+                [-np.inf if v.lowBound is None else v.lowBound for v in variables],
+                [np.inf if v.upBound is None else v.upBound for v in variables],
+                [v.cat == pulp.LpInteger for v in variables],
+            ],
+            [lower, upper],
+            [starts, index, value],
+            maximise=lp.sense == pulp.LpMaximize,
+            offset=float(lp.objective.constant),
         )
-        check_highs(status, "take the PuLP problem")
 
     def callSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Run HiGHS, with the variables' initial values as MIP start where asked."""

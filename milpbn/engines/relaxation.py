@@ -28,7 +28,7 @@ from milpbn.engines.cuts.concave import ConcaveCut
 from milpbn.engines.cuts.oracle import CutOracle
 from milpbn.engines.rows import Edge, Hinge, Rows, Source, joining
 from milpbn.families.candidates import CLASS
-from milpbn.formulation.emit_highs import check_highs
+from milpbn.formulation.emit_highs import check_highs, new_highs, pass_arrays, set_options
 
 # Seconds that stand for no limit.
 _FOREVER = 1e9
@@ -109,28 +109,19 @@ class Relaxation:
 
     def _start(self) -> Any:
         """The columns, and one row per variable: it takes exactly one family."""
-        highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        check_highs(highs.setOptionValue("output_flag", False), "be silent")
-        check_highs(highs.setOptionValue("threads", 1), "use one thread")
-        n_heights = len(self._low)
-        status = highs.passModel(
-            self._n_eta + n_heights,
-            self.space.n_variables,
-            self._n_eta,
-            int(highspy.MatrixFormat.kRowwise),
-            int(highspy.ObjSense.kMaximize),
-            0.0,
-            np.concatenate([self._costs, np.ones(n_heights)]),
-            np.concatenate([np.zeros(self._n_eta), self._low]),
-            np.concatenate([np.ones(self._n_eta), self._high]),
-            np.ones(self.space.n_variables),
-            np.ones(self.space.n_variables),
-            self.space.offsets.astype(np.int32),
-            np.arange(self._n_eta, dtype=np.int32),
-            np.ones(self._n_eta),
-            np.zeros(self._n_eta + n_heights, dtype=np.int32),
+        n_eta, n_heights = self._n_eta, len(self._low)
+        highs = new_highs(threads=1)
+        pass_arrays(
+            highs,
+            [
+                np.concatenate([self._costs, np.ones(n_heights)]),
+                np.concatenate([np.zeros(n_eta), self._low]),
+                np.concatenate([np.ones(n_eta), self._high]),
+                np.zeros(n_eta + n_heights),
+            ],
+            [np.ones(self.space.n_variables)] * 2,
+            [self.space.offsets, np.arange(n_eta), np.ones(n_eta)],
         )
-        check_highs(status, "take the relaxation")
         return highs
 
     def restrict(self, allowed: BoolArray, edges: frozenset[Edge] = frozenset()) -> None:
@@ -234,7 +225,7 @@ class Relaxation:
     def solve(self, iteration_limit: int | None = None) -> RelaxationPoint | None:
         """Solve from the last basis; None where no structure is left."""
         limit = 2**31 - 1 if iteration_limit is None else iteration_limit
-        check_highs(self._highs.setOptionValue("simplex_iteration_limit", limit), "set a limit")
+        set_options(self._highs, simplex_iteration_limit=limit)
         self.solves += iteration_limit is None
         self.trials += iteration_limit is not None
         status = self._run()
@@ -256,7 +247,7 @@ class Relaxation:
     def _run(self) -> Any:
         # HiGHS's own clock runs on over all solves.
         end = self._highs.getRunTime() + min(self._clock.remaining, _FOREVER)
-        check_highs(self._highs.setOptionValue("time_limit", end), "set a limit")
+        set_options(self._highs, time_limit=end)
         with self._while_solving():
             outcome = self._highs.run()
         check_highs(outcome, "solve the relaxation")

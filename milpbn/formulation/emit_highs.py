@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from milpbn.errors import OptionError, SolverError
 from milpbn.files import check_writable
@@ -25,45 +27,97 @@ def check_highs(status: Any, what: str) -> None:
         raise SolverError(f"HiGHS could not {what}")
 
 
-def pass_model(highs: Any, model: SparseModel) -> None:
-    """Hand the model to a ``highspy.Highs`` object."""
+def new_highs(**options: Any) -> Any:
+    """A silent ``highspy.Highs`` object with the given options."""
     import highspy
 
-    lengths = np.concatenate([np.diff(b.starts) for b in model.rows])
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    integrality = [np.full(len(b), int(b.integer), dtype=np.int32) for b in model.columns]
+    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    set_options(highs, output_flag=False, **options)
+    return highs
+
+
+def set_options(highs: Any, **options: Any) -> None:
+    """Set HiGHS options; an unknown name or an invalid value raises."""
+    for name, value in options.items():
+        try:
+            status = highs.setOptionValue(name, value)
+        except KeyError:
+            raise SolverError(f"HiGHS has no option {name!r}") from None
+        check_highs(status, f"set option {name}={value!r}")
+
+
+def pass_model(highs: Any, model: SparseModel) -> None:
+    """Pass the model to a ``highspy.Highs`` object."""
+    columns, rows = model.columns, model.rows
+    lengths = np.concatenate([np.diff(b.starts) for b in rows])
+    pass_arrays(
+        highs,
+        [
+            *(np.concatenate([getattr(b, a) for b in columns]) for a in ("cost", "lower", "upper")),
+            np.repeat([b.integer for b in columns], [len(b) for b in columns]),
+        ],
+        [np.concatenate([getattr(b, a) for b in rows]) for a in ("lower", "upper")],
+        [
+            np.concatenate([[0], np.cumsum(lengths)]),
+            *(np.concatenate([getattr(b, a) for b in rows]) for a in ("index", "value")),
+        ],
+    )
+
+
+def pass_arrays(
+    highs: Any,
+    columns: Sequence[npt.ArrayLike],
+    rows: Sequence[npt.ArrayLike],
+    matrix: Sequence[npt.ArrayLike],
+    *,
+    maximise: bool = True,
+    offset: float = 0.0,
+) -> None:
+    """Pass a program as arrays.
+
+    Parameters
+    ----------
+    highs
+        A ``highspy.Highs`` object.
+    columns
+        Cost, lower bound, upper bound, and whether each column is integer.
+    rows
+        Lower and upper bounds.
+    matrix
+        Starts, column indices and values, row by row; one more start than there are rows.
+    maximise, offset
+        The sense and the constant of the objective.
+    """
+    import highspy
+
+    cost, lower, upper, integer = columns
+    starts, index, value = matrix
+    real = [np.asarray(a, dtype=np.float64) for a in (cost, lower, upper, *rows, value)]
+    whole = [np.asarray(a, dtype=np.int32) for a in (starts, index, integer)]
     status = highs.passModel(
-        model.n_columns,
-        model.n_rows,
-        model.n_nonzeros,
+        len(real[0]),
+        len(real[3]),
+        len(real[5]),
         int(highspy.MatrixFormat.kRowwise),
-        int(highspy.ObjSense.kMaximize),
-        0.0,
-        *(
-            np.concatenate([getattr(b, a) for b in model.columns])
-            for a in ("cost", "lower", "upper")
-        ),
-        *(np.concatenate([getattr(b, a) for b in model.rows]) for a in ("lower", "upper")),
-        starts,
-        np.concatenate([b.index for b in model.rows]),
-        np.concatenate([b.value for b in model.rows]),
-        np.concatenate(integrality),
+        int(highspy.ObjSense.kMaximize if maximise else highspy.ObjSense.kMinimize),
+        offset,
+        *real[:5],
+        *whole[:2],
+        real[5],
+        whole[2],
     )
     check_highs(status, "take the model")
 
 
 def write_model(model: SparseModel, path: str | Path) -> None:
     """Write an LP or MPS file with readable names and a legend of them as comments."""
-    import highspy
-
     path = Path(path)
     if path.suffix not in MODEL_SUFFIXES:
         raise OptionError(
             f"{path}: a model file ends in {' or '.join(MODEL_SUFFIXES)}, not {path.suffix!r}"
         )
     check_writable(path)
-    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    check_highs(highs.setOptionValue("output_flag", False), "be silent")
+    highs = new_highs()
     pass_model(highs, model)
     for k, name in enumerate(model.column_names()):
         check_highs(highs.passColName(k, name), f"name column {name}")

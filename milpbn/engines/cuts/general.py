@@ -12,13 +12,12 @@ whose solutions above -1 are the violated clusters {i : z[i] = 1}.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import highspy
 import numpy as np
 from numba import njit
 
 from milpbn._types import FloatArray, IntArray
+from milpbn.formulation.emit_highs import new_highs, pass_arrays
 
 # The integer program decides whether anything is left; it need not take long over it.
 _SECONDS = 5.0
@@ -78,32 +77,24 @@ def most_violated_cluster(
     for f in range(n_f):
         rows.append(([f, n_f + int(child[f])], [1.0, -1.0]))
         rows.append(([f, *(n_f + p for p in parents[f])], [1.0] + [-1.0] * len(parents[f])))
-    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    for name, value in {
-        "output_flag": False,
-        "threads": 1,
-        "time_limit": min(_SECONDS, max(seconds, 0.0)),
-    }.items():
-        highs.setOptionValue(name, value)
-    highs.passModel(
-        n_f + n,
-        len(rows),
-        sum(len(i) for i, _ in rows),
-        int(highspy.MatrixFormat.kRowwise),
-        int(highspy.ObjSense.kMaximize),
-        0.0,
-        np.concatenate([weight, -np.ones(n)]),
-        np.zeros(n_f + n),
-        np.ones(n_f + n),
-        np.full(len(rows), -highspy.kHighsInf),
-        np.zeros(len(rows)),
-        np.concatenate([[0], np.cumsum([len(i) for i, _ in rows])]).astype(np.int32),
-        np.array([i for index, _ in rows for i in index], dtype=np.int32),
-        np.array([v for _, values in rows for v in values]),
-        np.array([0] * n_f + [int(highspy.HighsVarType.kInteger)] * n, dtype=np.int32),
-    )
     # The empty cluster scores 0: ask for at least two members.
-    highs.addRow(2.0, float(n), n, np.arange(n_f, n_f + n, dtype=np.int32), np.ones(n))
+    rows.append((list(range(n_f, n_f + n)), [1.0] * n))
+    highs = new_highs(threads=1, time_limit=min(_SECONDS, max(seconds, 0.0)))
+    pass_arrays(
+        highs,
+        [
+            np.concatenate([weight, -np.ones(n)]),
+            np.zeros(n_f + n),
+            np.ones(n_f + n),
+            np.arange(n_f + n) >= n_f,
+        ],
+        [[-np.inf] * 2 * n_f + [2.0], [0.0] * 2 * n_f + [n]],
+        [
+            np.cumsum([0, *(len(index) for index, _ in rows)]),
+            [column for index, _ in rows for column in index],
+            [value for _, values in rows for value in values],
+        ],
+    )
     highs.run()
     z = np.array(highs.getSolution().col_value)[n_f:]
     members = np.flatnonzero(z > 0.5)
