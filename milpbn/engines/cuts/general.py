@@ -1,8 +1,8 @@
 """Separation of cluster rows for any number of parents.
 
-For families with several feature parents no minimum cut finds a most violated cluster.
-Clusters are grown from small ones, in a compiled loop written by hand because it runs over
-all pairs at every point; where that finds nothing, a small integer program decides:
+For families with several feature parents, minimum cuts do not find a most violated cluster.
+Clusters are grown from small ones, in a compiled loop because it runs over all pairs at every
+point. If none is found, a small integer program decides:
 
     max sum_f eta[f] y[f] - sum_i z[i],   y[f] <= z[child of f],   y[f] <= sum_{p in S} z[p],
 
@@ -19,19 +19,20 @@ from numba import njit
 from milpbn._types import FloatArray, IntArray
 from milpbn.formulation.emit_highs import new_highs, pass_arrays
 
-# The integer program decides whether anything is left; it need not take long over it.
+# Time limit of the integer program.
 _SECONDS = 5.0
 
 
 @njit(cache=True, nogil=True)
-def grow_clusters(child, pointer, parent, weight, k, clusters, violation):  # type: ignore[no-untyped-def]
-    """Grow every cluster, always by the variable that adds most.
+def grow_clusters(child, pointer, parent, weight, k, seeds):  # type: ignore[no-untyped-def]
+    """Grow every seed, always by the variable that adds most.
 
-    Families of the point are ``(child[f], parent[pointer[f]:pointer[f + 1]])`` with
-    ``weight[f]``; those with k parents inside count. Each row of `clusters` is replaced by the
-    most violated cluster on its way.
+    The point has families ``(child[f], parent[pointer[f]:pointer[f + 1]])`` with ``weight[f]``;
+    those with k parents inside count. Returns the most violated cluster on each way, and its
+    violation.
     """
-    n = clusters.shape[1]
+    n = seeds.shape[1]
+    clusters, violation = seeds.copy(), np.empty(len(seeds))
     gain = np.empty(n)
     for s in range(len(clusters)):
         inside = clusters[s].copy()
@@ -61,23 +62,24 @@ def grow_clusters(child, pointer, parent, weight, k, clusters, violation):  # ty
             for v in range(n):
                 if not inside[v] and gain[v] > best_gain:
                     best, best_gain = v, gain[v]
-            # Each step costs one and brings the gain: what is lost so far must come back.
+            # Each step costs 1 and adds its gain: the violation must still be able to exceed 0.
             if best < 0 or value + (n - size) * best_gain < 0.0:
                 break
             inside[best] = True
             size += 1
+    return clusters, violation
 
 
 def most_violated_cluster(
     child: IntArray, parents: Sequence[Sequence[int]], weight: FloatArray, n: int, seconds: float
 ) -> frozenset[int] | None:
-    """A cluster whose row the point violates, by an integer program; None if there is none."""
+    """The cluster with the most violated row, by an integer program; None if there is none."""
     n_f = len(child)
     rows: list[tuple[list[int], list[float]]] = []
     for f in range(n_f):
         rows.append(([f, n_f + int(child[f])], [1.0, -1.0]))
         rows.append(([f, *(n_f + p for p in parents[f])], [1.0] + [-1.0] * len(parents[f])))
-    # The empty cluster scores 0: ask for at least two members.
+    # At least two members, because the empty cluster has value 0.
     rows.append((list(range(n_f, n_f + n)), [1.0] * n))
     highs = new_highs(threads=1, time_limit=min(_SECONDS, max(seconds, 0.0)))
     pass_arrays(
