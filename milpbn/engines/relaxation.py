@@ -1,14 +1,14 @@
-"""The linear relaxation over pooled cuts, with bounds that do not rest on the solver.
+"""The linear relaxation with its cuts, and bounds that do not depend on the solver's tolerances.
 
 Columns are eta[f] per family and, for margin scores, T[g] per group. For multipliers
-y >= 0 of the rows (cuts, clusters, class rows)
+y >= 0 of the rows (:mod:`milpbn.engines.rows`)
 
     L(y) = y . rhs + sum_i max_{f of i, allowed} (c - A'y)[f] + sum_g max_{T[g]} (1 - y(g)) T[g]
 
-bounds every structure from above, because each variable takes exactly one family. The
-solver's duals, clipped to y >= 0, are used as multipliers: a tolerance of the solver can
-make this bound weaker, but not wrong. The same sums give the loss of every family, which
-removes families that no better structure can contain.
+is an upper bound on the score of every structure, because each variable has exactly one
+family. The multipliers are the solver's duals, clipped to y >= 0: the solver's tolerances can
+weaken this bound, but cannot make it wrong. The same sums give the loss of every family, by
+which families are removed that no better structure can contain.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from milpbn.engines.rows import Edge, Hinge, Rows, Source, joining
 from milpbn.families.candidates import CLASS
 from milpbn.formulation.emit_highs import check_highs, new_highs, pass_arrays, set_options
 
-# Seconds that stand for no limit.
+# Seconds that mean no limit.
 _FOREVER = 1e9
 
 _SOLVED = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kIterationLimit)
 
-# A proof by multipliers of size one that a program is empty must be this clear.
+# How far below 0 the proof must be that a program is empty, for multipliers up to 1.
 _CERTAIN = 1e-7
 
 
@@ -50,7 +50,7 @@ class RelaxationPoint:
     bound
         The safe bound L(y).
     loss
-        ``(F,)``: how much L(y) falls when a family is forced; inf where not allowed.
+        ``(F,)``: by how much L(y) decreases if a family is chosen; inf if it is not allowed.
     """
 
     eta: FloatArray
@@ -61,28 +61,28 @@ class RelaxationPoint:
 
 @dataclass
 class Pool:
-    """Cuts that serve every relaxation over the same rows and families, whatever its gamma."""
+    """Cuts that are valid for every gamma, for the same rows and families."""
 
     cuts: list[ConcaveCut] = field(default_factory=list)
     clusters: list[Cluster] = field(default_factory=list)
 
     def replace(self, relaxation: Relaxation) -> None:
-        """Keep the cuts of a relaxation instead."""
+        """Replace all cuts by those of a relaxation."""
         now = relaxation.pool()
         self.cuts, self.clusters = now.cuts, now.clusters
 
 
 class Relaxation:
-    """A HiGHS linear program that grows by cuts and is solved again from its last basis.
+    """A HiGHS linear program to which cuts are added, solved from its last basis.
 
     Parameters
     ----------
     oracle
         The objective's costs, groups and clusters.
     clock
-        Ends a solve in time.
+        Limits the time of a solve.
     while_solving
-        A context that is entered while HiGHS runs.
+        A context manager for the time in which HiGHS runs.
     """
 
     def __init__(
@@ -104,11 +104,11 @@ class Relaxation:
         self.trials = 0
         self._rows = Rows(self._n_eta, len(self._low))
         self._required: frozenset[Edge] = frozenset()
-        self._highs = self._start()
+        self._highs = self._new_program()
         self._add_class_rows()
 
-    def _start(self) -> Any:
-        """The columns, and one row per variable: it takes exactly one family."""
+    def _new_program(self) -> Any:
+        """A program with all columns and one row per variable: it has exactly one family."""
         n_eta, n_heights = self._n_eta, len(self._low)
         highs = new_highs(threads=1)
         pass_arrays(
@@ -125,26 +125,25 @@ class Relaxation:
         return highs
 
     def restrict(self, allowed: BoolArray, edges: frozenset[Edge] = frozenset()) -> None:
-        """Let only some families be chosen, and require that some pairs are joined."""
+        """Set the allowed families, and the pairs of variables that must be joined."""
         self._require(edges)
         changed = np.flatnonzero(allowed != self.allowed).astype(np.int32)
         if len(changed):
             upper = allowed[changed].astype(np.float64)
-            status = self._highs.changeColsBounds(
-                len(changed), changed, np.zeros(len(changed)), upper
-            )
+            lower = np.zeros(len(changed))
+            status = self._highs.changeColsBounds(len(changed), changed, lower, upper)
             check_highs(status, "change bounds")
             self.allowed = allowed.copy()
 
     def add_cuts(self, cuts: Sequence[ConcaveCut]) -> None:
-        """T[g] - coefficients . eta <= constant."""
+        """Add rows ``T[g] - coefficients . eta <= constant``."""
         for cut in cuts:
-            hinge = Hinge(cut.group, cut.beyond)
-            self._add(-cut.coefficients, cut.constant(self.gamma), hinge)
+            source = Hinge(cut.group, cut.beyond)
+            self._add(-cut.coefficients, cut.constant(self.gamma), source)
 
     def add_clusters(self, clusters: Sequence[Cluster]) -> int:
-        """Rows of clusters; returns how many were new."""
-        new = [k for k in clusters if self._rows.find(k) is None]
+        """Add rows of clusters; returns how many were new."""
+        new = [k for k in clusters if k not in self._rows]
         for cluster in new:
             families, sign, rhs = self._clusters.inequality(cluster)
             self._add(self._indicator(families, sign), rhs, cluster)
@@ -155,32 +154,29 @@ class Relaxation:
         #   sum_{S contains a} eta[C,S] <= eta[a, no parents]
         of_class = np.array(self.space.of(CLASS))
         for a in range(1, self.space.n_variables):
+            own = self.space.of(a)
             containing = of_class[self.space.contains[of_class, a]]
-            needs_class = all(
-                not s or CLASS in s
-                for s in map(self.space.parent_sets.__getitem__, self.space.of(a))
-            )
-            if len(containing) == 0 or not needs_class:
-                continue
-            row = self._indicator(containing, 1.0)
-            bare = self.space.find(a, ())
-            if bare is not None:
-                row[bare] = -1.0
-            self._add(row, 0.0, None)
+            parent_sets = self.space.parent_sets[own.start : own.stop]
+            if len(containing) and all(not s or CLASS in s for s in parent_sets):
+                row = self._indicator(containing, 1.0)
+                bare = self.space.find(a, ())
+                if bare is not None:
+                    row[bare] = -1.0
+                self._add(row, 0.0, None)
 
     def _require(self, edges: frozenset[Edge]) -> None:
-        """Let exactly these pairs of variables be joined by an arc, whichever way it points.
+        """Require an arc, in either direction, between exactly these pairs of variables.
 
-        ``-sum_{S contains j} eta[i,S] - sum_{S contains i} eta[j,S] <= -1``; a row that is not
-        required now waits with 0 on its right-hand side, where it says nothing.
+        The row is ``-sum_{S contains j} eta[i,S] - sum_{S contains i} eta[j,S] <= -1``. While it
+        is not required, its right-hand side is 0, which excludes nothing.
         """
         for edge in self._required - edges:
             self._change_rhs(edge, 0.0)
         for edge in sorted(edges - self._required):
-            if self._rows.find(edge) is None:
-                self._add(self._indicator(joining(self.space, edge), -1.0), -1.0, edge)
-            else:
+            if edge in self._rows:
                 self._change_rhs(edge, -1.0)
+            else:
+                self._add(self._indicator(joining(self.space, edge), -1.0), -1.0, edge)
         self._required = edges
 
     def _indicator(self, families: IntArray, value: float) -> FloatArray:
@@ -195,26 +191,25 @@ class Relaxation:
             index = np.append(index, np.int32(self._n_eta + source.group))
             value = np.append(value, 1.0)
         status = self._highs.addRow(-highspy.kHighsInf, rhs, len(index), index, value)
-        check_highs(status, "add a cut")
+        check_highs(status, "add a row")
         self._rows.append(coefficients, rhs, source)
 
     def _change_rhs(self, edge: Edge, rhs: float) -> None:
-        row = self._rows.find(edge)
-        assert row is not None, "the row of a required edge is never removed"
+        row = self._rows.index(edge)
         status = self._highs.changeRowBounds(self.space.n_variables + row, -highspy.kHighsInf, rhs)
         check_highs(status, "change a row")
         self._rows.change_rhs(row, rhs)
 
     def purge(self, patience: int) -> None:
-        """Drop cuts that were slack in the last `patience` solves; class rows stay."""
+        """Remove rows that were slack in more than `patience` solves in a row."""
         stale = self._rows.stale(patience, self._required)
         if len(stale):
             index = (stale + self.space.n_variables).astype(np.int32)
-            check_highs(self._highs.deleteRows(len(index), index), "drop cuts")
+            check_highs(self._highs.deleteRows(len(index), index), "delete rows")
             self._rows.delete(stale)
 
     def pool(self) -> Pool:
-        """All cuts that are in the program now."""
+        """The cuts of the program."""
         return Pool(self._rows.cuts(), self._rows.clusters())
 
     def fill(self, pool: Pool) -> None:
@@ -223,15 +218,15 @@ class Relaxation:
         self.add_clusters(pool.clusters)
 
     def solve(self, iteration_limit: int | None = None) -> RelaxationPoint | None:
-        """Solve from the last basis; None where no structure is left."""
+        """Solve from the last basis; None if there is no solution."""
         limit = 2**31 - 1 if iteration_limit is None else iteration_limit
         set_options(self._highs, simplex_iteration_limit=limit)
         self.solves += iteration_limit is None
         self.trials += iteration_limit is not None
         status = self._run()
         if status not in (*_SOLVED, highspy.HighsModelStatus.kInfeasible):
-            # Now and then a hot start leads HiGHS astray; from the beginning it finds its way.
-            check_highs(self._highs.clearSolver(), "start again")
+            # HiGHS occasionally fails from the last basis, and succeeds from the beginning.
+            check_highs(self._highs.clearSolver(), "clear the solver")
             status = self._run()
         if status == highspy.HighsModelStatus.kInfeasible and self._is_certainly_empty():
             return None
@@ -245,7 +240,7 @@ class Relaxation:
         return RelaxationPoint(x[: self._n_eta], x[self._n_eta :], bound, loss)
 
     def _run(self) -> Any:
-        # HiGHS's own clock runs on over all solves.
+        # HiGHS counts the time of all solves together.
         end = self._highs.getRunTime() + min(self._clock.remaining, _FOREVER)
         set_options(self._highs, time_limit=end)
         with self._while_solving():
@@ -257,9 +252,9 @@ class Relaxation:
         return status
 
     def _is_certainly_empty(self) -> bool:
-        """Whether multipliers prove that no point meets all rows: HiGHS's word is not enough.
+        """Whether multipliers prove that the program is empty; HiGHS's status is no proof.
 
-        Without any costs L(y) is 0 or more for every y >= 0 if there is a point.
+        With all costs 0, a feasible point would imply L(y) >= 0 for every y >= 0.
         """
         _, has_ray, ray = self._highs.getDualRay()
         rays = [np.zeros(len(self._rows))]
@@ -269,13 +264,13 @@ class Relaxation:
         return any(self._lagrangian(y, 0.0)[0] < -_CERTAIN for y in rays)
 
     def _without_solution(self) -> RelaxationPoint:
-        """Nothing is known: every allowed family alike, and the bound without any row."""
+        """A point if HiGHS finds none: equal weights, and the bound without any row."""
         counts = np.add.reduceat(self.allowed.astype(float), self.space.offsets[:-1])
         eta = self.allowed / np.repeat(np.maximum(counts, 1.0), np.diff(self.space.offsets))
         return RelaxationPoint(eta, self._high.copy(), *self._lagrangian(np.zeros(len(self._rows))))
 
     def _lagrangian(self, duals: FloatArray, costs: float = 1.0) -> tuple[float, FloatArray]:
-        """L(y) and the families' losses, for `costs` times the objective."""
+        """L(y) and the loss of each family, for `costs` times the objective."""
         y = np.where((duals > 0.0) & (duals < np.inf), duals, 0.0)
         on_eta, on_heights, rhs = self._rows.combine(y)
         reduced = costs * self._costs - on_eta

@@ -16,14 +16,14 @@ from milpbn.families.candidates import FamilySpace
 Edge = tuple[int, int]
 """Two variables, the smaller first."""
 
-# Rows that there is space for at first; it is doubled when needed.
+# Number of rows that fit at first; doubled when needed.
 _CAPACITY = 64
 _NO_GROUP = -1
 
 
 @dataclass(frozen=True)
 class Hinge:
-    """The source of a concave cut; see :class:`~milpbn.engines.cuts.concave.ConcaveCut`."""
+    """The source of a concave cut: the same fields as in ``ConcaveCut``."""
 
     group: int
     beyond: float
@@ -62,9 +62,12 @@ class Rows:
     def __len__(self) -> int:
         return len(self._sources)
 
-    def find(self, source: Cluster | Edge) -> int | None:
-        """The row made from a cluster or an edge; None if there is none."""
-        return self._row_of.get(source)
+    def __contains__(self, source: Cluster | Edge) -> bool:
+        return source in self._row_of
+
+    def index(self, source: Cluster | Edge) -> int:
+        """The row made from a cluster or an edge."""
+        return self._row_of[source]
 
     def cuts(self) -> list[ConcaveCut]:
         """All concave cuts."""
@@ -92,7 +95,7 @@ class Rows:
             self._row_of[source] = r
 
     def change_rhs(self, row: int, rhs: float) -> None:
-        """Give a row another right-hand side."""
+        """Change the right-hand side of a row."""
         self._rhs[row] = rhs
 
     def delete(self, rows: IntArray) -> None:
@@ -107,13 +110,13 @@ class Rows:
         return self._coefficients, self._rhs, self._group, self._idle
 
     def note_slack(self, activity: FloatArray) -> None:
-        """Count for how many solves in a row each row has been slack."""
+        """Count the solves since each row was last tight."""
         n = len(self)
         slack = self._rhs[:n] - activity > 1e-7
         self._idle[:n] = np.where(slack, self._idle[:n] + 1, 0)
 
     def stale(self, patience: int, required: frozenset[Edge]) -> IntArray:
-        """Rows slack in more than `patience` solves; never class rows and required edges."""
+        """Rows not tight in more than `patience` solves, except class rows and required edges."""
         idle = np.flatnonzero(self._idle[: len(self)] > patience)
         removable = [
             self._sources[r] is not None and self._sources[r] not in required for r in idle
@@ -121,7 +124,7 @@ class Rows:
         return idle[removable]
 
     def combine(self, y: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-        """The sum of all rows times multipliers: coefficients of eta and of T, and the rhs."""
+        """The sum of y times the rows: coefficients of eta, coefficients of T, right-hand side."""
         tight = np.flatnonzero(y)
         group = self._group[: len(self)]
         with_height = group >= 0
