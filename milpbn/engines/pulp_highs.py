@@ -1,9 +1,9 @@
-"""A PuLP solver for HiGHS that is any-time and tells the truth.
+"""An any-time PuLP solver for HiGHS with a truthful status.
 
-PuLP's own ``HiGHS`` class ignores warm starts and misspelt options, calls a time
-limit "Optimal", turns maximisation into minimisation of the negative and drops the
-objective's constant. This adapter keeps PuLP's interface (``problem.solve(solver)``)
-and mends these points.
+PuLP's own ``HiGHS`` class ignores warm starts and misspelt options, reports a time
+limit as "Optimal", turns maximisation into minimisation of the negative and drops the
+objective's constant. This class has the same interface (``problem.solve(solver)``)
+without these problems.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from milpbn.result import Status
 
 
 class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
-    """HiGHS for any PuLP problem, with MIP start, trace and truthful status.
+    """HiGHS for any PuLP problem, with MIP start, listeners and a truthful status.
 
     Parameters
     ----------
     settings
-        Time limit (for the hand-over to HiGHS and the solve), gap, threads and seed.
+        Time limit (for passing the problem and solving it), gap, threads and seed.
     warm_start
-        Take the variables' initial values (``variable.setInitialValue``) as MIP
-        start; every variable needs one.
+        Use the variables' initial values (``variable.setInitialValue``) as MIP start;
+        every variable needs one.
     listeners
-        Told of each solution and bound while the solver runs.
+        Called with each solution and bound while the solver runs.
     checkpoint
-        Called during the hand-over, which takes seconds on large problems; it may
-        raise to stop.
+        Called while the problem is passed to HiGHS, which takes seconds for large
+        problems; may raise to stop.
     **changes
         Replace settings by name: ``time_limit``, ``gap``, ``threads``, ``seed``, or any HiGHS
         option. An unknown name raises.
@@ -79,10 +79,10 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
         self.answer: HighsAnswer | None = None
 
     def actualSolve(self, lp: pulp.LpProblem) -> int:  # noqa: N802
-        """PuLP's steps without its last one, which marks every variable and row as unchanged.
+        """Solve a problem.
 
-        ``lp.variables()`` looks for new variables in every row, a second or more on large
-        problems; it is called once, so that little time passes after a time limit.
+        PuLP would also mark every variable and row as unchanged. ``lp.variables()`` searches all
+        rows, for a second or more in large problems, so it is called only once.
         """
         self.createAndConfigureSolver(lp)
         self.buildSolverModel(lp)
@@ -97,12 +97,12 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
         lp.solverModel = new_highs()
 
     def buildSolverModel(self, lp: pulp.LpProblem) -> None:  # noqa: N802
-        """Hand the problem over in one piece, with its own sense and constant."""
+        """Pass the problem to HiGHS, with its own sense and constant."""
         self._variables = variables = lp.variables()
         for k, v in enumerate(variables):
             v.index = k
         starts, lower, upper = [0], [], []
-        # Millions of entries: lists of them would take seconds to convert.
+        # Lists of millions of entries would take seconds to convert.
         index, value = array("i"), array("d")
         for k, row in enumerate(lp.constraints()):
             row.index = k
@@ -131,7 +131,7 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
         )
 
     def callSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802
-        """Run HiGHS, with the variables' initial values as MIP start where asked."""
+        """Run HiGHS, with a MIP start if requested."""
         start = None
         if self.warm_start:
             values = [v.varValue for v in self._variables]
@@ -144,7 +144,7 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
         self.answer = HighsRun(lp.solverModel, settings, self.listeners).solve(start)
 
     def findSolutionValues(self, lp: pulp.LpProblem) -> tuple[int, int]:  # noqa: N802
-        """Set the variables' values; "Optimal" only when HiGHS proved it."""
+        """Set the variables' values; the status is "Optimal" only if HiGHS proved it."""
         assert self.answer is not None
         x = self.answer.x
         for v in self._variables:
