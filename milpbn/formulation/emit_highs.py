@@ -1,4 +1,4 @@
-"""The sparse model straight into HiGHS: no Python object per coefficient."""
+"""The sparse model passed to HiGHS as arrays, without a Python object per coefficient."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from milpbn.files import check_writable
 from milpbn.formulation.model import SparseModel
 
 MODEL_SUFFIXES = {".lp": "\\ ", ".mps": "* "}
-"""File kinds that HiGHS writes, with how each begins a comment line."""
+"""Model files that HiGHS can write, by suffix, and the start of a comment line in each."""
 
 
 def check_highs(status: Any, what: str) -> None:
-    """HiGHS reports errors as return codes; turn them into an exception."""
+    """Raise an exception if HiGHS returned an error code."""
     import highspy
 
     if status == highspy.HighsStatus.kError:
@@ -90,31 +90,32 @@ def pass_arrays(
     """
     import highspy
 
-    cost, lower, upper, integer = columns
+    *costs_and_bounds, integer = columns
     starts, index, value = matrix
-    real = [np.asarray(a, dtype=np.float64) for a in (cost, lower, upper, *rows, value)]
-    whole = [np.asarray(a, dtype=np.int32) for a in (starts, index, integer)]
+    values = np.asarray(value, dtype=np.float64)
+    vectors = [np.asarray(a, dtype=np.float64) for a in (*costs_and_bounds, *rows)]
     status = highs.passModel(
-        len(real[0]),
-        len(real[3]),
-        len(real[5]),
+        len(vectors[0]),
+        len(vectors[-1]),
+        len(values),
         int(highspy.MatrixFormat.kRowwise),
         int(highspy.ObjSense.kMaximize if maximise else highspy.ObjSense.kMinimize),
         offset,
-        *real[:5],
-        *whole[:2],
-        real[5],
-        whole[2],
+        *vectors,
+        np.asarray(starts, dtype=np.int32),
+        np.asarray(index, dtype=np.int32),
+        values,
+        np.asarray(integer, dtype=np.int32),
     )
     check_highs(status, "take the model")
 
 
 def write_model(model: SparseModel, path: str | Path) -> None:
-    """Write an LP or MPS file with readable names and a legend of them as comments."""
+    """Write an LP or MPS file with readable names, and a legend as comments."""
     path = Path(path)
     if path.suffix not in MODEL_SUFFIXES:
         raise OptionError(
-            f"{path}: a model file ends in {' or '.join(MODEL_SUFFIXES)}, not {path.suffix!r}"
+            f"{path}: a model file must end in {' or '.join(MODEL_SUFFIXES)}, not {path.suffix!r}"
         )
     check_writable(path)
     highs = new_highs()
