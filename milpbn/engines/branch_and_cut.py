@@ -1,6 +1,6 @@
 """Branch-and-cut on HiGHS linear programs.
 
-The relaxation holds concave cuts instead of a row per sample, and cluster rows instead of
+The relaxation contains concave cuts instead of a row per sample, and cluster rows instead of
 order rows (see :mod:`milpbn.engines.cuts`). The tree and its workers are in
 :mod:`milpbn.engines.tree` and :mod:`milpbn.engines.worker`.
 """
@@ -26,7 +26,7 @@ from milpbn.engines.worker import Worker
 from milpbn.result import Result, Status
 from milpbn.scores import Objective, ScoreReport
 
-# How long a second worker may look for better structures before it takes nodes.
+# Limits of a further worker's local search before it processes nodes.
 _SEARCH_SECONDS = 20.0
 _SEARCH_PATIENCE = 300
 
@@ -39,11 +39,11 @@ def solve_branch_and_cut(
     Parameters
     ----------
     objective, score
-        What is maximised, and the score it came from (for the report).
+        The objective to maximise, and its score (for the report).
     run
         Time, start, options and listener.
     pool
-        Cuts of an earlier run on the same rows and families; it takes this run's cuts.
+        Cuts of an earlier run on the same rows and families; replaced by the cuts of this run.
     """
     run = run or Run()
     solver = scip_version() if run.options.host == "scip" else None
@@ -69,9 +69,9 @@ def solve_branch_and_cut(
 
 
 def root_bound(objective: Objective, families: Families, clock: Clock | None = None) -> float:
-    """A bound on every structure, from the root's cuts alone and nothing known but one structure.
+    """An upper bound on the score of every structure, from the cuts of the root alone.
 
-    Families that cannot be part of anything better than `families` are taken out on the way.
+    Families that no structure better than `families` can contain are removed on the way.
     """
     progress = Progress(objective, clock or Clock(), bound=objective.quick_bound())
     progress.incumbent(np.array(families, dtype=np.int64), "given")
@@ -81,7 +81,7 @@ def root_bound(objective: Objective, families: Families, clock: Clock | None = N
 
 
 class BranchAndCut:
-    """One solve: an oracle, a tree, and workers."""
+    """One solve: an oracle, a tree and workers."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class BranchAndCut:
         return Worker(self.tree, self.oracle, relaxation, self.brancher, primal)
 
     def run(self) -> None:
-        """Branch until nothing is left, or the gap that was asked for is reached."""
+        """Branch until no node is open or the requested gap is reached."""
         others = [partial(self._assist, k) for k in range(1, self.options.threads)]
         try:
             self.tree.run(self._lead, others)
@@ -118,7 +118,7 @@ class BranchAndCut:
                 self.pool.replace(self.worker.relaxation)
 
     def close_root(self) -> None:
-        """The root alone."""
+        """Process the root only."""
         self.tree.run(self._start, [])
 
     def _start(self) -> Node | None:
@@ -132,7 +132,7 @@ class BranchAndCut:
         self.worker.work(self.tree.next(self._start()))
 
     def _assist(self, number: int) -> None:
-        """Look for better structures while the root is closed, then take nodes."""
+        """Search for better structures while the root is processed, then process nodes."""
         worker = self._worker(number)
         with self.tree.unlocked():
             worker.primal.search_widely(_SEARCH_SECONDS, _SEARCH_PATIENCE)

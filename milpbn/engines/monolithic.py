@@ -1,15 +1,17 @@
-"""The MILP of Peharz & Pernkopf (2012) in one piece, through PuLP or straight to HiGHS."""
+"""The MILP of Peharz & Pernkopf (2012) as a single model, through PuLP or directly to HiGHS."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from milpbn._types import FloatArray
-from milpbn.anytime import Progress, Run, SolveOptions, complete_quietly
+from milpbn.anytime import Progress, Run, complete_quietly
 from milpbn.clock import OutOfTime
 from milpbn.engines.highs import HighsAnswer, HighsRun, HighsSettings, Listeners
 from milpbn.engines.report import EngineRecord
 from milpbn.errors import SolverError
 from milpbn.formulation.build import ModelLayout, build_model
-from milpbn.formulation.emit_highs import check_highs, pass_model
+from milpbn.formulation.emit_highs import new_highs, pass_model
 from milpbn.formulation.emit_pulp import to_pulp
 from milpbn.formulation.model import SparseModel
 from milpbn.result import Result, Status
@@ -22,7 +24,7 @@ def solve_monolithic(objective: Objective, score: ScoreReport, run: Run | None =
     Parameters
     ----------
     objective, score
-        What is maximised, and the score it came from (for the report).
+        The objective to maximise, and its score (for the report).
     run
         Time, start, options and listener.
     """
@@ -39,7 +41,7 @@ def solve_monolithic(objective: Objective, score: ScoreReport, run: Run | None =
             checkpoint=clock.checkpoint,
         )
         progress.improve_bound(layout.bound, 0, "row bound")
-        answer = _run(model, layout, progress, run.options)
+        answer = _run(model, layout, record)
         status, accepted = answer.status, answer.start_accepted
     except OutOfTime:
         clock.close_phase("building")
@@ -50,20 +52,26 @@ def solve_monolithic(objective: Objective, score: ScoreReport, run: Run | None =
     return record.result("monolithic", score, status, start_accepted=accepted)
 
 
-def _run(
-    model: SparseModel, layout: ModelLayout, progress: Progress, options: SolveOptions
-) -> HighsAnswer:
+def _run(model: SparseModel, layout: ModelLayout, record: EngineRecord) -> HighsAnswer:
+    progress = record.progress
     assert progress.families is not None
-    run = _run_pulp if options.emit == "pulp" else _run_highspy
-    answer = run(model, layout, progress, options, layout.point(progress.families))
+    run = _run_pulp if record.run.options.emit == "pulp" else _run_highspy
+    answer = run(model, layout, record, layout.point(progress.families))
     progress.clock.close_phase("solving")
     if answer.status is Status.INFEASIBLE:
-        raise SolverError("HiGHS calls the model infeasible although a feasible structure is known")
+        raise SolverError("HiGHS reports an infeasible model although a structure is known")
     if answer.x is not None:
         progress.incumbent(layout.families(answer.x), "HiGHS")
     if answer.bound is not None:
         progress.improve_bound(answer.bound, answer.nodes, "HiGHS")
     return answer
+
+
+def _begin_solve(run: Run) -> HighsSettings:
+    """End the building phase; returns the settings of the solve, with the remaining time."""
+    run.clock.close_phase("building")
+    options = run.options
+    return HighsSettings(run.clock.remaining, options.gap, options.threads, options.seed)
 
 
 def _listeners(layout: ModelLayout, progress: Progress, order: slice | list[int]) -> Listeners:
@@ -77,56 +85,34 @@ def _listeners(layout: ModelLayout, progress: Progress, order: slice | list[int]
 
 
 def _run_pulp(
-    model: SparseModel,
-    layout: ModelLayout,
-    progress: Progress,
-    options: SolveOptions,
-    start: FloatArray,
+    model: SparseModel, layout: ModelLayout, record: EngineRecord, start: FloatArray
 ) -> HighsAnswer:
     from milpbn.engines.pulp_highs import AnytimeHiGHS
 
-    problem, variables = to_pulp(model, checkpoint=progress.clock.checkpoint)
+    checkpoint = record.run.clock.checkpoint
+    problem, variables = to_pulp(model, checkpoint=checkpoint)
     for v, value in zip(variables, start.tolist(), strict=True):
         v.setInitialValue(value)
-    # PuLP sorts columns by name: where each of the model's columns went.
+    # PuLP sorts columns by name; `order` gives the new position of each column.
     place = {v.name: k for k, v in enumerate(problem.variables())}
     order = [place[v.name] for v in variables]
-    progress.clock.checkpoint()
-    progress.clock.close_phase("building")
+    checkpoint()
     solver = AnytimeHiGHS(
-        time_limit=progress.clock.remaining,
-        gap=options.gap,
-        threads=options.threads,
-        seed=options.seed,
+        _begin_solve(record.run),
         warm_start=True,
-        listeners=_listeners(layout, progress, order),
-        checkpoint=progress.clock.checkpoint,
+        listeners=_listeners(layout, record.progress, order),
+        checkpoint=checkpoint,
     )
     problem.solve(solver)
     answer = solver.answer
     assert answer is not None
-    x = None if answer.x is None else answer.x[order]
-    return HighsAnswer(answer.status, x, answer.bound, answer.nodes, answer.start_accepted)
+    return replace(answer, x=None if answer.x is None else answer.x[order])
 
 
 def _run_highspy(
-    model: SparseModel,
-    layout: ModelLayout,
-    progress: Progress,
-    options: SolveOptions,
-    start: FloatArray,
+    model: SparseModel, layout: ModelLayout, record: EngineRecord, start: FloatArray
 ) -> HighsAnswer:
-    import highspy
-
-    highs = highspy.Highs()  # type: ignore[no-untyped-call]
-    check_highs(highs.setOptionValue("output_flag", False), "be silent")
+    highs = new_highs()
     pass_model(highs, model)
-    progress.clock.close_phase("building")
-    settings = HighsSettings(
-        time_limit=progress.clock.remaining,
-        gap=options.gap,
-        threads=options.threads,
-        seed=options.seed,
-    )
-    listeners = _listeners(layout, progress, slice(None))
-    return HighsRun(highs, settings, listeners).solve(start)
+    listeners = _listeners(layout, record.progress, slice(None))
+    return HighsRun(highs, _begin_solve(record.run), listeners).solve(start)

@@ -1,14 +1,14 @@
-"""The linear relaxation over pooled cuts, with bounds that do not rest on the solver.
+"""The linear relaxation with its cuts, and bounds that do not depend on the solver's tolerances.
 
 Columns are eta[f] per family and, for margin scores, T[g] per group. For multipliers
-y >= 0 of the rows (cuts, clusters, class rows)
+y >= 0 of the rows (:mod:`milpbn.engines.rows`)
 
     L(y) = y . rhs + sum_i max_{f of i, allowed} (c - A'y)[f] + sum_g max_{T[g]} (1 - y(g)) T[g]
 
-bounds every structure from above, because each variable takes exactly one family. The
-solver's duals, clipped to y >= 0, are used as multipliers: a tolerance of the solver can
-make this bound weaker, but not wrong. The same sums give the loss of every family, which
-removes families that no better structure can contain.
+is an upper bound on the score of every structure, because each variable has exactly one
+family. The multipliers are the solver's duals, clipped to y >= 0: the solver's tolerances can
+weaken this bound, but cannot make it wrong. The same sums give the loss of every family, by
+which families are removed that no better structure can contain.
 """
 
 from __future__ import annotations
@@ -21,25 +21,26 @@ from typing import Any
 import highspy
 import numpy as np
 
-from milpbn._types import BoolArray, FloatArray
+from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.clock import Clock, OutOfTime
-from milpbn.engines.cuts.clusters import Cluster, Edge
+from milpbn.engines.cuts.clusters import Cluster
 from milpbn.engines.cuts.concave import ConcaveCut
 from milpbn.engines.cuts.oracle import CutOracle
+from milpbn.engines.rows import Edge, Hinge, Rows, Source, joining
 from milpbn.families.candidates import CLASS
-from milpbn.formulation.emit_highs import check_highs
+from milpbn.formulation.emit_highs import check_highs, new_highs, pass_arrays, set_options
 
-# Seconds that stand for no limit.
+# Seconds that mean no limit.
 _FOREVER = 1e9
 
 _SOLVED = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kIterationLimit)
 
-# A proof by multipliers of size one that a program is empty must be this clear.
+# How far below 0 the proof must be that a program is empty, for multipliers up to 1.
 _CERTAIN = 1e-7
 
 
 @dataclass(frozen=True)
-class Point:
+class RelaxationPoint:
     """A solution of the relaxation.
 
     Attributes
@@ -49,7 +50,7 @@ class Point:
     bound
         The safe bound L(y).
     loss
-        ``(F,)``: how much L(y) falls when a family is forced; inf where not allowed.
+        ``(F,)``: by how much L(y) decreases if a family is chosen; inf if it is not allowed.
     """
 
     eta: FloatArray
@@ -60,28 +61,28 @@ class Point:
 
 @dataclass
 class Pool:
-    """Cuts that serve every relaxation over the same rows and families, whatever its gamma."""
+    """Cuts that are valid for every gamma, for the same rows and families."""
 
     cuts: list[ConcaveCut] = field(default_factory=list)
     clusters: list[Cluster] = field(default_factory=list)
 
     def replace(self, relaxation: Relaxation) -> None:
-        """Keep the cuts of a relaxation instead."""
+        """Replace all cuts by those of a relaxation."""
         now = relaxation.pool()
         self.cuts, self.clusters = now.cuts, now.clusters
 
 
 class Relaxation:
-    """A HiGHS linear program that grows by cuts and is solved again from its last basis.
+    """A HiGHS linear program to which cuts are added, solved from its last basis.
 
     Parameters
     ----------
     oracle
         The objective's costs, groups and clusters.
     clock
-        Ends a solve in time.
+        Limits the time of a solve.
     while_solving
-        A context that is entered while HiGHS runs.
+        A context manager for the time in which HiGHS runs.
     """
 
     def __init__(
@@ -97,175 +98,135 @@ class Relaxation:
         self._clusters = oracle.clusters
         self._costs = oracle.costs
         self._low, self._high = oracle.height_bounds
-        self._n_eta, self._n_groups = len(self.space), len(self._low)
+        self._n_eta = len(self.space)
         self.allowed = np.ones(self._n_eta, dtype=bool)
         self.solves = 0
         self.trials = 0
-        # Rows on the solver's side of the one-parent-set rows: a copy for the safe bound.
-        self.n_rows = 0
-        self._dense = np.zeros((64, self._n_eta))
-        self._rhs = np.zeros(64)
-        self._group = np.zeros(64, dtype=np.int64)
-        self._beyond = np.zeros(64)
-        self._idle = np.zeros(64, dtype=np.int64)
-        self._cluster: list[Cluster | None] = []
-        self._known: set[Cluster] = set()
-        self._edges: list[Edge | None] = []
+        self._rows = Rows(self._n_eta, len(self._low))
         self._required: frozenset[Edge] = frozenset()
-        self._highs = self._start()
+        self._highs = self._new_program()
         self._add_class_rows()
 
-    def _start(self) -> Any:
-        highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        check_highs(highs.setOptionValue("output_flag", False), "be silent")
-        check_highs(highs.setOptionValue("threads", 1), "use one thread")
-        n = self._n_eta + self._n_groups
-        one = self.space.offsets.astype(np.int32)
-        status = highs.passModel(
-            n,
-            self.space.n_variables,
-            self._n_eta,
-            int(highspy.MatrixFormat.kRowwise),
-            int(highspy.ObjSense.kMaximize),
-            0.0,
-            np.concatenate([self._costs, np.ones(self._n_groups)]),
-            np.concatenate([np.zeros(self._n_eta), self._low]),
-            np.concatenate([np.ones(self._n_eta), self._high]),
-            np.ones(self.space.n_variables),
-            np.ones(self.space.n_variables),
-            one,
-            np.arange(self._n_eta, dtype=np.int32),
-            np.ones(self._n_eta),
-            np.zeros(n, dtype=np.int32),
+    def _new_program(self) -> Any:
+        """A program with all columns and one row per variable: it has exactly one family."""
+        n_eta, n_heights = self._n_eta, len(self._low)
+        highs = new_highs(threads=1)
+        pass_arrays(
+            highs,
+            [
+                np.concatenate([self._costs, np.ones(n_heights)]),
+                np.concatenate([np.zeros(n_eta), self._low]),
+                np.concatenate([np.ones(n_eta), self._high]),
+                np.zeros(n_eta + n_heights),
+            ],
+            [np.ones(self.space.n_variables)] * 2,
+            [self.space.offsets, np.arange(n_eta), np.ones(n_eta)],
         )
-        check_highs(status, "take the relaxation")
         return highs
+
+    def restrict(self, allowed: BoolArray, edges: frozenset[Edge] = frozenset()) -> None:
+        """Set the allowed families, and the pairs of variables that must be joined."""
+        self._require(edges)
+        changed = np.flatnonzero(allowed != self.allowed).astype(np.int32)
+        if len(changed):
+            upper = allowed[changed].astype(np.float64)
+            lower = np.zeros(len(changed))
+            status = self._highs.changeColsBounds(len(changed), changed, lower, upper)
+            check_highs(status, "change bounds")
+            self.allowed = allowed.copy()
+
+    def add_cuts(self, cuts: Sequence[ConcaveCut]) -> None:
+        """Add rows ``T[g] - coefficients . eta <= constant``."""
+        for cut in cuts:
+            source = Hinge(cut.group, cut.beyond)
+            self._add(-cut.coefficients, cut.constant(self.gamma), source)
+
+    def add_clusters(self, clusters: Sequence[Cluster]) -> int:
+        """Add rows of clusters; returns how many were new."""
+        new = [k for k in clusters if k not in self._rows]
+        for cluster in new:
+            families, sign, rhs = self._clusters.inequality(cluster)
+            self._add(self._indicator(families, sign), rhs, cluster)
+        return len(new)
 
     def _add_class_rows(self) -> None:
         # A feature with any parent has the class as parent, so a parent of the class has none:
         #   sum_{S contains a} eta[C,S] <= eta[a, no parents]
         of_class = np.array(self.space.of(CLASS))
         for a in range(1, self.space.n_variables):
-            containing = of_class[self._clusters.contains[of_class, a]]
-            bare = self.space.find(a, ())
-            if len(containing) == 0 or not self._needs_class(a):
-                continue
-            row = np.zeros(self._n_eta)
-            row[containing] = 1.0
-            if bare is not None:
-                row[bare] = -1.0
-            self._add(row, 0.0, -1, None)
+            own = self.space.of(a)
+            containing = of_class[self.space.contains[of_class, a]]
+            parent_sets = self.space.parent_sets[own.start : own.stop]
+            if len(containing) and all(not s or CLASS in s for s in parent_sets):
+                row = self._indicator(containing, 1.0)
+                bare = self.space.find(a, ())
+                if bare is not None:
+                    row[bare] = -1.0
+                self._add(row, 0.0, None)
 
-    def _needs_class(self, feature: int) -> bool:
-        return all(
-            not s or CLASS in s
-            for s in map(self.space.parent_sets.__getitem__, self.space.of(feature))
-        )
+    def _require(self, edges: frozenset[Edge]) -> None:
+        """Require an arc, in either direction, between exactly these pairs of variables.
 
-    def add_cuts(self, cuts: Sequence[ConcaveCut]) -> None:
-        """T[g] - coefficients . eta <= constant."""
-        for cut in cuts:
-            self._add(-cut.coefficients, cut.constant(self.gamma), cut.group, None)
-            self._beyond[self.n_rows - 1] = cut.beyond
+        The row is ``-sum_{S contains j} eta[i,S] - sum_{S contains i} eta[j,S] <= -1``. While it
+        is not required, its right-hand side is 0, which excludes nothing.
+        """
+        for edge in self._required - edges:
+            self._change_rhs(edge, 0.0)
+        for edge in sorted(edges - self._required):
+            if edge in self._rows:
+                self._change_rhs(edge, -1.0)
+            else:
+                self._add(self._indicator(joining(self.space, edge), -1.0), -1.0, edge)
+        self._required = edges
+
+    def _indicator(self, families: IntArray, value: float) -> FloatArray:
+        row = np.zeros(self._n_eta)
+        row[families] = value
+        return row
+
+    def _add(self, coefficients: FloatArray, rhs: float, source: Source) -> None:
+        index = np.flatnonzero(coefficients).astype(np.int32)
+        value = coefficients[index]
+        if isinstance(source, Hinge):
+            index = np.append(index, np.int32(self._n_eta + source.group))
+            value = np.append(value, 1.0)
+        status = self._highs.addRow(-highspy.kHighsInf, rhs, len(index), index, value)
+        check_highs(status, "add a row")
+        self._rows.append(coefficients, rhs, source)
+
+    def _change_rhs(self, edge: Edge, rhs: float) -> None:
+        row = self._rows.index(edge)
+        status = self._highs.changeRowBounds(self.space.n_variables + row, -highspy.kHighsInf, rhs)
+        check_highs(status, "change a row")
+        self._rows.change_rhs(row, rhs)
+
+    def purge(self, patience: int) -> None:
+        """Remove rows that were slack in more than `patience` solves in a row."""
+        stale = self._rows.stale(patience, self._required)
+        if len(stale):
+            index = (stale + self.space.n_variables).astype(np.int32)
+            check_highs(self._highs.deleteRows(len(index), index), "delete rows")
+            self._rows.delete(stale)
 
     def pool(self) -> Pool:
-        """All cuts that are in the program now."""
-        concave = np.flatnonzero(self._group[: self.n_rows] >= 0)
-        return Pool(
-            [ConcaveCut(int(self._group[r]), -self._dense[r], self._beyond[r]) for r in concave],
-            [cluster for cluster in self._cluster if cluster is not None],
-        )
+        """The cuts of the program."""
+        return Pool(self._rows.cuts(), self._rows.clusters())
 
     def fill(self, pool: Pool) -> None:
         """Add the cuts of a pool."""
         self.add_cuts(pool.cuts)
         self.add_clusters(pool.clusters)
 
-    def add_clusters(self, clusters: Sequence[Cluster]) -> int:
-        """Rows of clusters; returns how many were new."""
-        new = [k for k in clusters if k not in self._known]
-        for cluster in new:
-            row = np.zeros(self._n_eta)
-            families, sign, rhs = self._clusters.inequality(cluster)
-            row[families] = sign
-            self._add(row, rhs, -1, cluster)
-            self._known.add(cluster)
-        return len(new)
-
-    def _require(self, edges: frozenset[Edge]) -> None:
-        """Let exactly these pairs of variables be joined by an arc, whichever way it points.
-
-        ``-sum_{S contains j} eta[i,S] - sum_{S contains i} eta[j,S] <= -1``; a row that is not
-        required now waits with 0 on its right-hand side, where it says nothing.
-        """
-        if edges == self._required:
-            return
-        row_of = {edge: r for r, edge in enumerate(self._edges) if edge is not None}
-        for edge in self._required - edges:
-            if edge in row_of:
-                self._change_rhs(row_of[edge], 0.0)
-        for edge in sorted(edges - self._required):
-            if edge in row_of:
-                self._change_rhs(row_of[edge], -1.0)
-            else:
-                row = np.zeros(self._n_eta)
-                row[self._clusters.joining(*edge)] = -1.0
-                self._add(row, -1.0, -1, None, edge)
-        self._required = edges
-
-    def _change_rhs(self, row: int, rhs: float) -> None:
-        status = self._highs.changeRowBounds(self.space.n_variables + row, -highspy.kHighsInf, rhs)
-        check_highs(status, "change a row")
-        self._rhs[row] = rhs
-
-    def _add(
-        self,
-        row: FloatArray,
-        rhs: float,
-        group: int,
-        cluster: Cluster | None,
-        edge: Edge | None = None,
-    ) -> None:
-        index = np.flatnonzero(row).astype(np.int32)
-        value = row[index]
-        if group >= 0:
-            index = np.append(index, np.int32(self._n_eta + group)).astype(np.int32)
-            value = np.append(value, 1.0)
-        check_highs(
-            self._highs.addRow(-highspy.kHighsInf, rhs, len(index), index, value), "add a cut"
-        )
-        if self.n_rows == len(self._dense):
-            for name in ("_dense", "_rhs", "_group", "_beyond", "_idle"):
-                array = getattr(self, name)
-                setattr(self, name, np.concatenate([array, np.zeros_like(array)]))
-        r = self.n_rows
-        self._dense[r], self._rhs[r], self._group[r], self._idle[r] = row, rhs, group, 0
-        self._cluster.append(cluster)
-        self._edges.append(edge)
-        self.n_rows += 1
-
-    def restrict(self, allowed: BoolArray, edges: frozenset[Edge] = frozenset()) -> None:
-        """Let only some families be chosen, and some pairs be joined for certain."""
-        self._require(edges)
-        changed = np.flatnonzero(allowed != self.allowed).astype(np.int32)
-        if len(changed):
-            upper = allowed[changed].astype(np.float64)
-            status = self._highs.changeColsBounds(
-                len(changed), changed, np.zeros(len(changed)), upper
-            )
-            check_highs(status, "change bounds")
-            self.allowed = allowed.copy()
-
-    def solve(self, iteration_limit: int | None = None) -> Point | None:
-        """Solve from the last basis; None where no structure is left."""
+    def solve(self, iteration_limit: int | None = None) -> RelaxationPoint | None:
+        """Solve from the last basis; None if there is no solution."""
         limit = 2**31 - 1 if iteration_limit is None else iteration_limit
-        check_highs(self._highs.setOptionValue("simplex_iteration_limit", limit), "set a limit")
+        set_options(self._highs, simplex_iteration_limit=limit)
         self.solves += iteration_limit is None
         self.trials += iteration_limit is not None
         status = self._run()
         if status not in (*_SOLVED, highspy.HighsModelStatus.kInfeasible):
-            # Now and then a hot start leads HiGHS astray; from the beginning it finds its way.
-            check_highs(self._highs.clearSolver(), "start again")
+            # HiGHS occasionally fails from the last basis, and succeeds from the beginning.
+            check_highs(self._highs.clearSolver(), "clear the solver")
             status = self._run()
         if status == highspy.HighsModelStatus.kInfeasible and self._is_certainly_empty():
             return None
@@ -275,13 +236,13 @@ class Relaxation:
         x = np.array(solution.col_value)
         duals = np.array(solution.row_dual)[self.space.n_variables :]
         bound, loss = self._lagrangian(duals)
-        self._note_idle(np.array(solution.row_value)[self.space.n_variables :])
-        return Point(x[: self._n_eta], x[self._n_eta :], bound, loss)
+        self._rows.note_slack(np.array(solution.row_value)[self.space.n_variables :])
+        return RelaxationPoint(x[: self._n_eta], x[self._n_eta :], bound, loss)
 
     def _run(self) -> Any:
-        # HiGHS's own clock runs on over all solves.
+        # HiGHS counts the time of all solves together.
         end = self._highs.getRunTime() + min(self._clock.remaining, _FOREVER)
-        check_highs(self._highs.setOptionValue("time_limit", end), "set a limit")
+        set_options(self._highs, time_limit=end)
         with self._while_solving():
             outcome = self._highs.run()
         check_highs(outcome, "solve the relaxation")
@@ -291,60 +252,32 @@ class Relaxation:
         return status
 
     def _is_certainly_empty(self) -> bool:
-        """Whether multipliers prove that no point meets all rows: HiGHS's word is not enough.
+        """Whether multipliers prove that the program is empty; HiGHS's status is no proof.
 
-        Without any costs L(y) is 0 or more for every y >= 0 if there is a point.
+        With all costs 0, a feasible point would imply L(y) >= 0 for every y >= 0.
         """
         _, has_ray, ray = self._highs.getDualRay()
-        rays = [np.zeros(self.n_rows)]
+        rays = [np.zeros(len(self._rows))]
         if has_ray:
             own = np.array(ray)[self.space.n_variables :]
             rays += [own / max(np.abs(own).max(initial=0.0), 1e-300) * sign for sign in (1.0, -1.0)]
         return any(self._lagrangian(y, 0.0)[0] < -_CERTAIN for y in rays)
 
-    def _without_solution(self) -> Point:
-        """Nothing is known: every allowed family alike, and the bound without any row."""
+    def _without_solution(self) -> RelaxationPoint:
+        """A point if HiGHS finds none: equal weights, and the bound without any row."""
         counts = np.add.reduceat(self.allowed.astype(float), self.space.offsets[:-1])
         eta = self.allowed / np.repeat(np.maximum(counts, 1.0), np.diff(self.space.offsets))
-        return Point(eta, self._high.copy(), *self._lagrangian(np.zeros(self.n_rows)))
+        return RelaxationPoint(eta, self._high.copy(), *self._lagrangian(np.zeros(len(self._rows))))
 
     def _lagrangian(self, duals: FloatArray, costs: float = 1.0) -> tuple[float, FloatArray]:
-        """L(y) and the families' losses, for `costs` times the objective."""
+        """L(y) and the loss of each family, for `costs` times the objective."""
         y = np.where((duals > 0.0) & (duals < np.inf), duals, 0.0)
-        tight = np.flatnonzero(y)
-        reduced = costs * self._costs - y[tight] @ self._dense[tight]
+        on_eta, on_heights, rhs = self._rows.combine(y)
+        reduced = costs * self._costs - on_eta
         reduced[~self.allowed] = -np.inf
         best = np.maximum.reduceat(reduced, self.space.offsets[:-1])
-        group = self._group[: self.n_rows]
-        used = np.bincount(group[group >= 0], y[group >= 0], minlength=self._n_groups)
-        slope = costs - used
+        slope = costs - on_heights
         heights = np.maximum(slope * self._low, slope * self._high).sum()
-        bound = float(y @ self._rhs[: self.n_rows]) + float(best.sum()) + float(heights)
+        bound = rhs + float(best.sum()) + float(heights)
         with np.errstate(invalid="ignore"):  # a variable without any family has no losses
             return bound, np.repeat(best, np.diff(self.space.offsets)) - reduced
-
-    def _note_idle(self, activity: FloatArray) -> None:
-        slack = self._rhs[: self.n_rows] - activity > 1e-7
-        self._idle[: self.n_rows] = np.where(slack, self._idle[: self.n_rows] + 1, 0)
-
-    def purge(self, patience: int) -> None:
-        """Drop cuts that were slack in the last `patience` solves; class rows stay."""
-        removable = (self._group[: self.n_rows] >= 0) | np.array(
-            [
-                cluster is not None or (edge is not None and edge not in self._required)
-                for cluster, edge in zip(self._cluster, self._edges, strict=True)
-            ],
-            dtype=bool,
-        )
-        drop = np.flatnonzero(removable & (self._idle[: self.n_rows] > patience))
-        if len(drop) == 0:
-            return
-        index = (drop + self.space.n_variables).astype(np.int32)
-        check_highs(self._highs.deleteRows(len(index), index), "drop cuts")
-        keep = np.setdiff1d(np.arange(self.n_rows), drop)
-        for array in (self._dense, self._rhs, self._group, self._beyond, self._idle):
-            array[: len(keep)] = array[keep]
-        self._known.difference_update(c for c in map(self._cluster.__getitem__, drop) if c)
-        self._cluster = [self._cluster[r] for r in keep]
-        self._edges = [self._edges[r] for r in keep]
-        self.n_rows = len(keep)

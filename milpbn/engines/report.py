@@ -1,4 +1,4 @@
-"""How an exact run begins and how its record becomes a result, for every engine."""
+"""The start and the result of an exact run, shared by all engines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class EngineRecord:
         self._start_value: float | None = None
 
     def begin(self) -> None:
-        """Offer the given start and the simple structures."""
+        """Record the given start and the simple structures as incumbents."""
         run, objective = self.run, self.progress.objective
         if run.start is not None:
             families = objective.space.families(run.start)
@@ -35,12 +35,12 @@ class EngineRecord:
         start_accepted: bool | None,
         solver: str | None = None,
     ) -> Result:
-        """What was found and proved; "optimal" only where the bound closes at the tolerance."""
+        """The result; "optimal" only if the gap is within the tolerance."""
         progress = self.progress
         if progress.bound - progress.value <= allowed_gap(progress.value):
             status = Status.OPTIMAL
         elif status is Status.OPTIMAL:
-            # The solver is done (gap asked for, or its tolerances), but the bound is not closed.
+            # The solver stopped at the requested gap, or at its own tolerances.
             status = Status.FEASIBLE
         return progress.result(
             score,

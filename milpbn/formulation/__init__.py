@@ -1,4 +1,4 @@
-"""The mixed-integer programs: one neutral sparse model, and emitters to PuLP and highspy."""
+"""The mixed-integer programs: a sparse model, and emitters to PuLP and highspy."""
 
 from milpbn.formulation.build import ModelLayout, build_model
 from milpbn.formulation.emit_highs import write_model

@@ -15,6 +15,7 @@ from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.branch_and_cut import BranchAndCut, solve_branch_and_cut
 from milpbn.engines.enumeration import best_by_enumeration
 from milpbn.engines.relaxation import Relaxation
+from milpbn.engines.rows import joining
 from milpbn.engines.tree import Node, Tree
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace
@@ -63,7 +64,7 @@ def test_only_a_proof_makes_a_program_empty(small):
     # The pair must be joined, and nothing that joins it is allowed.
     pair = (1, 2)
     allowed = np.ones(len(small.space), dtype=bool)
-    allowed[search.oracle.clusters.joining(*pair)] = False
+    allowed[joining(small.space, pair)] = False
     relaxation.restrict(allowed, frozenset([pair]))
     assert relaxation.solve() is None
     assert relaxation._is_certainly_empty()

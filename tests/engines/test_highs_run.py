@@ -258,6 +258,14 @@ def test_settings_reach_highs(threads):
     }
 
 
+def test_changed_settings_keep_the_others():
+    settings = HighsSettings(gap=0.25, seed=7, options={"presolve": "off"})
+    changed = settings.changed(seed=8, time_limit=3.0, mip_max_nodes=5)
+    assert changed == HighsSettings(
+        time_limit=3.0, gap=0.25, seed=8, options={"presolve": "off", "mip_max_nodes": 5}
+    )
+
+
 def test_tolerances_and_presolve_stay_at_their_defaults():
     highs, untouched = highspy.Highs(), highspy.Highs()
     HighsSettings().apply(highs)

@@ -294,7 +294,7 @@ def test_bad_options_are_refused(options, message):
 def test_a_solver_that_calls_the_model_infeasible_is_an_error(easy, monkeypatch):
     answer = HighsAnswer(Status.INFEASIBLE, None, None, 0, False)
     monkeypatch.setattr(monolithic, "_run_pulp", lambda *_: answer)
-    with pytest.raises(SolverError, match="infeasible although a feasible structure is known"):
+    with pytest.raises(SolverError, match="infeasible model although a structure is known"):
         solve_monolithic(*easy)
 
 

@@ -255,9 +255,9 @@ def test_threads_may_change_between_solves(knapsack):
 @pytest.mark.parametrize(
     ("method", "message"),
     [
-        ("passModel", "HiGHS could not take the PuLP problem"),
+        ("passModel", "HiGHS could not take the model"),
         ("setSolution", "HiGHS could not take the MIP start"),
-        ("setOptionValue", "HiGHS could not be silent"),
+        ("setOptionValue", "HiGHS could not set option output_flag=False"),
         ("run", "HiGHS could not solve the model"),
     ],
 )
