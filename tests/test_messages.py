@@ -75,6 +75,12 @@ def test_an_error_keeps_both_texts_between_processes(kind):
         assert error.on_command_line() == COMMAND_LINE
 
 
+@pytest.mark.parametrize("kind", [MilpbnError, *MilpbnError.__subclasses__()])
+def test_errors_can_be_made_in_the_way_of_dasks_workers(kind):
+    error = kind.__new__(kind, MESSAGE)
+    assert (str(error), error.on_command_line()) == (PYTHON, COMMAND_LINE)
+
+
 def test_a_place_is_put_in_front_of_an_error():
     error = DataError(MESSAGE).at("fold 2")
     assert type(error) is DataError

@@ -212,11 +212,19 @@ def _deliver(evaluation: Evaluation, options: dict[str, Any]) -> None:
             "protocol": evaluation.protocol,
             "complete": evaluation.complete,
             "methods": [vars(s) for s in evaluation.summaries()],
+            "folds": [_as_dict(record) for record in evaluation.records],
         }
         click.echo(json.dumps(content, indent=1))
     else:
         click.echo(evaluation)
     report_files(options, ("out", "predictions_file"))
+
+
+def _as_dict(record: FoldRecord) -> dict[str, Any]:
+    """One fold of a method, without what the predictions of single rows say."""
+    names = ("method", "parameters", "fold", "selected", "status", "gap", "seconds")
+    measures = {"accuracy": record.measures.accuracy, "hamming": record.measures.hamming}
+    return {**{name: getattr(record, name) for name in names}, **measures}
 
 
 def _fold_line(record: FoldRecord, done: int, total: int) -> str:

@@ -155,7 +155,7 @@ class Jobs(_ParamType):
         except ValueError:
             jobs = 0
         if jobs == 0:
-            self.fail(f"{value!r} is no number of processes; -1 is all cores", param, ctx)
+            self.fail(f"{value!r} is not a valid number of processes; -1 means all cores", param, ctx)
         return jobs
 
 
@@ -267,7 +267,7 @@ class Counts(_ParamType):
             return value
         parts = [part.strip() for part in str(value).split(",")]
         if not all(part.isascii() and part.isdigit() for part in parts):
-            self.fail(f"{value!r} is no list of whole numbers; write 0,5,10", param, ctx)
+            self.fail(f"{value!r} is not a list of whole numbers; write 0,5,10", param, ctx)
         return tuple(sorted({int(part) for part in parts}))
 
 

@@ -117,18 +117,15 @@ def table_from_frame(
 def build_table(raw: RawFrame, columns: Columns, missing: str) -> Table:
     """Decide the targets and every other column of a raw frame.
 
-    Two rules depend on the number of targets, because of who uses the table. One target:
-    a numeric column with few values becomes categorical, and incomplete rows stay, for it
-    is the encoder that leaves them out and counts them. Several targets: numbers stay
-    numbers, and under ``missing="drop"`` incomplete rows are left out here.
+    Two rules depend on the number of targets. One target: a numeric column with few values
+    becomes categorical, and incomplete rows stay, because the encoder leaves them out and
+    counts them. Several targets: base models take numbers as they are, so that they stay
+    numeric, and under ``missing="drop"`` incomplete rows are left out here.
     """
     wanted = _check_columns(raw, columns)
     several = len(columns.targets) > 1
     frame, notes = _labelled_rows(raw, columns.targets)
-    labels = {}
-    for target in columns.targets:
-        labels[target], target_notes = _decide_target(frame[target], raw)
-        notes += target_notes
+    labels = {target: _decide_target(frame[target], raw) for target in columns.targets}
     decisions = {
         name: decide_column(
             frame[name],
@@ -154,7 +151,8 @@ def build_table(raw: RawFrame, columns: Columns, missing: str) -> Table:
         source=dict(raw.source),
     )
     _check_usable(table)
-    return _complete_rows(table) if several and missing == "drop" else table
+    table = _complete_rows(table) if several and missing == "drop" else table
+    return replace(table, notes=(*table.notes, *_notes_on_classes(table)))
 
 
 def _check_columns(raw: RawFrame, columns: Columns) -> dict[str, str]:
@@ -204,8 +202,8 @@ def _labelled_rows(raw: RawFrame, targets: Sequence[str]) -> tuple[pd.DataFrame,
     return raw.frame.loc[labelled].reset_index(drop=True), notes
 
 
-def _decide_target(values: pd.Series[Any], raw: RawFrame) -> tuple[pd.Series[str], list[str]]:
-    """The labels as texts, and notes."""
+def _decide_target(values: pd.Series[Any], raw: RawFrame) -> pd.Series[str]:
+    """The labels as texts."""
     label = f"{raw.name}: target {values.name!r}"
     if len(unusable(values)):
         raise DataError(
@@ -217,11 +215,8 @@ def _decide_target(values: pd.Series[Any], raw: RawFrame) -> tuple[pd.Series[str
     if numbers:
         shown = [show_text(text) for text in shown]
     labels = pd.Series(np.array(shown, dtype=object)[index], dtype=object, name=values.name)
-    counts = labels.value_counts()
-    _check_classes(counts, label, numbers)
-    single = sorted(counts.index[counts == 1])
-    notes = [f"{label} has classes with a single row: {quoted(single)}."] if single else []
-    return labels, notes
+    _check_classes(labels.value_counts(), label, numbers)
+    return labels
 
 
 def _check_classes(counts: pd.Series[int], label: str, numbers: bool) -> None:
@@ -286,6 +281,17 @@ def _complete_rows(table: Table) -> Table:
     left_out = count(int((~complete).sum()), "row")
     note = f"{table.name}: left out {left_out} where a feature is missing."
     return replace(table.rows(complete), notes=(*table.notes, note))
+
+
+def _notes_on_classes(table: Table) -> list[str]:
+    notes = []
+    for name, labels in table.targets.items():
+        counts = labels.value_counts()
+        single = sorted(counts.index[counts == 1])
+        if single:
+            what = f"{table.name}: target {name!r} has classes with a single row"
+            notes.append(f"{what}: {quoted(single)}.")
+    return notes
 
 
 def _frame_from_array(array: npt.NDArray[Any], name: str) -> pd.DataFrame:

@@ -102,6 +102,14 @@ def test_a_target_with_one_state_in_the_complete_rows_is_named(write):
     assert len(read_table(file, ["a", "b"], missing="state")) == 4
 
 
+def test_classes_with_a_single_complete_row_are_named(write):
+    file = write("x,a,b\n1,u,k\n2,v,k\n3,u,l\n,v,l\n")
+    notes = read_table(file, ["a", "b"]).notes
+    assert "toy.csv: target 'a' has classes with a single row: 'v'." in notes
+    assert "toy.csv: target 'b' has classes with a single row: 'l'." in notes
+    assert read_table(file, ["a", "b"], missing="state").notes == ()
+
+
 def test_no_row_has_a_value_in_every_target(write):
     with pytest.raises(DataError, match="one of the targets is missing in every row"):
         read_table(write("x,a,b\n1,u,\n2,,k\n3,u,\n"), ["a", "b"])
