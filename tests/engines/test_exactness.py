@@ -12,7 +12,7 @@ from milpbn.scores.rescore import rescore
 
 
 @pytest.mark.parametrize("seed", range(90))
-@pytest.mark.parametrize("score", ["sm", "sbm", "mdl", "bdeu"])
+@pytest.mark.parametrize("score", oracle.SCORES)
 @pytest.mark.parametrize("engine", ["monolithic", "branch-and-cut"])
 def test_engine_finds_and_proves_the_brute_force_optimum(engine, score, seed):
     codes, cards, case, limits = random_case(seed, score)
@@ -55,7 +55,7 @@ def test_engine_finds_and_proves_the_brute_force_optimum(engine, score, seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("score", ["mdl", "bdeu"])
+@pytest.mark.parametrize("score", oracle.TERMS)
 @pytest.mark.parametrize("engine", ["monolithic", "branch-and-cut"])
 def test_augmented_families_have_their_own_optimum(engine, score, seed):
     codes, cards, case, _ = random_case(seed, score)

@@ -1,5 +1,6 @@
-"""Multinets: one network a class, scored, parametrised, saved and drawn like any other."""
+"""Multinets: one network per class, scored, parametrised, saved and drawn like any other."""
 
+import math
 from itertools import product
 
 import numpy as np
@@ -89,6 +90,79 @@ def test_with_one_structure_for_all_classes_it_is_the_network(vehicle):
         assert rescore(score, same, *arguments) == pytest.approx(
             rescore(score, structure, *arguments)
         )
+
+
+def counted_by_hand(codes, cards, parents_by_class):
+    """(own, others) per row: log P(c, z) with Laplace smoothing, by counting rows in loops."""
+    rows = [[int(v) for v in row] for row in codes]
+    out = []
+    for row in rows:
+        joints = []
+        for c, parents in enumerate(parents_by_class):
+            of_class = [r for r in rows if r[0] == c]
+            log_p = math.log((len(of_class) + 1) / (len(rows) + cards[0]))
+            for i in range(1, len(cards)):
+                given = [p for p in parents[i] if p != 0]
+                alike = [r for r in of_class if all(r[p] == row[p] for p in given)]
+                equal = [r for r in alike if r[i] == row[i]]
+                log_p += math.log((len(equal) + 1) / (len(alike) + cards[i]))
+            joints.append(log_p)
+        own = joints.pop(row[0])
+        out.append((own, joints))
+    return out
+
+
+def scores_by_hand(rows, gamma):
+    """The soft margin, the classification rate and the conditional log-likelihood."""
+    margins = [own - max(others) for own, others in rows]
+    return {
+        "sm": sum(min(gamma, m) for m in margins),
+        "cr": sum(m > 1e-9 for m in margins),
+        "cll": sum(
+            own - math.log(sum(math.exp(value) for value in (own, *others))) for own, others in rows
+        ),
+    }
+
+
+def random_parents(rng, n):
+    """A random order of the features, each with the class or not, and some features before it."""
+    order = rng.permutation(np.arange(1, n)).tolist()
+    parents = [()] * n
+    for k, i in enumerate(order):
+        features = [p for p in order[:k] if rng.random() < 0.4]
+        parents[i] = tuple(sorted([*features, *([0] if rng.random() < 0.7 else [])]))
+    return tuple(parents)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_scores_of_multinets_are_those_counted_by_hand(seed):
+    rng = np.random.default_rng(seed)
+    codes, cards = random_codes(rng, 5, n_classes=2 + seed % 3)
+    data = encoded(codes, cards)
+    names = tuple(v.name for v in data.variables)
+    parents = [random_parents(rng, len(cards)) for _ in range(cards[0])]
+    structure = ClassStructures(
+        data.variables[0].states, tuple(Structure(names, own) for own in parents)
+    )
+    expected = scores_by_hand(counted_by_hand(codes, cards, parents), math.log(4))
+    for name, value in expected.items():
+        score = make_score(name, **({"p": 0.8} if name == "sm" else {}))
+        found = rescore(score, structure, data.variables, data.codes)
+        assert found == pytest.approx(value, abs=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_learned_multinet_scores_what_is_counted_by_hand(two_trees, method):
+    data = encoded(two_trees.codes[:200], [2] * 5)
+    results = {
+        name: learn_structure(data, method=method, structure_score=name, class_parents=False)
+        for name in ("sm", "cr", "cll")
+    }
+    parents = [own.parents for own in results["sm"].structure.structures]
+    expected = scores_by_hand(counted_by_hand(data.codes, [2] * 5, parents), math.log(9))
+    for name, result in results.items():
+        assert result.structure == results["sm"].structure
+        assert result.objective == pytest.approx(expected[name])
 
 
 @pytest.mark.parametrize("seed", range(4))

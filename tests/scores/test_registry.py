@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import oracle
 import pytest
 
 from milpbn.errors import OptionError
@@ -150,6 +151,12 @@ def test_every_score_has_a_title_and_an_independent_definition():
         assert kind.name == name
         assert kind.title
         assert kind.has_definition()
+
+
+def test_every_exact_score_is_in_the_oracle():
+    # The engines are compared with brute force for every score of the oracle.
+    assert set(oracle.SCORES) == set(score_names(lambda s: s.exact))
+    assert set(oracle.TERMS) == set(score_names(lambda s: s.decomposable))
 
 
 def test_names_and_aliases_are_unique():

@@ -13,7 +13,7 @@ from milpbn.scores.rescore import rescore
 from milpbn.structure import Structure
 
 
-@pytest.mark.parametrize("score", ["sm", "sbm", "mdl", "bdeu"])
+@pytest.mark.parametrize("score", oracle.SCORES)
 @pytest.mark.parametrize("seed", range(6))
 def test_random_structures_score_as_the_oracle_says(seed, score):
     rng = np.random.default_rng(seed)
@@ -29,7 +29,7 @@ def test_random_structures_score_as_the_oracle_says(seed, score):
         assert value == pytest.approx(values[k], abs=1e-9)
 
 
-@pytest.mark.parametrize("score", ["sm", "sbm", "mdl", "bdeu"])
+@pytest.mark.parametrize("score", oracle.SCORES)
 def test_the_order_of_the_rows_does_not_matter(score):
     codes, cards = random_codes(np.random.default_rng(8), 4, n_classes=3)
     data = encoded(codes, cards)
