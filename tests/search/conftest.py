@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from problems import encoded
 
+from milpbn.anytime import Run
 from milpbn.anytime.progress import Progress
 from milpbn.clock import Clock
 from milpbn.families import Constraints
@@ -29,10 +30,10 @@ def objective_of():
 
 @pytest.fixture
 def run():
-    """Run a learner, by name or itself, on an objective."""
+    """Run a learner, by name or itself, on an objective; options are those of ``Run``."""
 
     def run(learner, objective, **options):
-        return run_learner(make_learner(learner), objective, make_score("cr"), **options)
+        return run_learner(make_learner(learner), objective, make_score("cr"), Run(**options))
 
     return run
 
