@@ -83,9 +83,7 @@ def test_the_time_limit_and_an_interrupt_keep_the_best_structure(now, status):
         if len(seen) == 3:
             now[0] += 60
 
-    result = learn_structure(
-        data, method="local-search", time_limit=60, listener=third_is_the_last
-    )
+    result = learn_structure(data, method="local-search", time_limit=60, listener=third_is_the_last)
     assert result.status == status
     assert result.objective == seen[2].objective > seen[0].objective
     assert [point.source for point in seen[3:]] == ["end"]
