@@ -14,7 +14,6 @@ from milpbn.engines.highs import HighsRun, HighsSettings, Listeners, has_abandon
 from milpbn.errors import SolverError
 from milpbn.result import Status
 
-
 # A test that waits longer than this has failed, whatever the machine.
 PATIENCE = 120.0
 
