@@ -330,7 +330,7 @@ def test_errors_leave_nothing_behind(
     milpbn: Run, tmp_path: Path, options: tuple[str, ...], message: str
 ) -> None:
     outputs = ("--out", tmp_path / "a.json", "--trace", tmp_path / "a.csv")
-    result = milpbn("solve", *options, *outputs, "--time-limit", "30")
+    result = milpbn("solve", *options, *outputs, "--time-limit", "600")
     assert (result.exit_code, result.stdout) == (1, "")
     assert message in result.stderr
     assert "Traceback" not in result.stderr
