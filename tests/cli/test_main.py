@@ -53,7 +53,7 @@ def test_version(milpbn: Run) -> None:
     assert milpbn("--version").stdout == f"milpbn {__version__}\n"
 
 
-def test_a_misspelt_command_gets_the_nearest(milpbn: Run) -> None:
+def test_a_misspelt_command_is_named(milpbn: Run) -> None:
     result = milpbn("sovle")
     assert result.exit_code == 2
     assert "No such command 'sovle'" in result.stderr
