@@ -155,9 +155,7 @@ class Jobs(_ParamType):
         except ValueError:
             jobs = 0
         if jobs == 0:
-            self.fail(
-                f"{value!r} is not a valid number of processes; -1 is all cores", param, ctx
-            )
+            self.fail(f"{value!r} is not a valid number of processes; -1 is all cores", param, ctx)
         return jobs
 
 

@@ -43,7 +43,7 @@ def test_scores_without_an_exact_engine_can_be_searched(milpbn: Run) -> None:
 
 
 def test_a_race_compares_all_methods(milpbn: Run) -> None:
-    options = ("--max-parents", 1, "--score", "cr", "--time-limit", 10)
+    options = ("--max-parents", 1, "--score", "cr")
     result = milpbn(*QUICK, "--method", "all", *options)
     assert result.exit_code == 0, result.stderr
     table, report, _ = result.stdout.split("\n\n")
@@ -55,7 +55,7 @@ def test_a_race_compares_all_methods(milpbn: Run) -> None:
 
 
 def test_a_race_in_json_is_the_best_result(milpbn: Run) -> None:
-    options = ("--max-parents", 1, "--time-limit", 5, "--json")
+    options = ("--max-parents", 1, "--json")
     result = milpbn(*QUICK, "--method", "all", *options)
     assert json.loads(result.stdout)["result"]["objective"] == pytest.approx(298.892436)
 
@@ -119,7 +119,7 @@ def test_unknown_parameters_are_refused_before_anything_is_read(milpbn: Run) -> 
 
 
 def test_a_race_with_discriminative_parameters(milpbn: Run) -> None:
-    options = ("--max-parents", 1, "--time-limit", 20, "--parameters", "cl:penalty=1")
+    options = ("--max-parents", 1, "--parameters", "cl:penalty=1")
     result = milpbn(*QUICK, "--method", "all", *options)
     assert result.exit_code == 0, result.stderr
     assert " by cl:penalty=1.0 (" in result.stdout

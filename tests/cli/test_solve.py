@@ -89,9 +89,11 @@ def test_model_and_trace_agree_with_the_report(milpbn: Run, tmp_path: Path) -> N
 
 
 def test_a_gap_that_was_asked_for_is_a_success(milpbn: Run) -> None:
-    result = milpbn(*QUICK, "--gap", "300%", "--json")
+    result = milpbn(*QUICK, "--gap", "3%", "--json")
     assert result.exit_code == 0
-    assert json.loads(result.stdout)["result"]["gap_rel"] <= 3
+    found = json.loads(result.stdout)["result"]
+    assert found["status"] == "feasible"
+    assert 1e-6 < found["gap_rel"] <= 0.03
 
 
 def test_the_same_run_gives_the_same_answer(milpbn: Run) -> None:
@@ -337,7 +339,7 @@ def test_errors_leave_nothing_behind(
     milpbn: Run, tmp_path: Path, options: tuple[str, ...], message: str
 ) -> None:
     outputs = ("--out", tmp_path / "a.json", "--trace", tmp_path / "a.csv")
-    result = milpbn("solve", *options, *outputs, "--time-limit", "30")
+    result = milpbn("solve", *options, *outputs, "--time-limit", "600")
     assert (result.exit_code, result.stdout) == (1, "")
     assert message in result.stderr
     assert "Traceback" not in result.stderr

@@ -32,7 +32,7 @@ def small():
 
 @pytest.fixture
 def tree(small):
-    progress = Progress(small, Clock(20), None, small.quick_bound())
+    progress = Progress(small, Clock(600), None, small.quick_bound())
     return Tree(progress, 0.0, len(small.space))
 
 
@@ -128,9 +128,15 @@ def test_ctrl_c_at_any_moment_keeps_structure_and_bound(threads):
     vehicle = build_objective(all_rows("vehicle"), SM, SearchSpace(class_parents=False))
     for delay in (0.05, 0.15, 0.3, 0.4, 0.55, 0.7, 0.9):
         timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
+
+        def start_timer(point, timer=timer):
+            if timer.ident is None:  # from the first event on the run keeps what it has
+                timer.start()
+
         result = solve_branch_and_cut(
-            vehicle, SM, Run(clock=Clock(60), options=SolveOptions(threads=threads))
+            vehicle,
+            SM,
+            Run(clock=Clock(600), options=SolveOptions(threads=threads), listener=start_timer),
         )
         timer.join()
         assert result.status == "interrupted"

