@@ -6,6 +6,9 @@ import signal
 import pandas as pd
 import pytest
 
+# Every fit has a limit of a minute by default.
+pytestmark = pytest.mark.usefixtures("compiled")
+
 BASE = ("evaluate", "--dataset", "synthetic-3", "--method")
 
 

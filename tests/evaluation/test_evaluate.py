@@ -19,6 +19,9 @@ from milpbn.network.inference import accuracy
 from milpbn.network.network import fit_network
 from milpbn.structure import Structure
 
+# Every fit has a limit of a minute by default.
+pytestmark = pytest.mark.usefixtures("compiled")
+
 QUICK = ["nb", "tan-cmi"]
 
 
