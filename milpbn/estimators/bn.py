@@ -23,12 +23,15 @@ from milpbn.errors import OptionError
 from milpbn.estimators.base import TableClassifier, encode_labels
 from milpbn.families import Constraints
 from milpbn.learning.classifier import learn_classifier
-from milpbn.learning.methods import method_name
 from milpbn.learning.model import Model
 from milpbn.learning.settings import Settings, make_settings
 from milpbn.scores import Score
 from milpbn.search import Learner
 from milpbn.structure import Structure
+
+# Parameters that settings of a run call by another name, and those that say how to read a table.
+_SETTINGS = {"engine": "method", "random_state": "seed"}
+_OF_THE_TABLE = ("categorical_features", "missing")
 
 
 class BNClassifier(TableClassifier):
@@ -184,22 +187,9 @@ class BNClassifier(TableClassifier):
         return self
 
     def _settings(self) -> Settings:
+        given = self.get_params(deep=False)
         return make_settings(
-            structure_score=self.structure_score,
-            p=self.p,
-            gamma=self.gamma,
-            smoothing=self.smoothing,
-            max_parents=self.max_parents,
-            class_parents=self.class_parents,
-            constraints=self.constraints,
-            augmented=self.augmented,
-            method=self.engine,
-            start=self.start,
-            parameters=self.parameters,
-            time_limit=self.time_limit,
-            gap=self.gap,
-            threads=self.threads,
-            seed=self.random_state,
+            **{_SETTINGS.get(k, k): v for k, v in given.items() if k not in _OF_THE_TABLE}
         )
 
     def _take(self, model: Model) -> None:
@@ -270,25 +260,15 @@ class BNClassifier(TableClassifier):
     def from_model(cls, model: Model) -> BNClassifier:
         """A fitted classifier from a model; see also :meth:`milpbn.Model.to_estimator`."""
         settings, encoder = Settings.from_dict(model.settings), model.encoder
-        score, space, options = settings.score, settings.space, settings.options
-        estimator = cls(
-            structure_score=score,
-            p=getattr(score, "p", None) or 0.9,
-            gamma=getattr(score, "gamma", None),
-            max_parents=space.max_parents,
-            class_parents=space.class_parents,
-            augmented=space.augmented,
-            constraints=space.constraints or None,
-            smoothing=str(settings.smoothing),
-            parameters=str(settings.parameters),
-            missing=encoder.missing,
-            engine=method_name(settings.method),
-            start=settings.start,
-            time_limit=settings.time_limit,
-            gap=options.gap,
-            threads=options.threads,
-            random_state=options.seed,
-        )
+        score, told = settings.score, {"p": 0.9, **settings.to_dict()}
+        names = [_SETTINGS.get(k, k) for k in cls().get_params() if k not in _OF_THE_TABLE]
+        told |= {
+            "structure_score": score,
+            "gamma": getattr(score, "gamma", None),
+            "constraints": settings.space.constraints or None,
+        }
+        back = {setting: parameter for parameter, setting in _SETTINGS.items()}
+        estimator = cls(**{back.get(k, k): told[k] for k in names}, missing=encoder.missing)
         # A score that name, p, gamma and smoothing describe is called by its name.
         by_name = clone(estimator).set_params(structure_score=score.name)
         if by_name._settings().score == score:
@@ -299,10 +279,10 @@ class BNClassifier(TableClassifier):
         estimator.classes_ = np.array(told["labels"], dtype=told["dtype"])
         # Files from before the columns were recorded name those that the encoder knows.
         known = [*(c.name for c in encoder.columns), *encoder.dropped]
-        names = np.array(model.data.get("features", known), dtype=object)
-        estimator.n_features_in_ = len(names)
+        columns = np.array(model.data.get("features", known), dtype=object)
+        estimator.n_features_in_ = len(columns)
         if model.data.get("named_features", True):
-            estimator.feature_names_in_ = names
+            estimator.feature_names_in_ = columns
         return estimator
 
     def predict(self, X: Any) -> npt.NDArray[Any]:

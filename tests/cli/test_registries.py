@@ -45,13 +45,13 @@ def option(*path: str) -> click.Option:
 @pytest.mark.parametrize(
     ("path", "names"),
     [
-        (("solve", "--engine"), ENGINES),
+        (("solve", "--engine"), list(ENGINES)),
         (("solve", "--host"), HOSTS),
         (("solve", "--emit"), EMITTERS),
         (("scores", "--score"), score_names(lambda s: s.decomposable, aliases=True)),
         (("export", "--format"), FORMATS),
-        (("mdc", "solve", "--engine"), ENGINES),
-        (("mdc", "solve", "--base"), BASES),
+        (("mdc", "solve", "--engine"), list(ENGINES)),
+        (("mdc", "solve", "--base"), list(BASES)),
         (("mdc", "solve", "--mixed"), MIXED),
         (("mdc", "solve", "--loss"), LOSSES),
         (("predict", "--loss"), LOSSES),
