@@ -201,7 +201,7 @@ class Relaxation:
         self._rows.change_rhs(row, rhs)
 
     def purge(self, patience: int) -> None:
-        """Remove rows that were slack in more than `patience` solves in a row."""
+        """Remove rows that were slack in more than `patience` consecutive solves."""
         stale = self._rows.stale(patience, self._required)
         if len(stale):
             index = (stale + self.space.n_variables).astype(np.int32)
