@@ -11,7 +11,7 @@ import importlib
 import time
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # The time limit of a command counts from here, close to the start of the process.
 PROCESS_START = time.perf_counter()
