@@ -38,7 +38,7 @@ def check_method(method: Method, score: Score) -> None:
         raise OptionError(f"unknown method {method!r}; {hint}known methods: {', '.join(METHODS)}")
     if method in ENGINES and not score.exact:
         raise OptionError(
-            f"the score {score.name} cannot be solved exactly; choose another score or one of "
+            f"the score {score.name} cannot be maximised exactly; choose another score or one of "
             f"the heuristics {', '.join(LEARNERS)}"
         )
     if method in MULTINETS:

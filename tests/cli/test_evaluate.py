@@ -84,12 +84,12 @@ def test_selection_from_the_command_line(milpbn, tmp_path):
         (("--select", "p"), "write p=0.6,0.9"),
         (("--select", "p=a"), "write p=0.6,0.9"),
         (("--select", "q=1"), "no parameter 'q'"),
-        (("--select", "p=0.6", "--select", "p=0.7"), "names a hyper-parameter twice"),
-        (("--select", "p=0.6", "--p", 0.7), "--p is fixed and selected"),
+        (("--select", "p=0.6", "--select", "p=0.7"), "twice for the same hyper-parameter"),
+        (("--select", "p=0.6", "--p", 0.7), "--p does not go with --select"),
         (("--p", 0.7, "--gamma", 1), "give --p or --gamma"),
         (("--ess", 2), "--ess does not go with --score sm"),
         (("--folds", 1), "--folds"),
-        (("--method", "branch-and-cut:cr"), "cannot be solved exactly"),
+        (("--method", "branch-and-cut:cr"), "cannot be maximised exactly"),
     ],
 )
 def test_mistakes_are_named(milpbn, options, message):

@@ -1,4 +1,4 @@
-"""Option values in people's units."""
+"""Types of option values."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_what_is_no_gap_is_refused(text: str) -> None:
 
 
 def test_a_gap_that_may_be_meant_in_per_cent_is_asked_about() -> None:
-    with pytest.raises(click.BadParameter, match="as a fraction is 500 %; write 5%"):
+    with pytest.raises(click.BadParameter, match="is a fraction and means 500 %; write 5%"):
         Gap().convert("5", None, None)
 
 

@@ -246,7 +246,7 @@ def test_a_class_that_only_test_rows_have_is_counted_as_error():
         ({"methods": ["nb", "nb"]}, "method 'nb' is listed twice"),
         ({"methods": ["nb:xx"]}, "unknown score 'xx'"),
         ({"methods": ["multinet-cmi:mdl"]}, "the score mdl is not defined for multinets"),
-        ({"methods": ["branch-and-cut:cr"]}, "the score cr cannot be solved exactly"),
+        ({"methods": ["branch-and-cut:cr"]}, "the score cr cannot be maximised exactly"),
         ({"parameters": ["magic"]}, "unknown parameters 'magic'"),
         ({"speed": 3}, "no parameter 'speed'"),
         ({"engine": "nb"}, "no parameter 'engine' to set here"),

@@ -136,7 +136,9 @@ def test_an_unknown_method_is_named_with_the_known_ones(data):
 
 @pytest.mark.parametrize("score", ["cr", "cll"])
 def test_a_score_for_heuristics_has_no_exact_engine(data, score):
-    with pytest.raises(OptionError, match=rf"the score {score} cannot be solved exactly.*local-"):
+    with pytest.raises(
+        OptionError, match=rf"the score {score} cannot be maximised exactly.*local-"
+    ):
         learn(data, structure_score=score, start="local-search")
 
 
