@@ -10,11 +10,11 @@ from milpbn.cli.data import DATA_OPTIONS, check_data_options, data_options, load
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import seed_option
 from milpbn.cli.params import (
+    SMOOTHING,
     Counts,
     Duration,
     OutputFile,
     ScoreName,
-    SmoothingText,
     refuse_overwriting,
 )
 from milpbn.cli.registries import RegistryOption, default_classifiers
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--smoothing",
-    type=SmoothingText(),
+    type=SMOOTHING,
     default="laplace",
     show_default=True,
     help="Smoothing of the parameters: laplace[:COUNT] or epsilon[:VALUE].",

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.params import (
-    ArcParam,
+    ARC,
+    PARAMETERS,
+    SMOOTHING,
     Duration,
     Number,
     Numbers,
     OutputFile,
-    ParametersText,
     ScoreName,
     Size,
-    SmoothingText,
 )
 from milpbn.cli.registries import (
     RegistryOption,
@@ -112,12 +112,8 @@ def check_score(options: Mapping[str, Any], settings: Sequence[str] = SCORE_SETT
 
 
 _CONSTRAINTS = (
-    click.option(
-        "--require", type=ArcParam(), multiple=True, help="Required arc; may be repeated."
-    ),
-    click.option(
-        "--forbid", type=ArcParam(), multiple=True, help="Forbidden arc; may be repeated."
-    ),
+    click.option("--require", type=ARC, multiple=True, help="Required arc; may be repeated."),
+    click.option("--forbid", type=ARC, multiple=True, help="Forbidden arc; may be repeated."),
     click.option(
         "--constraints",
         "constraints_file",
@@ -218,7 +214,7 @@ structure_options = option_group(
 
 smoothing_option = click.option(
     "--smoothing",
-    type=SmoothingText(),
+    type=SMOOTHING,
     default="laplace",
     show_default=True,
     help="Smoothing of the parameters: laplace[:COUNT] or epsilon[:VALUE].",
@@ -227,7 +223,7 @@ smoothing_option = click.option(
 _parameters = click.option(
     "--parameters",
     cls=RegistryOption,
-    type=ParametersText(),
+    type=PARAMETERS,
     default="ml",
     show_default=True,
     help_from=lambda: (

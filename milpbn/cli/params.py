@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -206,52 +207,64 @@ class Candidates(_ParamType):
         return name.strip().replace("-", "_"), tuple(numbers)
 
 
-class ArcParam(_ParamType):
-    """An arc ``A->B``."""
+class Parsed(_ParamType):
+    """A text that a function of milpbn reads; what is wrong with it becomes a usage error.
 
-    name = "A->B"
+    Parameters
+    ----------
+    name
+        The type in help texts.
+    module, function
+        The function, imported when a value is read.
+    """
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, str]:
+    def __init__(self, name: str, module: str, function: str) -> None:
+        self.name = name
+        self._home = module, function
+
+    def parse(self, text: str) -> Any:
+        """Read a value."""
+        module, function = self._home
+        return getattr(importlib.import_module(module), function)(text)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """See :class:`click.ParamType`."""
-        from milpbn.errors import ConstraintError
-        from milpbn.families.constraints import parse_arc
+        from milpbn.errors import MilpbnError
 
         try:
-            return parse_arc(str(value))
-        except ConstraintError as error:
+            return self.parse(str(value))
+        except MilpbnError as error:
             self.fail(error.on_command_line(), param, ctx)
 
 
-class ScoreName(_ParamType):
-    """The name of a score, in upper or lower case."""
+class ParsedText(Parsed):
+    """A text that is kept as a text, in its full form."""
 
-    name = "score"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> str:
-        """See :class:`click.ParamType`."""
-        from milpbn.errors import OptionError
-        from milpbn.scores import make_score
-
-        try:
-            return make_score(str(value).lower()).name
-        except OptionError as error:
-            self.fail(error.on_command_line(), param, ctx)
+    def parse(self, text: str) -> str:
+        """Read a value and write it again."""
+        return str(super().parse(text))
 
 
-class SmoothingText(_ParamType):
-    """``laplace[:COUNT]`` or ``epsilon[:VALUE]``."""
+class ScoreName(Parsed):
+    """The name of a score, in upper or lower case; an alias becomes the name."""
 
-    name = "smoothing"
+    def __init__(self) -> None:
+        super().__init__("score", "milpbn.scores", "make_score")
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> str:
-        """See :class:`click.ParamType`."""
-        from milpbn.errors import OptionError
-        from milpbn.families import parse_smoothing
+    def parse(self, text: str) -> str:
+        """The name in the registry."""
+        name: str = super().parse(text.lower()).name
+        return name
 
-        try:
-            return str(parse_smoothing(str(value)))
-        except OptionError as error:
-            self.fail(error.on_command_line(), param, ctx)
+
+ARC = Parsed("A->B", "milpbn.families.constraints", "parse_arc")
+"""An arc ``A->B``."""
+
+SMOOTHING = ParsedText("smoothing", "milpbn.families", "parse_smoothing")
+"""``laplace[:COUNT]`` or ``epsilon[:VALUE]``."""
+
+PARAMETERS = ParsedText("parameters", "milpbn.parameters", "make_parameters")
+"""``ml``, ``cl`` or ``mm``, with settings after a colon."""
 
 
 class Counts(_ParamType):
@@ -273,22 +286,6 @@ class Counts(_ParamType):
         if not all(part.isascii() and part.isdigit() for part in parts):
             self.fail(f"{value!r} is not a list of whole numbers; write 0,5,10", param, ctx)
         return tuple(sorted({int(part) for part in parts}))
-
-
-class ParametersText(_ParamType):
-    """``ml``, ``cl`` or ``mm``, with settings after a colon."""
-
-    name = "parameters"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> str:
-        """See :class:`click.ParamType`."""
-        from milpbn.errors import OptionError
-        from milpbn.parameters import make_parameters
-
-        try:
-            return str(make_parameters(str(value)))
-        except OptionError as error:
-            self.fail(error.on_command_line(), param, ctx)
 
 
 class OutputFile(_ParamType):

@@ -9,7 +9,8 @@ import click
 import pytest
 
 from milpbn.cli.params import (
-    ArcParam,
+    ARC,
+    SMOOTHING,
     Duration,
     Gap,
     Names,
@@ -17,7 +18,6 @@ from milpbn.cli.params import (
     OutputFile,
     ScoreName,
     Size,
-    SmoothingText,
     refuse_overwriting,
 )
 
@@ -93,10 +93,10 @@ def test_names_are_split_at_commas() -> None:
 
 
 def test_arcs() -> None:
-    assert ArcParam().convert("a b -> c", None, None) == ("a b", "c")
+    assert ARC.convert("a b -> c", None, None) == ("a b", "c")
     for text in ("a-b", "->b", "a->", ""):
         with pytest.raises(click.BadParameter, match="write it as PARENT->CHILD"):
-            ArcParam().convert(text, None, None)
+            ARC.convert(text, None, None)
 
 
 def test_scores_go_by_any_case_and_alias() -> None:
@@ -107,7 +107,7 @@ def test_scores_go_by_any_case_and_alias() -> None:
 
 
 def test_smoothing() -> None:
-    assert SmoothingText().convert("laplace", None, None) == "laplace:1"
+    assert SMOOTHING.convert("laplace", None, None) == "laplace:1"
     for text, message in (
         ("laplace:-1", "a positive count, not -1"),
         ("epsilon:2", "0 < epsilon < 1, not 2"),
@@ -115,7 +115,7 @@ def test_smoothing() -> None:
         ("none", "unknown smoothing 'none'"),
     ):
         with pytest.raises(click.BadParameter, match=message):
-            SmoothingText().convert(text, None, None)
+            SMOOTHING.convert(text, None, None)
 
 
 def test_outputs_that_could_not_be_written_are_refused(tmp_path: Path) -> None:
