@@ -17,16 +17,19 @@ __version__ = "0.2.0"
 PROCESS_START = time.perf_counter()
 
 if TYPE_CHECKING:
+    from milpbn.anytime import SolveOptions
     from milpbn.datasets import load_dataset, read_table
     from milpbn.encoding import EncodedData, Encoder
-    from milpbn.engines.monolithic import SolveOptions
     from milpbn.estimators import BNClassifier
     from milpbn.evaluation import evaluate
     from milpbn.families import Constraints
-    from milpbn.grid import learn_grid
-    from milpbn.learning import learn_parameters, learn_structure
+    from milpbn.learning.classifier import learn_classifier, learn_parameters
+    from milpbn.learning.grid import learn_grid
+    from milpbn.learning.model import Model
+    from milpbn.learning.settings import Settings, make_settings
+    from milpbn.learning.structure import learn_structure
     from milpbn.mdc import GBNCClassifier
-    from milpbn.network.model_file import Model
+    from milpbn.model_files import load_model
     from milpbn.result import Result, Status
     from milpbn.structure import Structure
 
@@ -36,16 +39,20 @@ _HOMES = {
     "EncodedData": "milpbn.encoding",
     "Encoder": "milpbn.encoding",
     "GBNCClassifier": "milpbn.mdc",
-    "Model": "milpbn.network.model_file",
+    "Model": "milpbn.learning.model",
     "Result": "milpbn.result",
-    "SolveOptions": "milpbn.engines.monolithic",
+    "Settings": "milpbn.learning.settings",
+    "SolveOptions": "milpbn.anytime",
     "Status": "milpbn.result",
     "Structure": "milpbn.structure",
     "evaluate": "milpbn.evaluation",
-    "learn_grid": "milpbn.grid",
-    "learn_parameters": "milpbn.learning",
-    "learn_structure": "milpbn.learning",
+    "learn_classifier": "milpbn.learning.classifier",
+    "learn_grid": "milpbn.learning.grid",
+    "learn_parameters": "milpbn.learning.classifier",
+    "learn_structure": "milpbn.learning.structure",
     "load_dataset": "milpbn.datasets",
+    "load_model": "milpbn.model_files",
+    "make_settings": "milpbn.learning.settings",
     "read_table": "milpbn.datasets",
 }
 
@@ -57,14 +64,18 @@ __all__ = [
     "GBNCClassifier",
     "Model",
     "Result",
+    "Settings",
     "SolveOptions",
     "Status",
     "Structure",
     "evaluate",
+    "learn_classifier",
     "learn_grid",
     "learn_parameters",
     "learn_structure",
     "load_dataset",
+    "load_model",
+    "make_settings",
     "read_table",
 ]
 

@@ -1,4 +1,4 @@
-"""A progress bar for work that comes in pieces: a bar in a terminal, plain lines elsewhere."""
+"""Progress of work in pieces: a bar in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 
 
 class Bar:
-    """A context manager; tell it of every piece with :meth:`show`.
+    """A progress bar, used as a context manager; call :meth:`show` after every piece.
 
     Parameters
     ----------
     stream
-        Where to; a bar if it is a terminal.
+        Where to write; a terminal gets a bar, anything else gets lines.
     first
-        What stands beside the bar before the first piece is done.
+        Text beside the bar until the first piece is done.
     quiet
-        Show nothing at all.
+        Write nothing.
     seconds_between_lines
-        Where there is no terminal, lines come at most this often.
+        Least time between two lines if the stream is not a terminal.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Bar:
                 TimeElapsedColumn(),
                 console=console,
                 transient=True,
-                # Results belong on stdout also while the bar lives on stderr.
+                # Results go to stdout even while the bar is on stderr.
                 redirect_stdout=False,
                 redirect_stderr=False,
             )
@@ -72,7 +72,7 @@ class Bar:
             self._progress.stop()
 
     def show(self, done: int, total: int, line: str) -> None:
-        """So many pieces of all are done; `line` says so in words."""
+        """Show that `done` of `total` pieces are done; `line` says it in words."""
         now = time.monotonic()
         if self._progress is not None:
             task = self._progress.task_ids[0]
@@ -82,6 +82,6 @@ class Bar:
             self.print(line)
 
     def print(self, line: str) -> None:
-        """A line of its own, in a terminal as well."""
+        """Write a separate line, in a terminal too."""
         if not self._quiet:
             print(line, file=self._stream, flush=True)

@@ -1,12 +1,30 @@
-"""The errors milpbn raises. Each message says what was wrong, where, and what to do.
+"""The errors that milpbn raises. Each message says what is wrong, where, and what to do.
 
-Only :class:`MilpbnError` and its children are meant to reach a user; the command
+Only :class:`MilpbnError` and its subclasses are meant to reach a user; the command
 line prints them without a traceback.
 """
 
+from __future__ import annotations
+
+from typing import Self
+
+from milpbn.messages import Message
+
 
 class MilpbnError(Exception):
-    """Base of every error that milpbn raises on purpose."""
+    """Base class of all errors that milpbn raises on purpose."""
+
+    def on_command_line(self) -> str:
+        """The message with options as they are typed; ``str`` spells them for Python."""
+        return self._message().on_command_line()
+
+    def at(self, place: str) -> Self:
+        """The same error, with the place where it occurred in front of the message."""
+        return type(self)(Message(f"{place}: ", self._message()))
+
+    def _message(self) -> Message:
+        told = self.args[0] if len(self.args) == 1 else None
+        return told if isinstance(told, Message) else Message(str(self))
 
 
 class DataError(MilpbnError, ValueError):
@@ -14,20 +32,21 @@ class DataError(MilpbnError, ValueError):
 
 
 class OptionError(MilpbnError, ValueError):
-    """A parameter or an option has a value that makes no sense."""
+    """A parameter or an option has an invalid value."""
 
 
 class ConstraintError(MilpbnError, ValueError):
     """The structural constraints contradict each other or the search space."""
 
 
-class BudgetError(MilpbnError, MemoryError):
-    """The problem would not fit into the memory budget."""
+# MemoryError has a __new__ of its own and must come first: Dask's workers call it on unpickling.
+class BudgetError(MemoryError, MilpbnError):
+    """The problem does not fit into the memory budget."""
 
 
 class ModelFileError(MilpbnError, ValueError):
-    """A model file is damaged, truncated, foreign, or of an unknown version."""
+    """A model file is damaged, truncated, of another kind, or of an unknown version."""
 
 
 class SolverError(MilpbnError, RuntimeError):
-    """The solver failed, or answered something that does not hold when checked."""
+    """The solver failed, or its answer does not hold when checked."""

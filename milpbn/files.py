@@ -1,23 +1,26 @@
-"""Writing files so that nothing half-written ever stays behind."""
+"""Whole files: writing without leaving incomplete files behind, and reading marked JSON."""
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from milpbn.errors import OptionError
+from milpbn.errors import ModelFileError, OptionError
 
 
 def write_whole(path: str | Path, data: bytes | str) -> None:
-    """Write under a temporary name in the same folder, then move into place."""
+    """Write a file under a temporary name in the same folder, then rename it."""
     path = Path(path)
     content = data.encode() if isinstance(data, str) else data
     temporary = path.with_name(f".milpbn-{secrets.token_hex(6)}.tmp")
     try:
         try:
             if path.exists() and not (path.is_file() or path.is_dir()):
-                # A device or a pipe (/dev/stdout): to be written to, not to be replaced.
+                # A device or a pipe (/dev/stdout) is written to, not replaced.
                 path.write_bytes(content)
                 return
             temporary.write_bytes(content)
@@ -29,12 +32,12 @@ def write_whole(path: str | Path, data: bytes | str) -> None:
 
 
 def check_writable(path: str | Path) -> None:
-    """Raise at once where `write_whole` would fail at the end of a long run."""
+    """Raise now if `write_whole` would fail at the end of a long run."""
     path = Path(path)
     if path.is_dir():
         raise OptionError(f"cannot write {path}: it is a folder")
     if path.exists() and not path.is_file():
-        # A device (/dev/null, /dev/stdout) is written to, whatever its folder allows.
+        # A device (/dev/null, /dev/stdout) can be written to even if its folder cannot.
         if not os.access(path, os.W_OK):
             raise OptionError(f"cannot write {path}: no permission")
         return
@@ -42,3 +45,38 @@ def check_writable(path: str | Path) -> None:
         raise OptionError(f"cannot write {path}: there is no folder {path.parent}")
     if not os.access(path.parent, os.W_OK):
         raise OptionError(f"cannot write {path}: no permission to write in {path.parent}")
+
+
+def read_marked_json(path: str | Path, versions: Mapping[str, int]) -> dict[str, Any]:
+    """Read a JSON object that carries a format mark and a version.
+
+    Parameters
+    ----------
+    path
+        The file.
+    versions
+        The marks that are accepted, each with the version that can be read.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ModelFileError(f"cannot read {path}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ModelFileError(f"{path} is not a milpbn model: it is not a text file") from None
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(
+            f"{path} is not a milpbn model, or is truncated: not valid JSON ({error})"
+        ) from None
+    mark = content.get("format") if isinstance(content, dict) else None
+    if not isinstance(mark, str) or mark not in versions:
+        wanted = " or ".join(map(repr, versions))
+        other = f"its mark is {mark!r}, not" if isinstance(mark, str) else "it has no mark"
+        raise ModelFileError(f"{path} is not a milpbn model of this kind: {other} {wanted}")
+    if content.get("version") != versions[mark]:
+        raise ModelFileError(
+            f"{path} has version {content.get('version')!r} of the format {mark!r}; this milpbn "
+            f"reads version {versions[mark]}"
+        )
+    return dict(content)

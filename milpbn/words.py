@@ -1,4 +1,6 @@
-"""Numbers in sentences."""
+"""Numbers and names in sentences."""
+
+from collections.abc import Iterable
 
 
 def count(number: int, what: str) -> str:
@@ -10,3 +12,16 @@ def count(number: int, what: str) -> str:
     ('1 row', '2 rows')
     """
     return f"{number} {what}" + ("s" if number != 1 else "")
+
+
+def quoted(names: Iterable[object], limit: int = 20) -> str:
+    """Names in quotation marks, separated by commas; at most `limit` of them.
+
+    Examples
+    --------
+    >>> print(quoted(["age", "body mass", "zip"], limit=2))
+    'age', 'body mass' and 1 more
+    """
+    listed = [repr(name) for name in names]
+    more = len(listed) - limit
+    return ", ".join(listed[:limit]) + (f" and {more} more" if more > 0 else "")

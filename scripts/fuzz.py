@@ -16,9 +16,9 @@ import oracle
 from problems import encoded, random_codes, random_constraints
 
 from milpbn import Constraints, learn_structure
-from milpbn.engines.monolithic import SolveOptions
+from milpbn.anytime import SolveOptions
 from milpbn.errors import ConstraintError
-from milpbn.scores import make_score
+from milpbn.scores import applicable_settings, make_score
 
 SMALL = [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3), (5, 1), (5, 2)]
 LARGE = [(7, 2), (8, 2), (6, 3), (10, 1)]
@@ -71,7 +71,7 @@ def learn(case, contestant):
         return learn_structure(
             data,
             method=engine,
-            score=make_score(case["score"], gamma=case["gamma"], ess=case["ess"]),
+            structure_score=make_score(case["score"], **applicable_settings(case["score"], case)),
             constraints=constraints_of(case["limits"], [v.name for v in data.variables]),
             start=case["start"],
             options=SolveOptions(emit=case["emit"], **how),

@@ -96,7 +96,7 @@ def sbm_margins(codes, cards, child, parents):
     return out
 
 
-def mdl_term(codes, cards, child, parents):
+def mdl_term(codes, cards, child, parents, ess=None):
     q = math.prod(cards[p] for p in parents)
     total = -0.5 * math.log(len(codes)) * (cards[child] - 1) * q
     for row in codes:
@@ -117,24 +117,31 @@ def bdeu_term(codes, cards, child, parents, ess):
     return total
 
 
+MARGINS = {"sm": sm_margins, "sbm": sbm_margins}
+"""Margins of one family, for the scores with a hinge."""
+
+TERMS = {"mdl": mdl_term, "bdeu": bdeu_term}
+"""Terms of one family, for the decomposable scores."""
+
+SCORES = (*MARGINS, *TERMS)
+
+
 def scores_of_all(
     score, codes, cards, *, max_parents, class_parents, gamma=None, ess=1.0, augmented=False
 ):
     """(structures, scores): every acyclic structure as parent sets, and its score."""
-    n, generative = len(cards), score in ("mdl", "bdeu")
+    n, generative = len(cards), score in TERMS
     candidates = families(n, max_parents, class_parents, generative and not augmented)
     picks = structures(n, max_parents, class_parents, generative and not augmented)
     codes = [list(map(int, r)) for r in codes]
     if generative:
-        term = mdl_term if score == "mdl" else lambda *x: bdeu_term(*x, ess)
         values = sum(
-            np.array([term(codes, cards, i, s) for s in candidates[i]])[picks[:, i]]
+            np.array([TERMS[score](codes, cards, i, s, ess) for s in candidates[i]])[picks[:, i]]
             for i in range(n)
         )
     else:
-        margins_of = sm_margins if score == "sm" else sbm_margins
         margins = sum(
-            np.array([margins_of(codes, cards, i, s) for s in candidates[i]])[picks[:, i]]
+            np.array([MARGINS[score](codes, cards, i, s) for s in candidates[i]])[picks[:, i]]
             for i in range(n)
         )
         if score == "sm":

@@ -1,19 +1,10 @@
 """The time budget of a whole run."""
 
 import math
-import time
 
 import pytest
 
 from milpbn.clock import Clock, OutOfTime, no_checkpoint
-
-
-@pytest.fixture
-def now(monkeypatch):
-    """A clock that the test turns by hand."""
-    at = [100.0]
-    monkeypatch.setattr(time, "perf_counter", lambda: at[0])
-    return at
 
 
 def test_time_runs_from_the_start_that_was_given(now):

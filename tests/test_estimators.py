@@ -14,6 +14,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from milpbn import BNClassifier, Constraints, Structure, load_dataset
 from milpbn.errors import OptionError
 
+# The classifier has a limit of a minute by default.
+pytestmark = pytest.mark.usefixtures("compiled")
+
 
 @parametrize_with_checks(
     [BNClassifier(max_parents=1), BNClassifier(max_parents=1, parameters="cl")]
@@ -46,13 +49,12 @@ def mixed():
     return frame, y
 
 
-def test_score_is_a_parameter_and_a_method(iris):
+def test_the_score_of_the_structure_is_a_parameter_and_score_is_a_method(iris):
     X, y = iris
-    model = small(score="mdl")
-    assert model.get_params()["score"] == "mdl"
-    assert "score='mdl'" in repr(model)
-    assert clone(model).get_params()["score"] == "mdl"
-    model.set_params(score="sbm").fit(X, y)
+    model = small(structure_score="mdl")
+    assert "structure_score='mdl'" in repr(model)
+    assert clone(model).get_params()["structure_score"] == "mdl"
+    model.set_params(structure_score="sbm").fit(X, y)
     assert model.result_.score == "sbm"
     assert model.score(X, y) == np.mean(model.predict(X) == y)
 
@@ -69,7 +71,9 @@ def test_fitted_attributes_tell_the_result(iris):
 
 def test_grid_search_cross_validation_and_pipeline(iris):
     X, y = iris
-    search = GridSearchCV(small(), {"score": ["sm", "mdl"], "p": [0.6, 0.9]}, cv=2).fit(X, y)
+    search = GridSearchCV(small(), {"structure_score": ["sm", "mdl"], "p": [0.6, 0.9]}, cv=2).fit(
+        X, y
+    )
     assert search.best_score_ > 0.8
     out = cross_val_predict(small(), X, y, cv=3, method="predict_proba")
     assert out.shape == (150, 3)
@@ -84,8 +88,13 @@ def test_mixed_columns_keep_their_kinds(mixed):
     states = {v.name: v.states for v in model.encoder_.variables}
     assert states["colour"] == ("blue", "red")
     assert states["flag"] == ("False", "True")
+    assert states["kind"] == ("a", "b")
     assert states["size"][0].startswith("(-inf")
-    assert model.predict(frame).tolist() == model.predict(frame.iloc[:, ::1]).tolist()
+    # The kinds are those of the fit, whatever the types of the rows to predict.
+    as_objects = frame.astype(object)
+    assert (model.predict_proba(as_objects) == model.predict_proba(frame)).all()
+    with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
+        model.predict(frame.iloc[:, ::-1])
 
 
 def test_integer_codes_can_be_declared_categories():
@@ -94,9 +103,14 @@ def test_integer_codes_can_be_declared_categories():
     y = (code % 2 == 0).astype(int)
     by_number = small().fit(code[:, None], y)
     by_category = small(categorical_features=[0]).fit(code[:, None], y)
-    assert by_category.score(code[:, None], y) == 1.0
+    assert by_category.score(code[:, None], y) == by_number.score(code[:, None], y) == 1.0
     assert by_category.encoder_.variables[1].states == ("0", "1", "2", "3")
-    assert by_number.score(code[:, None], y) <= 1.0
+    assert by_number.encoder_.variables[1].states[-1] == "(2.5, inf)"
+    # A code that was never seen is a large number, or a category that says nothing.
+    unseen, largest = np.array([[9]]), np.array([[3]])
+    assert (by_number.predict_proba(unseen) == by_number.predict_proba(largest)).all()
+    share = (y.sum() + 1) / (len(y) + 2)
+    assert by_category.predict_proba(unseen)[0] == pytest.approx([1 - share, share])
     with pytest.raises(OptionError, match="no column 3"):
         small(categorical_features=[3]).fit(code[:, None], y)
     with pytest.raises(OptionError, match="from_dtype"):
@@ -106,17 +120,17 @@ def test_integer_codes_can_be_declared_categories():
 def test_unseen_and_missing_values_are_summed_out(mixed):
     frame, y = mixed
     model = BNClassifier().fit(frame, y)
-    odd = frame.head(2).copy()
-    odd["colour"] = ["green", None]
-    odd["size"] = [np.nan, 1.0]
-    proba = model.predict_proba(odd)
-    assert np.isfinite(proba).all()
+    assert ("class", "colour") in model.structure_.arcs
+    odd = frame.iloc[[0, 0, 0, 0]].copy()
+    odd["colour"] = ["green", None, "blue", "red"]
+    unseen, missing, blue, red = model.predict_proba(odd)
+    assert unseen == pytest.approx(missing)
+    # Between what the two colours say, and neither of them.
+    assert min(blue[0], red[0]) < missing[0] < max(blue[0], red[0])
     nothing = pd.DataFrame({c: [None] for c in frame.columns})
-    prior = model.predict_proba(nothing)[0]
-    empty = BNClassifier(class_parents=False, score="sm").fit(frame, y)
+    root = BNClassifier(class_parents=False, structure_score="sm").fit(frame, y)
     expected = (np.unique(y, return_counts=True)[1] + 1) / (len(y) + 2)
-    assert empty.predict_proba(nothing)[0] == pytest.approx(expected)
-    assert prior.sum() == pytest.approx(1)
+    assert root.predict_proba(nothing)[0] == pytest.approx(expected)
 
 
 def test_missing_training_values_follow_the_policy(mixed):
@@ -130,7 +144,7 @@ def test_missing_training_values_follow_the_policy(mixed):
     assert "missing" not in {v.name: v.states for v in dropped.encoder_.variables}["colour"]
 
 
-def test_the_time_limit_warns_and_still_gives_a_classifier():
+def test_the_time_limit_warns_and_still_gives_a_classifier(ticking):
     table = load_dataset("german")
     with pytest.warns(ConvergenceWarning, match="before the proof"):
         model = BNClassifier(time_limit=1.5).fit(table.features, table.target)
@@ -139,10 +153,12 @@ def test_the_time_limit_warns_and_still_gives_a_classifier():
     assert model.score(table.features, table.target) > 0.6
 
 
-def test_an_accepted_gap_does_not_warn(iris):
-    X, y = iris
-    model = small(gap=5.0).fit(X, y)
-    assert model.gap_ <= 5.0
+def test_an_accepted_gap_does_not_warn(recwarn):
+    heart = load_dataset("heart")
+    model = BNClassifier(gap=0.05, time_limit=None).fit(heart.features, heart.target)
+    assert not model.optimal_
+    assert 0 < model.gap_ <= 0.05
+    assert not [w for w in recwarn if w.category is ConvergenceWarning]
 
 
 def test_constraints_and_start_reach_the_engine(mixed):

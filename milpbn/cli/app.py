@@ -36,7 +36,7 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except MilpbnError as error:
-            raise click.ClickException(str(error)) from error
+            raise click.ClickException(error.on_command_line()) from error
         except MemoryError as error:
             raise click.ClickException(
                 "out of memory; lower --max-parents, or use fewer rows or columns"

@@ -1,15 +1,16 @@
-"""Options that say which data to learn from, and loading them."""
+"""Options that say which data to learn from, loading the data, and showing notes on them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.options import option_group
+from milpbn.cli.options import Decorator, option_group
 from milpbn.cli.params import Names
+from milpbn.messages import on_command_line
 
 if TYPE_CHECKING:
     from milpbn.datasets.table import Table
@@ -26,40 +27,40 @@ DATA_OPTIONS = (
 )
 """The names of the data options, as `load_table` takes them."""
 
-FILE_OPTION = click.option(
-    "--data", "file", metavar="FILE", help="Your own CSV, Parquet or ARFF file."
-)
-COLUMN_OPTIONS = (
-    click.option(
-        "--categorical",
-        type=Names(),
-        default=(),
-        help="Columns of FILE that are categories: a,b,c.",
-    ),
-    click.option(
-        "--numeric", type=Names(), default=(), help="Columns of FILE that are numbers: a,b,c."
-    ),
-    click.option("--drop", type=Names(), default=(), help="Columns of FILE to leave out: a,b,c."),
-)
 
-_TABLE = (
-    click.option("--dataset", help="A bundled data set; see `milpbn datasets list`."),
-    FILE_OPTION,
+def _table_options(targets: Decorator, missing: str) -> tuple[Decorator, ...]:
+    """Which table to read; `targets` names what to predict, `missing` is a help text."""
+    return (
+        click.option("--dataset", help="A bundled data set; see `milpbn datasets list`."),
+        click.option("--data", "file", metavar="FILE", help="Your own CSV, Parquet or ARFF file."),
+        targets,
+        click.option(
+            "--categorical",
+            type=Names(),
+            default=(),
+            help="Columns of FILE that are categories: a,b,c.",
+        ),
+        click.option(
+            "--numeric", type=Names(), default=(), help="Columns of FILE that are numbers: a,b,c."
+        ),
+        click.option(
+            "--drop", type=Names(), default=(), help="Columns of FILE to leave out: a,b,c."
+        ),
+        click.option("--missing", type=click.Choice(["drop", "state"]), help=missing),
+    )
+
+
+_TABLE = _table_options(
     click.option("--target", help="The class column of FILE."),
-    *COLUMN_OPTIONS,
-    click.option(
-        "--missing",
-        type=click.Choice(["drop", "state"]),
-        help="Leave incomplete rows out, or let missing be a state of its own.  "
-        "[default: the catalog's policy, or drop]",
-    ),
+    "Leave out incomplete rows, or treat missing as a state of its own.  "
+    "[default: the catalog's policy, or drop]",
 )
 _ROWS = click.option(
     "--rows",
     type=click.Choice(["train", "all"]),
     default="train",
     show_default=True,
-    help="Learn from the training rows, or from all (no test accuracy then).",
+    help="Learn from the training rows, or from all (without test accuracy).",
 )
 
 data_options = option_group((*_TABLE, _ROWS))
@@ -68,34 +69,32 @@ data_options = option_group((*_TABLE, _ROWS))
 table_options = option_group(_TABLE)
 """The data options without the choice of rows."""
 
+several_targets_options = option_group(
+    _table_options(
+        click.option(
+            "--targets", type=Names(), default=(), help="The class columns of FILE: a,b,c."
+        ),
+        "Leave out incomplete rows, or keep them: a missing category is a state of its own, a "
+        "missing number becomes the mean.  [default: drop]",
+    )
+)
+"""The data options of commands for several class variables."""
+
 
 def check_data_options(options: Mapping[str, Any]) -> None:
     """Refuse options that contradict each other, before anything is read."""
-    check_source(options, "--target COLUMN", ("target", "categorical", "numeric", "drop"))
-
-
-def check_source(options: Mapping[str, Any], targets: str, of_files: Sequence[str]) -> None:
-    """Refuse both sources or none, and options of the one that are given to the other.
-
-    Parameters
-    ----------
-    options
-        The command's options.
-    targets
-        How to say what is predicted; FILE needs it.
-    of_files
-        The options that go with FILE alone, that of the targets first.
-    """
+    several = "targets" in options
+    target, example = ("targets", "a,b,c") if several else ("target", "COLUMN")
     if options["dataset"] and options["file"]:
-        raise click.UsageError("say either --dataset NAME or --data FILE, not both")
+        raise click.UsageError("give either --dataset NAME or --data FILE, not both")
     if not options["dataset"] and not options["file"]:
         raise click.UsageError(
-            "say what to learn from: --dataset NAME (see `milpbn datasets list`), "
-            f"or --data FILE {targets}"
+            "give the data to learn from: --dataset NAME (see `milpbn datasets list`), "
+            f"or --data FILE --{target} {example}"
         )
-    if options["file"] and not options[of_files[0]]:
-        raise click.UsageError(f"--data needs {targets}: what to predict")
-    for name in of_files:
+    if options["file"] and not options[target]:
+        raise click.UsageError(f"--data needs --{target} {example}: what to predict")
+    for name in (target, "categorical", "numeric", "drop", *(("missing",) if several else ())):
         if options["dataset"] and options[name]:
             raise click.UsageError(f"--{name} goes with --data FILE, not with --dataset")
 
@@ -104,7 +103,7 @@ def load_table(
     *,
     dataset: str | None,
     file: str | None,
-    target: str | None,
+    target: str | Sequence[str] | None,
     categorical: tuple[str, ...],
     numeric: tuple[str, ...],
     drop: tuple[str, ...],
@@ -131,5 +130,16 @@ def load_table(
         table = load_dataset(dataset)
         table = table if missing is None else replace(table, missing=missing)
     if rows == "all":
-        table = replace(table, is_train=np.ones(len(table.features), dtype=bool))
+        source = {**table.source, "rows": rows}
+        table = replace(table, is_train=np.ones(len(table), dtype=bool), source=source)
     return table
+
+
+def _to_stderr(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def show_notes(notes: Iterable[str], show: Callable[[str], None] = _to_stderr) -> None:
+    """Print notes on the data, with options as they are typed."""
+    for note in notes:
+        show(f"note: {on_command_line(note)}")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from milpbn.cli.data import check_data_options, load_table, table_options
+from milpbn.cli.data import check_data_options, load_table, show_notes, table_options
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
 from milpbn.cli.options import (
+    check_score,
     given_constraints,
     score_options,
     seed_option,
@@ -17,6 +19,8 @@ from milpbn.cli.options import (
     structure_options,
 )
 from milpbn.cli.params import Candidates, Duration, Gap, Jobs, Names, OutputFile, refuse_overwriting
+from milpbn.cli.registries import RegistryOption, parameter_learners
+from milpbn.cli.session import report_files
 from milpbn.cli.workers import ending_workers
 
 if TYPE_CHECKING:
@@ -38,11 +42,14 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--parameters",
+    cls=RegistryOption,
     type=Names(),
     default="ml",
     show_default=True,
     metavar="NAME,...",
-    help="How the parameters are learned: ml, cl, mm; a setting as in cl:penalty=0.1.",
+    help_from=lambda: (
+        f"How the parameters are learned: {parameter_learners()}; a setting as in cl:penalty=0.1."
+    ),
 )
 @score_options
 @structure_options
@@ -66,7 +73,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="For each single fit: 90, 90s, 5m, 2h.",
 )
-@seed_option("Of folds and learners.")
+@seed_option("Random seed for folds and learners.")
 @click.option(
     "--jobs",
     type=Jobs(),
@@ -104,10 +111,36 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
           --select max-parents=1,2 --jobs 2 --out heart.jsonl
     """
     _check(options)
+    run_evaluation(
+        ctx,
+        options,
+        _table(options),
+        options["methods"],
+        parameters=options["parameters"],
+        select=dict(options["select"]),
+        folds=options["folds"],
+        n_jobs=options["jobs"],
+        predictions=options["predictions_file"] is not None,
+        **_settings(options),
+    )
+
+
+def run_evaluation(
+    ctx: click.Context,
+    options: dict[str, Any],
+    table: Table,
+    methods: Sequence[str] | Mapping[str, Any],
+    **arguments: Any,
+) -> NoReturn:
+    """Evaluate with a progress bar, deliver the table and leave with the exit code.
+
+    `arguments` are further ones of :func:`milpbn.evaluate`.
+    """
     from milpbn.bar import Bar
     from milpbn.evaluation import evaluate as run
 
-    table = _table(options)
+    if not options["quiet"]:
+        show_notes(table.notes)
     folds = Bar(sys.stderr, "folds; Ctrl-C keeps finished ones", quiet=options["quiet"])
     with folds as bar, ending_workers(options["jobs"], kill=True):
 
@@ -116,16 +149,11 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
 
         evaluation = run(
             table,
-            options["methods"],
-            parameters=options["parameters"],
-            select=dict(options["select"]),
-            folds=options["folds"],
+            methods,
             seed=options["seed"],
-            n_jobs=options["jobs"],
             result_file=options["out"],
-            predictions=options["predictions_file"] is not None,
             listener=listener,
-            **_settings(options),
+            **arguments,
         )
         (ctx.find_object(Interrupts) or Interrupts()).close()  # nothing may spoil the report
     _deliver(evaluation, options)
@@ -134,8 +162,8 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
 
 def _check(options: dict[str, Any]) -> None:
     check_data_options(options)
-    if options["p"] is not None and options["gamma"] is not None:
-        raise click.UsageError("say --p or --gamma, not both")
+    # p and gamma may be meant for a score that only one of the methods has.
+    check_score(options, ("ess",))
     names = [name for name, _ in options["select"]]
     for name in ("p", "gamma"):
         if options[name] is not None and {"p", "gamma"} & set(names):
@@ -150,26 +178,20 @@ def _check(options: dict[str, Any]) -> None:
 
 def _table(options: dict[str, Any]) -> Table:
     names = ("dataset", "file", "target", "categorical", "numeric", "drop", "missing")
-    table = load_table(**{name: options[name] for name in names}, rows="train")
-    for note in table.notes:
-        if not options["quiet"]:
-            click.echo(f"note: {note}", err=True)
-    return table
+    return load_table(**{name: options[name] for name in names}, rows="train")
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of the classifier."""
+    """The settings of the classifiers, by the names of BNClassifier's parameters."""
     from milpbn.scores import make_score
 
     constraints = given_constraints(options)
     score = options["score"]
     if options["ess"] is not None:
-        if score != "bdeu":
-            raise click.UsageError(f"--ess does not go with --score {score}")
         score = make_score(score, ess=options["ess"])
     names = ("max_parents", "class_parents", "augmented", "smoothing", "time_limit", "gap", "gamma")
     return {
-        "score": score,
+        "structure_score": score,
         "p": 0.9 if options["p"] is None else options["p"],
         "constraints": constraints or None,
         **{name: options[name] for name in names},
@@ -181,7 +203,7 @@ def _deliver(evaluation: Evaluation, options: dict[str, Any]) -> None:
 
     from milpbn.files import write_whole
 
-    if options["predictions_file"]:
+    if options.get("predictions_file"):
         text = evaluation.predictions().to_csv(index=False, lineterminator="\n")
         write_whole(options["predictions_file"], text)
     if options["as_json"]:
@@ -190,18 +212,22 @@ def _deliver(evaluation: Evaluation, options: dict[str, Any]) -> None:
             "protocol": evaluation.protocol,
             "complete": evaluation.complete,
             "methods": [vars(s) for s in evaluation.summaries()],
+            "folds": [_as_dict(record) for record in evaluation.records],
         }
         click.echo(json.dumps(content, indent=1))
     else:
         click.echo(evaluation)
-    for name in ("out", "predictions_file"):
-        if options[name] and not options["quiet"]:
-            click.echo(f"wrote {options[name]}", err=True)
+    report_files(options, ("out", "predictions_file"))
+
+
+def _as_dict(record: FoldRecord) -> dict[str, Any]:
+    """One fold of a method, without what the predictions of single rows say."""
+    names = ("method", "parameters", "fold", "selected", "status", "gap", "seconds")
+    measures = {"accuracy": record.measures.accuracy, "hamming": record.measures.hamming}
+    return {**{name: getattr(record, name) for name in names}, **measures}
 
 
 def _fold_line(record: FoldRecord, done: int, total: int) -> str:
-    share = 100 * record.measures.correct / record.measures.rows
-    return (
-        f"{done}/{total}  {record.method} {record.parameters}, fold {record.fold}: {share:.2f} %, "
-        f"{record.seconds:.1f} s"
-    )
+    label = f"{record.method} {record.parameters}".strip()
+    share = 100 * record.measures.accuracy
+    return f"{done}/{total}  {label}, fold {record.fold}: {share:.2f} %, {record.seconds:.1f} s"

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
+from milpbn.cli.models import trust_option
 from milpbn.cli.params import OutputFile, refuse_overwriting
+from milpbn.cli.registries import Registered, registry
 
-# What the formats are called in `milpbn.interchange.FORMATS`; heavy to import for --help.
-FORMATS = ("bif", "xmlbif", "net", "dot", "json", "networkx-json", "modelstring")
+_FORMATS = registry("milpbn.interchange", "FORMATS")
 
 _ENDINGS = {
     ".bif": "bif",
@@ -27,17 +28,18 @@ _ENDINGS = {
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(FORMATS),
+    type=Registered(_FORMATS),
     help="What to write.  [default: by the ending of --out]",
 )
 @click.option("--out", type=OutputFile(), metavar="FILE", help="Write there instead of to stdout.")
-def export(model_file: str, kind: str | None, out: str | None) -> None:
+@trust_option
+def export(model_file: str, kind: str | None, out: str | None, trust: tuple[str, ...]) -> None:
     """Write the network of a model in a format of other tools.
 
-    bif, xmlbif, net and the two kinds of json hold states and probabilities, dot and
-    modelstring (bnlearn) the graph only. Names come through unchanged in xmlbif and json;
-    where a format has no way to write a character, it becomes _xHHHH_, and milpbn reads it
-    back.
+    bif, xmlbif, net and the two kinds of json hold states and probabilities; dot and
+    modelstring (bnlearn) hold only the graph, and are the formats for several class variables.
+    Names are preserved exactly in xmlbif and json. If a format cannot write a character, it
+    becomes _xHHHH_, and milpbn reads it back.
 
     \b
     Examples:
@@ -48,13 +50,19 @@ def export(model_file: str, kind: str | None, out: str | None) -> None:
     if kind is None:
         kind = _ENDINGS.get(Path(out).suffix.lower()) if out else None
     if kind is None:
-        raise click.UsageError(f"say --format, one of {', '.join(FORMATS)}")
+        raise click.UsageError(f"say --format, one of {', '.join(_FORMATS())}")
     from milpbn.files import write_whole
-    from milpbn.interchange import export_network
-    from milpbn.network.model_file import Model
+    from milpbn.interchange import export_network, export_structure
+    from milpbn.learning.model import Model
+    from milpbn.model_files import load_model
 
-    model = Model.load(model_file)
-    text = export_network(model.network, kind, str(model.data.get("name") or "milpbn"))
+    model = load_model(model_file, trust)
+    name = str(model.data.get("name") or "milpbn")
+    if isinstance(model, Model):
+        text = export_network(model.network, kind, name)
+    else:
+        # Its base models have no tables: only the graph can be written.
+        text = export_structure(model.classifier.structure_, kind, name)
     if out:
         write_whole(out, text)
     else:

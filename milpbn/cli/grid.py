@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.options import given_solve_options
 from milpbn.cli.session import Session
 
 if TYPE_CHECKING:
-    from milpbn.network.model_file import Model
-    from milpbn.result import Listener, Result
+    from milpbn.learning.model import Model
+    from milpbn.result import Listener
 
 PLACE = "{p}"
 """Stands for the value of p in the names of output files."""
@@ -41,49 +40,41 @@ def _example(file: str) -> str:
     return str(path.with_name(f"{path.stem}-{PLACE}{path.suffix}"))
 
 
-def solve_grid(session: Session, further: tuple[str, ...]) -> list[Result]:
+def solve_grid(session: Session) -> list[Model]:
     """Solve for every p, save and print as results come; Ctrl-C keeps those that are there."""
-    from milpbn.grid import run_grid
-    from milpbn.scores import make_score
+    from milpbn.learning.classifier import fit_model, structure_clock
+    from milpbn.learning.grid import run_grid, settings_by_p
 
-    options = session.options
-    scores = {
-        p: make_score(options["score"], p=p, smoothing=options["smoothing"]) for p in options["p"]
-    }
+    options, settings = session.options, settings_by_p(session.settings, session.options["p"])
 
     def listener(p: float) -> Listener:
         session.table.print(f"p = {p:g}")
         return session.table
 
-    results: list[Result] = []
-    reports: list[dict[str, Any]] = []
+    models: list[Model] = []
     runs = run_grid(
         session.data,
-        scores,
-        session.space,
-        method=options["engine"],
-        clock=session.structure_clock,
-        options=given_solve_options(options),
+        settings,
+        clock=structure_clock(session.clock, session.settings.parameters),
         listener=listener,
     )
     try:
         if not options["as_json"]:
             click.echo(_HEADER)
         for p, result in runs:
-            session.score = scores[p]
-            model = session.model(result, further)
+            model = fit_model(session.encoded, settings[p], result, clock=session.clock)
+            session.note_parameters(model)
             _save(session, model, p)
-            results.append(result)
-            if options["as_json"]:
-                reports.append(_as_dict(model, session))
-            else:
+            models.append(model)
+            if not options["as_json"]:
                 click.echo(_line(p, model, session))
     except KeyboardInterrupt:
-        if not results:
+        if not models:
             raise
     if options["as_json"]:
+        reports = [_as_dict(model, session) for model in models]
         click.echo(json.dumps(reports, indent=1, allow_nan=False))
-    return results
+    return models
 
 
 def _save(session: Session, model: Model, p: float) -> None:

@@ -2,59 +2,125 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
+from milpbn.cli.models import describe_gbnc, trust_option
 from milpbn.cli.options import picture_options
 from milpbn.cli.params import refuse_overwriting
+
+if TYPE_CHECKING:
+    from milpbn.learning.model import Model
+    from milpbn.mdc.model_file import GBNCModel
 
 
 @click.command(short_help="Show what a model file holds.")
 @click.argument("model_file", metavar="MODEL.json")
-@picture_options("The network (png, svg, pdf, dot); of a multinet, a file for every class.")
+@picture_options("The network (png, svg, pdf, dot); of a multinet, one file per class.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def inspect(model_file: str, plot: str | None, draw: str | None, as_json: bool) -> None:
+@trust_option
+def inspect(
+    model_file: str, plot: str | None, draw: str | None, as_json: bool, trust: tuple[str, ...]
+) -> None:
     """Show the status, the bounds over time and the structure of a model.
+
+    Models for one class variable and for several are recognised.
 
     \b
     Examples:
       milpbn inspect model.json
       milpbn inspect model.json --plot gap.png --draw network.svg
     """
-    refuse_overwriting({"--plot": plot, "--draw": draw})
-    import json
+    refuse_overwriting({"--plot": plot, "--draw": draw}, {"MODEL.json": model_file})
+    from milpbn.learning.model import Model
+    from milpbn.model_files import load_model
 
-    from milpbn.cli.live import HEADER, format_point
-    from milpbn.network.model_file import Model
-
-    model = Model.load(model_file)
-    result = model.result
-    name = model.data.get("name", "")
+    model = load_model(model_file, trust)
+    show = _Single(model) if isinstance(model, Model) else _Several(model)
     if plot:
         from milpbn.pictures import plot_gap
 
-        plot_gap(result.trace, plot, title=name, score_name=result.score.upper())
+        plot_gap(show.result.trace, plot, title=show.name, score_name=show.score)
     if draw:
+        show.draw(draw)
+    click.echo(_json(show) if as_json else show.text())
+
+
+def _json(show: _Single | _Several) -> str:
+    import json
+
+    model = show.model
+    content = {
+        "data": model.data,
+        "settings": model.settings,
+        **show.more(),
+        "result": show.result.to_dict(),
+    }
+    return json.dumps(content, indent=1, allow_nan=False)
+
+
+class _Single:
+    """A model for one class variable."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.result = model, model.result
+        self.name, self.score = model.data.get("name", ""), model.result.score.upper()
+
+    def more(self) -> dict[str, Any]:
+        return {"parameters": self.model.parameters.to_dict()}
+
+    def draw(self, path: str) -> None:
         from milpbn.pictures import draw_multinet, draw_network
         from milpbn.structure import Structure
 
-        if isinstance(result.structure, Structure):
-            draw_network(result.structure, draw, title=name)
+        structure = self.result.structure
+        if isinstance(structure, Structure):
+            draw_network(structure, path, title=self.name)
         else:
-            for path in draw_multinet(result.structure, draw, title=name):
-                click.echo(f"wrote {path}", err=True)
-    if as_json:
-        content = {
-            "data": model.data,
-            "settings": model.settings,
-            "parameters": model.parameters.to_dict(),
-            "result": result.to_dict(),
-        }
-        click.echo(json.dumps(content, indent=1, allow_nan=False))
-        return
-    click.echo(f"{'data':<12}{name}, {model.data.get('n_rows', '?')} rows")
-    click.echo(result)
-    click.echo(f"{'parameters':<12}{model.network.n_parameters} by {model.parameters}")
-    click.echo("\n" + HEADER)
-    for point in result.trace:
-        click.echo(format_point(point))
-    click.echo(f"\n{result.structure}")
+            for written in draw_multinet(structure, path, title=self.name):
+                click.echo(f"wrote {written}", err=True)
+
+    def text(self) -> str:
+        from milpbn.cli.live import HEADER, format_point
+
+        model = self.model
+        lines = [
+            f"{'data':<12}{self.name}, {model.data.get('n_rows', '?')} rows",
+            str(self.result),
+            f"{'parameters':<12}{model.network.n_parameters} by {model.parameters}",
+            "",
+            HEADER,
+            *map(format_point, self.result.trace),
+            "",
+            str(self.result.structure),
+        ]
+        return "\n".join(lines)
+
+
+class _Several:
+    """A model for several class variables."""
+
+    def __init__(self, model: GBNCModel) -> None:
+        self.model, self.result = model, model.classifier.result_
+        self.name, self.score = model.data.get("name", ""), "penalised CLL"
+
+    def more(self) -> dict[str, Any]:
+        from dataclasses import asdict
+
+        return {"training": asdict(self.model.classifier.training_)}
+
+    def draw(self, path: str) -> None:
+        from milpbn.pictures import draw_network
+
+        classifier = self.model.classifier
+        n = len(classifier.target_classes_)
+        draw_network(classifier.structure_, path, title=self.name, n_class_variables=n)
+
+    def text(self) -> str:
+        classifier = self.model.classifier
+        lines = [describe_gbnc(self.model), "", "base models"]
+        for name, local in zip(classifier.target_names_, classifier.local_models_, strict=True):
+            fitted = sum(m.estimator is not None for m in local.models.values())
+            lines.append(f"{name:<12}{fitted} for {len(local.models)} configurations with rows")
+        return "\n".join([*lines, "", str(classifier.structure_)])

@@ -10,8 +10,9 @@ import click
 from milpbn import PROCESS_START
 from milpbn.cli.data import DATA_OPTIONS
 from milpbn.cli.interrupts import Interrupts
-from milpbn.cli.options import given_solve_options
+from milpbn.cli.options import SCORE_SETTINGS, given_solve_options
 from milpbn.cli.params import refuse_options, refuse_overwriting
+from milpbn.cli.session import report_files
 
 if TYPE_CHECKING:
     from milpbn.result import Result, TracePoint
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
 _NOT_WITH_SCORES = (
     *DATA_OPTIONS,
     "score",
-    "p",
-    "gamma",
-    "ess",
+    *SCORE_SETTINGS,
     "smoothing",
     "parameters",
     "max_parents",
@@ -44,7 +43,8 @@ def solve_local_scores(ctx: click.Context, options: dict[str, Any]) -> NoReturn:
     from milpbn.cli.solve import start_structure
     from milpbn.clock import Clock
     from milpbn.interchange.jkl import read_jkl
-    from milpbn.maximising import maximise
+    from milpbn.learning.maximise import maximise
+    from milpbn.learning.settings import Settings
 
     interrupts = ctx.find_object(Interrupts) or Interrupts()
     start = start_structure(options["warm_start"])
@@ -60,16 +60,14 @@ def solve_local_scores(ctx: click.Context, options: dict[str, Any]) -> NoReturn:
     with table:
         scores = read_jkl(options["jkl"])
         clock.close_phase("loading")
-        result = maximise(
-            scores.given,
-            scores,
+        settings = Settings(
+            score=scores,
             method=options["engine"],
-            clock=clock,
             start=start,
             start_source=options["warm_start"],
             options=given_solve_options(options),
-            listener=listen,
         )
+        result = maximise(scores.given, settings, clock, listen)
     _deliver(result, scores, options)
     within = result.gap_rel is not None and result.gap_rel <= options["gap"]
     ctx.exit(0 if result.status == "optimal" or within else EXIT_STOPPED)
@@ -101,6 +99,4 @@ def _deliver(result: Result, scores: LocalScores, options: dict[str, Any]) -> No
         space = scores.given.space
         click.echo(f"{'families':<12}{len(space)} of {space.n_variables} variables")
         click.echo(f"{result}\n\n{result.structure}")
-    for name in ("out", "trace_file"):
-        if options[name] and not options["quiet"]:
-            click.echo(f"wrote {options[name]}", err=True)
+    report_files(options, ("out", "trace_file"))

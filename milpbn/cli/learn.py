@@ -8,19 +8,17 @@ import click
 
 from milpbn.cli.data import data_options
 from milpbn.cli.interrupts import EXIT_STOPPED
-from milpbn.cli.options import run_options, score_options, space_options
+from milpbn.cli.options import given_settings, run_options, score_options, space_options
 from milpbn.cli.params import refuse_options
+from milpbn.cli.registries import RegistryCommand, learner_lines, multinet_lines
 from milpbn.cli.session import Session
 
 if TYPE_CHECKING:
-    from milpbn.clock import Clock
-    from milpbn.network.model_file import Model
-    from milpbn.result import Result
-    from milpbn.scores import Objective
+    from milpbn.learning.model import Model
+    from milpbn.learning.settings import Settings
     from milpbn.structure import Structure
 
 ALL = "all"
-_SETTINGS = ("method", "folds")
 _SEARCH = (
     "method",
     "start",
@@ -33,7 +31,11 @@ _SEARCH = (
 )
 
 
-@click.command(short_help="Learn a structure by a heuristic.")
+@click.command(
+    cls=RegistryCommand,
+    places={"{heuristics}": learner_lines, "{multinets}": multinet_lines},
+    short_help="Learn a structure by a heuristic.",
+)
 @data_options
 @click.option(
     "--method",
@@ -61,21 +63,17 @@ _SEARCH = (
 def learn(ctx: click.Context, /, **options: Any) -> None:
     """Learn a structure by a heuristic: quick, without a bound.
 
-    Scores are those of `solve`, and cr (classification rate) and cll (conditional
-    log-likelihood). With --method all the time limit is shared out evenly, a table
-    compares the methods, and the best structure is reported.
+    Every score can be searched with, also those that `solve` cannot solve. With --method all
+    the time limit is shared out evenly, a table compares the heuristics, and the best
+    structure is reported.
 
     \b
-    Methods:
-      local-search          iterated local search over parent sets, the strongest
-      nb, tan-cmi, tan-ear  naive Bayes; trees by mutual information
-      hc, hc-complete       greedy hill climbing, to no gain or to a whole tree
-      sa                    simulated annealing
-      omi-cr, omisp-cr, ocr-cr, ro-cr, omi-cr-ext, omi-crcl
-                            order-based heuristics
-      superparent           SuperParent
-      multinet-cmi, multinet-ear
-                            a tree for every class; not part of `all`
+    Heuristics:
+      {heuristics}
+
+    \b
+    Multinets, one structure per class (not part of `all`):
+      {multinets}
 
     \b
     Examples:
@@ -85,25 +83,18 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
     """
     _check(ctx, options)
     from milpbn.interchange import read_structure
-    from milpbn.learning import given_structure
 
-    session = Session(ctx, options, ("searching",))
+    file = options["start"] or options["structure_file"]
+    start = read_structure(file) if file else None
+    racing = options["method"] == ALL
+    settings = given_settings(options, start=start, **({"method": "nb"} if racing else {}))
+    if options["structure_file"]:
+        assert start is not None
+        settings = _given(settings, start, file)
+    session = Session(ctx, options, settings, ("searching",))
     with session.table:
-        file = options["start"] or options["structure_file"]
-        start = read_structure(file) if file else None
         session.load()
-        table = ""
-        if options["structure_file"]:
-            assert start is not None
-            # The space that the model file states is one that holds the structure.
-            options["max_parents"] = max(1, *(len(s) for s in start.parents))
-            result = given_structure(session.data, session.score, start, file, session.clock)
-            model = session.model(result, ("structure_file", "folds"))
-        elif options["method"] == ALL:
-            model, table = _race(session, start)
-        else:
-            result = _run(session, options["method"], session.structure_clock, start)
-            model = session.model(result, _SETTINGS)
+        model, table = _race(session) if racing else (session.learn(), "")
     if table and not options["as_json"]:
         click.echo(f"{table}\n")
     session.deliver(model)
@@ -111,65 +102,47 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
     ctx.exit(EXIT_STOPPED if stopped else 0)
 
 
+def _given(settings: Settings, structure: Structure, file: str) -> Settings:
+    """Not a search; the space that the model file states is one that holds the structure."""
+    from dataclasses import replace
+
+    space = replace(settings.space, max_parents=max(1, *(len(s) for s in structure.parents)))
+    return replace(settings, method=structure, start=None, start_source=file, space=space)
+
+
 def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     Session.check(options)
     if options["structure_file"]:
         refuse_options(ctx, _SEARCH, "is about a search; --structure leaves nothing to search for")
     from milpbn.errors import OptionError
-    from milpbn.network.rescore import scores_multinets
+    from milpbn.learning.methods import ENGINES, check_method
     from milpbn.scores import make_score
-    from milpbn.search import make_learner
-    from milpbn.search.multinet import MULTINETS
 
     try:
-        score = make_score(options["score"], folds=options["folds"])
-        if options["method"] in MULTINETS:
-            if not scores_multinets(score):
-                raise OptionError(f"--score {score.name} does not go with multinets: sm, cr, cll")
-        elif options["method"] != ALL:
-            make_learner(options["method"])
+        if options["method"] in ENGINES:
+            raise OptionError(f"{options['method']} is an exact engine; use `milpbn solve`")
+        if options["method"] != ALL:
+            check_method(options["method"], make_score(options["score"]))
     except OptionError as error:
         raise click.UsageError(str(error)) from None
 
 
-def _run(
-    session: Session,
-    method: str,
-    clock: Clock,
-    start: Structure | None,
-    objective: Objective | None = None,
-) -> Result:
-    from milpbn.engines.monolithic import SolveOptions
-    from milpbn.learning import run_method
-
-    options = session.options
-    return run_method(
-        session.data,
-        session.score,
-        session.space,
-        method=method,
-        clock=clock,
-        start=start,
-        options=SolveOptions(seed=options["seed"], memory_limit=options["memory_limit"]),
-        # In a race only the table of methods is shown.
-        listener=session.listener if objective is None else None,
-        objective=objective,
-    )
-
-
-def _race(session: Session, start: Structure | None) -> tuple[Model, str]:
+def _race(session: Session) -> tuple[Model, str]:
     """Run every heuristic; the classifier with the best score, and a table of them all."""
-    from milpbn.cli.report import accuracies
+    from dataclasses import replace
+
     from milpbn.clock import Clock
-    from milpbn.learning import build_objective, structure_clock
+    from milpbn.learning.maximise import Shared
+    from milpbn.learning.objective import build_objective
     from milpbn.search import LEARNERS
 
+    settings = session.settings
     objective = build_objective(
         session.data,
-        session.score,
-        session.space,
+        settings.score,
+        settings.space,
         clock=session.clock,
-        memory_limit=session.options["memory_limit"],
+        memory_limit=settings.options.memory_limit,
         prune=False,
     )
     session.clock.close_phase("scoring")
@@ -180,24 +153,28 @@ def _race(session: Session, start: Structure | None) -> tuple[Model, str]:
     for k, method in enumerate(LEARNERS):
         clock = Clock(session.clock.remaining / (len(LEARNERS) - k))
         try:
-            structure_time = structure_clock(clock, session.parameters)
-            result = _run(session, method, structure_time, start, objective)
+            model = session.learn(replace(settings, method=method), clock, Shared(objective))
         except KeyboardInterrupt:
             # Between two methods: the results of those before still count.
             if best is None:
                 raise
             break
-        session.table.print(f"{method}: {result.objective:.4f}")
-        model = session.model(result, _SETTINGS, clock)
-        shares = accuracies(model, session.data)
-        test = f"{100 * shares['test']:>7.2f} %" if "test" in shares else f"{'-':>9}"
-        lines.append(
-            f"{method:<14}{result.objective:>14.4f}{result.evaluations:>13}"
-            f"{sum(model.result.seconds.values()):>9.2f}{100 * shares['training']:>8.2f} %{test}"
-        )
-        if best is None or result.objective > best.result.objective:
+        session.table.print(f"{method}: {model.result.objective:.4f}")
+        lines.append(_line(method, model, session))
+        if best is None or model.result.objective > best.result.objective:
             best = model
-        if "interrupted" in (result.status, model.parameters.ended):
+        if "interrupted" in (model.result.status, model.parameters.ended):
             break
     assert best is not None
     return best, "\n".join(lines)
+
+
+def _line(method: str, model: Model, session: Session) -> str:
+    from milpbn.cli.report import accuracies
+
+    result, shares = model.result, accuracies(model, session.data)
+    test = f"{100 * shares['test']:>7.2f} %" if "test" in shares else f"{'-':>9}"
+    return (
+        f"{method:<14}{result.objective:>14.4f}{result.evaluations:>13}"
+        f"{sum(result.seconds.values()):>9.2f}{100 * shares['training']:>8.2f} %{test}"
+    )

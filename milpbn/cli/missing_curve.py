@@ -17,9 +17,11 @@ from milpbn.cli.params import (
     SmoothingText,
     refuse_overwriting,
 )
+from milpbn.cli.registries import RegistryOption, default_classifiers
+from milpbn.cli.session import report_files
 
 if TYPE_CHECKING:
-    from milpbn.missing_curve import CurvePoint
+    from milpbn.evaluation.missing_curve import CurvePoint
 
 
 @click.command("missing-curve", short_help="Accuracy against the number of missing features.")
@@ -27,10 +29,12 @@ if TYPE_CHECKING:
 @click.option(
     "--classifier",
     "classifiers",
+    cls=RegistryOption,
     multiple=True,
     metavar="STRUCTURE+PARAMETERS",
-    help="As in tan-cmi+cl, or svm; may be repeated.  "
-    "[default: nb+ml, nb+cl, tan-cmi+ml, hc+ml, hc+cl, svm]",
+    help_from=lambda: (
+        f"As in tan-cmi+cl, or svm; may be repeated.  [default: {default_classifiers()}]"
+    ),
 )
 @click.option(
     "--counts",
@@ -62,7 +66,7 @@ if TYPE_CHECKING:
     "--smoothing", type=SmoothingText(), default="laplace", show_default=True, help="As in solve."
 )
 @click.option("--time-limit", type=Duration(), help="For learning each classifier: 90s, 5m.")
-@seed_option("Of held-out rows, missing features and learners.")
+@seed_option("Random seed for held-out rows, missing features and learners.")
 @click.option("--out", type=OutputFile(), metavar="CURVE.csv", help="Save the points.")
 @click.option(
     "--plot", type=OutputFile(".png", ".svg", ".pdf"), metavar="CURVE.png", help="Draw the curves."
@@ -87,7 +91,7 @@ def missing_curve(ctx: click.Context, /, **options: Any) -> None:
         {"--out": options["out"], "--plot": options["plot"]}, {"the data": options["file"]}
     )
     from milpbn.errors import OptionError
-    from milpbn.missing_curve import DEFAULT_CLASSIFIERS, check_classifier
+    from milpbn.evaluation.missing_curve import DEFAULT_CLASSIFIERS, check_classifier
 
     classifiers = options["classifiers"] or DEFAULT_CLASSIFIERS
     try:
@@ -102,25 +106,26 @@ def missing_curve(ctx: click.Context, /, **options: Any) -> None:
 
 def _points(options: dict[str, Any], classifiers: tuple[str, ...]) -> tuple[list[CurvePoint], bool]:
     """The points, and whether Ctrl-C came before the last."""
-    from milpbn.missing_curve import MissingCurve, default_counts, hold_out
+    from milpbn.evaluation.missing_curve import MissingCurve, default_counts, hold_out
 
-    def told(line: str) -> None:
+    def tell(line: str) -> None:
         if not options["quiet"]:
             click.echo(line, err=True)
 
     table = load_table(**{name: options[name] for name in DATA_OPTIONS})
     if not table.has_test:
-        told("note: no test rows: a random third of the rows is held out")
+        tell("note: no test rows: a random third of the rows is held out")
     table = hold_out(table, options["seed"])
-    settings = ("score", "smoothing", "max_parents", "time_limit", "seed")
-    curve = MissingCurve(table, classifiers, told=told, **{k: options[k] for k in settings})
+    names = ("smoothing", "max_parents", "time_limit", "seed")
+    settings = {"structure_score": options["score"], **{k: options[k] for k in names}}
+    curve = MissingCurve(table, classifiers, tell=tell, **settings)
     counts = options["counts"] or default_counts(curve.n_features)
     points: list[CurvePoint] = []
     try:
         for point in curve.points(counts, options["repeats"]):
             points.append(point)
             if len(points) % len(classifiers) == 0:
-                told(f"{point.missing} of {curve.n_features} features missing: done")
+                tell(f"{point.missing} of {curve.n_features} features missing: done")
     except KeyboardInterrupt:
         whole = len(points) - len(points) % len(classifiers)
         if not whole:
@@ -147,6 +152,4 @@ def _deliver(options: dict[str, Any], points: list[CurvePoint]) -> None:
     for count, rows in frame.groupby("missing", sort=False):
         shares = dict(zip(rows["classifier"], rows["accuracy"], strict=True))
         click.echo(f"{count:<8}" + "".join(f"{100 * shares[n]:>{width - 2}.2f} %" for n in names))
-    for name in ("out", "plot"):
-        if options[name] and not options["quiet"]:
-            click.echo(f"wrote {options[name]}", err=True)
+    report_files(options, ("out", "plot"))

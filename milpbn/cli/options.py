@@ -18,11 +18,20 @@ from milpbn.cli.params import (
     Size,
     SmoothingText,
 )
+from milpbn.cli.registries import (
+    RegistryOption,
+    all_scores,
+    exact_scores,
+    generative_scores,
+    parameter_learners,
+    scores_with,
+)
 
 if TYPE_CHECKING:
-    from milpbn.engines.monolithic import SolveOptions
+    from milpbn.anytime import SolveOptions
     from milpbn.families import Constraints
-    from milpbn.learning import SearchSpace
+    from milpbn.learning.settings import Settings
+    from milpbn.structure import Structure
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -44,38 +53,63 @@ def seed_option(of: str) -> Decorator:
     return click.option("--seed", type=seeds, default=0, show_default=True, help=of)
 
 
-def _score_option(more: str = "") -> Decorator:
+def _score_option(known: Callable[[], str]) -> Decorator:
     return click.option(
         "--score",
+        cls=RegistryOption,
         type=ScoreName(),
         default="sm",
         show_default=True,
-        help=f"sm (= mm), sbm, mdl (= bic), bdeu{more}.",
+        help_from=lambda: f"{known()}.",
     )
 
 
 _P = click.option(
     "--p",
+    cls=RegistryOption,
     type=Number(0.5, 1),
-    help="Desired class probability of sm and sbm.  [default: 0.9]",
+    help_from=lambda: f"Desired class probability of {scores_with('p')}.  [default: 0.9]",
 )
 _P_GRID = click.option(
     "--p",
+    cls=RegistryOption,
     type=Numbers(0.5, 1),
     metavar="P[,P...]",
-    help="Desired class probability of sm and sbm; several are solved one after the other, "
-    "sharing their cuts: 0.6,0.8,0.9.  [default: 0.9]",
+    help_from=lambda: (
+        f"Desired class probability of {scores_with('p')}; several are solved one "
+        "after the other, sharing their cuts: 0.6,0.8,0.9.  [default: 0.9]"
+    ),
 )
-_MARGIN = (
-    click.option("--gamma", type=Number(0), help="Desired log-margin instead of --p."),
-    click.option("--ess", type=Number(0), help="Equivalent sample size of bdeu.  [default: 1]"),
+_GAMMA = click.option("--gamma", type=Number(0), help="Desired log-margin instead of --p.")
+
+ess_option = click.option(
+    "--ess",
+    cls=RegistryOption,
+    type=Number(0),
+    help_from=lambda: f"Equivalent sample size of {scores_with('ess')}.  [default: 1]",
 )
 
-score_options = option_group((_score_option("; for searches also cr, cll"), _P, *_MARGIN))
+score_options = option_group((_score_option(all_scores), _P, _GAMMA, ess_option))
 """What is maximised."""
 
-grid_score_options = option_group((_score_option(), _P_GRID, *_MARGIN))
+grid_score_options = option_group((_score_option(exact_scores), _P_GRID, _GAMMA, ess_option))
 """What is maximised, for one p or several."""
+
+SCORE_SETTINGS = ("p", "gamma", "ess", "folds")
+"""The options that are settings of scores, by the names of the settings."""
+
+
+def check_score(options: Mapping[str, Any], settings: Sequence[str] = SCORE_SETTINGS) -> None:
+    """Refuse settings that contradict each other or that the score does not have."""
+    from milpbn.scores import score_class
+
+    if options.get("p") is not None and options.get("gamma") is not None:
+        raise click.UsageError("give --p or --gamma, not both")
+    kind = score_class(options["score"])
+    for name in settings:
+        if options.get(name) is not None and name not in kind.parameter_names():
+            raise click.UsageError(f"--{name} does not go with --score {kind.name}")
+
 
 _CONSTRAINTS = (
     click.option("--require", type=ArcParam(), multiple=True, help="An arc that must be there."),
@@ -101,17 +135,49 @@ def given_constraints(options: Mapping[str, Any]) -> Constraints:
     return given.merged(options["require"], options["forbid"])
 
 
-def given_space(options: Mapping[str, Any], constraints: Constraints) -> SearchSpace:
-    """What the structure options say together."""
-    from milpbn.learning import SearchSpace
+# Options of commands whose names settings share.
+_SETTINGS = (
+    *SCORE_SETTINGS,
+    "smoothing",
+    "max_parents",
+    "class_parents",
+    "augmented",
+    "method",
+    "parameters",
+    "time_limit",
+    "gap",
+    "threads",
+    "seed",
+    "emit",
+    "memory_limit",
+    "host",
+)
 
-    names = ("max_parents", "class_parents", "augmented")
-    return SearchSpace(**{name: options[name] for name in names}, constraints=constraints)
+
+def given_settings(
+    options: Mapping[str, Any], *, start: Structure | str | None = None, **more: Any
+) -> Settings:
+    """What the options of a learning command say together; what is not given has its default."""
+    from milpbn.learning.settings import make_settings
+
+    names = {k: options[k] for k in _SETTINGS if options.get(k) is not None}
+    if isinstance(names.get("p"), tuple):
+        del names["p"]  # several p: the grid sets the score of each
+    if "engine" in options:
+        names["method"] = options["engine"]
+    if options.get("warm_start"):
+        names["start_source"] = options["warm_start"]
+    return make_settings(
+        structure_score=options["score"],
+        constraints=given_constraints(options),
+        start=start,
+        **{**names, **more},
+    )
 
 
 def given_solve_options(options: Mapping[str, Any]) -> SolveOptions:
     """What the options of the engines say together."""
-    from milpbn.engines.monolithic import SolveOptions
+    from milpbn.anytime import SolveOptions
 
     names = ("gap", "threads", "seed", "emit", "memory_limit", "host")
     return SolveOptions(**{name: options[name] for name in names})
@@ -134,9 +200,12 @@ structure_options = option_group(
         ),
         click.option(
             "--augmented",
+            cls=RegistryOption,
             is_flag=True,
-            help="Features have no parents, or the class among them: a choice for mdl and bdeu, "
-            "always so for sm and sbm.",
+            help_from=lambda: (
+                "Features have no parents, or the class among them: a choice for generative "
+                f"scores ({generative_scores()}), always so for the others."
+            ),
         ),
         *_CONSTRAINTS,
     )
@@ -153,10 +222,13 @@ smoothing_option = click.option(
 
 _parameters = click.option(
     "--parameters",
+    cls=RegistryOption,
     type=ParametersText(),
     default="ml",
     show_default=True,
-    help="Of the final classifier: ml, cl or mm; settings as in cl:penalty=0.1.",
+    help_from=lambda: (
+        f"Of the final classifier: {parameter_learners()}; settings as in cl:penalty=0.1."
+    ),
 )
 
 space_options = option_group((structure_options, smoothing_option, _parameters))

@@ -155,7 +155,7 @@ class Jobs(_ParamType):
         except ValueError:
             jobs = 0
         if jobs == 0:
-            self.fail(f"{value!r} is no number of processes; -1 is all cores", param, ctx)
+            self.fail(f"{value!r} is not a valid number of processes; -1 is all cores", param, ctx)
         return jobs
 
 
@@ -215,7 +215,7 @@ class ArcParam(_ParamType):
         try:
             return parse_arc(str(value))
         except ConstraintError as error:
-            self.fail(str(error), param, ctx)
+            self.fail(error.on_command_line(), param, ctx)
 
 
 class ScoreName(_ParamType):
@@ -231,7 +231,7 @@ class ScoreName(_ParamType):
         try:
             return make_score(str(value).lower()).name
         except OptionError as error:
-            self.fail(str(error), param, ctx)
+            self.fail(error.on_command_line(), param, ctx)
 
 
 class SmoothingText(_ParamType):
@@ -247,7 +247,7 @@ class SmoothingText(_ParamType):
         try:
             return str(parse_smoothing(str(value)))
         except OptionError as error:
-            self.fail(str(error), param, ctx)
+            self.fail(error.on_command_line(), param, ctx)
 
 
 class Counts(_ParamType):
@@ -267,7 +267,7 @@ class Counts(_ParamType):
             return value
         parts = [part.strip() for part in str(value).split(",")]
         if not all(part.isascii() and part.isdigit() for part in parts):
-            self.fail(f"{value!r} is no list of whole numbers; write 0,5,10", param, ctx)
+            self.fail(f"{value!r} is not a list of whole numbers; write 0,5,10", param, ctx)
         return tuple(sorted({int(part) for part in parts}))
 
 
@@ -284,7 +284,7 @@ class ParametersText(_ParamType):
         try:
             return str(make_parameters(str(value)))
         except OptionError as error:
-            self.fail(str(error), param, ctx)
+            self.fail(error.on_command_line(), param, ctx)
 
 
 class OutputFile(_ParamType):
@@ -312,7 +312,7 @@ class OutputFile(_ParamType):
         try:
             check_writable(path)
         except OptionError as error:
-            self.fail(str(error), param, ctx)
+            self.fail(error.on_command_line(), param, ctx)
         return path
 
 

@@ -7,100 +7,165 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milpbn.cli.data import show_notes
+from milpbn.cli.models import trust_option
 from milpbn.cli.params import OutputFile, refuse_overwriting
 from milpbn.words import count
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from milpbn.encoding import EncodedFeatures
-    from milpbn.network.model_file import Model
+    from milpbn.learning.model import Model
+    from milpbn.mdc import GBNCClassifier
 
 
 @click.command(short_help="Predict the class of every row of a file.")
 @click.argument("model_file", metavar="MODEL.json")
 @click.argument("data_file", metavar="FILE")
 @click.option(
+    "--loss",
+    type=click.Choice(["subset", "hamming"]),
+    help="Loss that predictions of several class variables minimise.  [default: the model's]",
+)
+@click.option(
     "--out",
     type=OutputFile(),
     metavar="PREDICTIONS.csv",
-    help="Write there instead of to stdout.",
+    help="Write to this file instead of stdout.",
 )
-def predict(model_file: str, data_file: str, out: str | None) -> None:
+@trust_option
+def predict(
+    model_file: str, data_file: str, loss: str | None, out: str | None, trust: tuple[str, ...]
+) -> None:
     """Predict the class of every row of FILE (CSV, Parquet or ARFF), with probabilities.
 
-    Columns may come in any order, and further ones are ignored. Missing values, and values
-    never seen in training, are summed out exactly. If FILE has the class column too, the
-    accuracy is reported.
+    Columns may come in any order; additional ones are ignored. Missing values, and values
+    never seen in training, are summed out exactly. (With several class variables a missing
+    number becomes the training mean.) If FILE has the class columns too, the accuracy is
+    reported.
     """
     refuse_overwriting({"--out": out}, {"MODEL.json": model_file, "FILE": data_file})
-    from milpbn.datasets import read_features
-    from milpbn.files import write_whole
-    from milpbn.network.model_file import Model
+    from milpbn.learning.model import Model
+    from milpbn.model_files import load_model
 
-    model = Model.load(model_file)
-    needed = [c.name for c in model.encoder.columns]
-    frame = read_features(data_file, needed, target=model.encoder.target.name)
+    model = load_model(model_file, trust)
+    if isinstance(model, Model):
+        if loss:
+            raise click.UsageError("--loss goes with models of several class variables")
+        _predict_one(model, data_file, out)
+    else:
+        model.classifier.loss = loss or model.classifier.loss
+        _predict_several(model.classifier, data_file, out)
+
+
+def _predict_one(model: Model, file: str, out: str | None) -> None:
+    import numpy as np
+    import pandas as pd
+
+    from milpbn.datasets import read_features
+    from milpbn.network.inference import log_posterior
+
+    target = model.encoder.target
+    frame = read_features(file, [c.name for c in model.encoder.columns], [target.name])
     features = model.encoder.transform(frame)
-    for note in frame.attrs.get("notes", ()):
-        click.echo(f"note: {note}", err=True)
-    report_values(data_file, features.unseen, features.missing_counts)
-    predictions = _predictions(model, features)
+    _report_values(file, frame, features.unseen, features.missing_counts)
+    states = target.variable.states
+    proba = np.exp(log_posterior(model.network, features.codes))
+    predictions = pd.DataFrame(proba, columns=[f"P({s})" for s in states])
+    predicted = pd.Series(np.array(states, dtype=object)[proba.argmax(axis=1)])
+    predictions.insert(0, "prediction", predicted)
+    _write(predictions, out)
+    compared = _compare(file, frame, {target.name: (states, predicted)})
+    if compared is not None:
+        truth, guesses = compared
+        rows = count(len(truth), "labelled row")
+        click.echo(
+            f"accuracy {100 * (truth == guesses).to_numpy().mean():.2f} % on {rows}", err=True
+        )
+
+
+def _predict_several(model: GBNCClassifier, file: str, out: str | None) -> None:
+    import pandas as pd
+
+    from milpbn.datasets import read_features
+    from milpbn.mdc import exact_match_score, hamming_score
+
+    names = list(model.target_names_)
+    frame = read_features(file, model.encoder_.names, names)
+    features = model.encoder_.transform(frame)
+    _report_values(file, frame, features.unseen, features.missing_counts)
+    predicted = pd.DataFrame(model.predict_features(features), columns=names)
+    columns = [predicted]
+    labels = dict(zip(names, model.target_classes_, strict=True))
+    for (name, classes), proba in zip(labels.items(), model.marginals(features), strict=True):
+        columns.append(pd.DataFrame(proba, columns=[f"P({name}={c})" for c in classes]))
+    _write(pd.concat(columns, axis=1), out)
+    shown = {n: (tuple(map(str, c)), predicted[n].map(str)) for n, c in labels.items()}
+    compared = _compare(file, frame, shown)
+    if compared is not None:
+        exact, hamming = (100 * f(*compared) for f in (exact_match_score, hamming_score))
+        rows = count(len(compared[0]), "labelled row")
+        click.echo(f"exact match {exact:.2f} %, Hamming score {hamming:.2f} % on {rows}", err=True)
+
+
+def _write(predictions: pd.DataFrame, out: str | None) -> None:
+    from milpbn.files import write_whole
+
     text = predictions.to_csv(index=False, lineterminator="\n")
     if out:
         write_whole(out, text)
     else:
         click.echo(text, nl=False)
-    _report_accuracy(model, data_file, frame, predictions)
 
 
-def _predictions(model: Model, features: EncodedFeatures) -> pd.DataFrame:
-    import numpy as np
-    import pandas as pd
-
-    from milpbn.network.inference import log_posterior
-
-    states = model.encoder.target.variable.states
-    proba = np.exp(log_posterior(model.network, features.codes))
-    frame = pd.DataFrame(proba, columns=[f"P({s})" for s in states])
-    frame.insert(0, "prediction", np.array(states, dtype=object)[proba.argmax(axis=1)])
-    return frame
-
-
-def report_values(
-    file: str, unseen: Mapping[str, Mapping[str, int]], missing_counts: Mapping[str, int]
+def _report_values(
+    file: str,
+    frame: pd.DataFrame,
+    unseen: Mapping[str, Mapping[str, int]],
+    missing_counts: Mapping[str, int],
 ) -> None:
-    """Notes on values that the model does not know, and on missing ones."""
+    """Notes on the reading, on values that the model does not know, and on missing ones."""
+    show_notes(frame.attrs.get("notes", ()))
     for column, values in unseen.items():
-        note_unseen(file, column, "value", values, "treated as missing")
+        _note_unseen(file, column, "value", values, "treated as missing")
     if missing_counts:
         total = sum(missing_counts.values())
         columns = ", ".join(map(repr, missing_counts))
         click.echo(f"note: {file}: {count(total, 'missing value')} in {columns}", err=True)
 
 
-def _report_accuracy(
-    model: Model, file: str, frame: pd.DataFrame, predictions: pd.DataFrame
-) -> None:
-    target = model.encoder.target
-    if target.name not in frame.columns:
-        return
-    truth = target.encode(frame[target.name])
-    if truth.unseen:
-        note_unseen(file, target.name, "label", truth.unseen, "counted as errors")
-    states = {s: k for k, s in enumerate(target.variable.states)}
-    predicted = predictions["prediction"].map(states).to_numpy()
-    labelled = ~frame[target.name].isna().to_numpy()
-    if labelled.any():
-        share = (predicted == truth.codes)[labelled].mean()
-        rows = count(int(labelled.sum()), "labelled row")
-        click.echo(f"accuracy {100 * share:.2f} % on {rows}", err=True)
+def _compare(
+    file: str, frame: pd.DataFrame, predicted: Mapping[str, tuple[tuple[str, ...], pd.Series[str]]]
+) -> tuple[pd.DataFrame, pd.DataFrame] | None:
+    """True and predicted states of the rows that have every label; None where there are none.
+
+    `predicted` holds, for each class variable, its states and the prediction for every row.
+    Labels never seen in training count as errors.
+    """
+    import pandas as pd
+
+    from milpbn.encoding.columns import CATEGORICAL, ColumnCode
+
+    names = list(predicted)
+    if not set(names) <= set(frame.columns):
+        return None
+    labelled = frame[names].notna().all(axis=1).to_numpy(dtype=bool)
+    if not labelled.any():
+        return None
+    truth, guesses = {}, {}
+    for name, (states, values) in predicted.items():
+        coded = ColumnCode(name, CATEGORICAL, states=states).encode(frame[name])
+        if coded.unseen:
+            _note_unseen(file, name, "label", coded.unseen, "counted as errors")
+        truth[name] = coded.codes[labelled]
+        place = {s: k for k, s in enumerate(states)}
+        guesses[name] = values.map(place).to_numpy()[labelled]
+    return pd.DataFrame(truth), pd.DataFrame(guesses)
 
 
-def note_unseen(
+def _note_unseen(
     file: str, column: str, what: str, values: Mapping[str, int], consequence: str
 ) -> None:
-    """A note on values of a column that were never seen in training."""
     shown = ", ".join(repr(v) for v in list(values)[:3]) + (", ..." if len(values) > 3 else "")
     click.echo(
         f"note: {file}: column {column!r} has {count(sum(values.values()), what)} never seen in "

@@ -8,8 +8,9 @@ import json
 from typing import Any
 
 from milpbn.encoding import EncodedData
+from milpbn.learning.model import Model
+from milpbn.messages import on_command_line
 from milpbn.network.inference import accuracy
-from milpbn.network.model_file import Model
 from milpbn.result import Result
 from milpbn.words import count
 
@@ -49,7 +50,7 @@ def report_dict(model: Model, data: EncodedData) -> dict[str, Any]:
         "result": model.result.to_dict(),
         "parameters": model.parameters.to_dict(),
         "accuracy": accuracies(model, data),
-        "notes": list(data.notes),
+        "notes": [on_command_line(note) for note in data.notes],
     }
 
 

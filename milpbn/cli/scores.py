@@ -6,21 +6,28 @@ from typing import Any
 
 import click
 
-from milpbn.cli.data import DATA_OPTIONS, check_data_options, data_options, load_table
-from milpbn.cli.options import given_constraints, given_space, structure_options
-from milpbn.cli.params import Duration, Number, OutputFile, Size, refuse_overwriting
+from milpbn.cli.data import (
+    DATA_OPTIONS,
+    check_data_options,
+    data_options,
+    load_table,
+    show_notes,
+)
+from milpbn.cli.options import check_score, ess_option, given_settings, structure_options
+from milpbn.cli.params import Duration, OutputFile, Size, refuse_overwriting
+from milpbn.cli.registries import Registered, decomposable_scores
 
 
 @click.command(short_help="Write local scores for other solvers.")
 @data_options
 @click.option(
     "--score",
-    type=click.Choice(["mdl", "bic", "bdeu"]),
+    type=Registered(decomposable_scores),
     default="mdl",
     show_default=True,
     help="A score that is a sum over families.",
 )
-@click.option("--ess", type=Number(0), help="Equivalent sample size of bdeu.  [default: 1]")
+@ess_option
 @structure_options
 @click.option("--time-limit", type=Duration(), help="For everything: 90, 90s, 5m, 2h.")
 @click.option("--memory-limit", type=Size(), default="4GiB", show_default=True, help="500MB, 4GB.")
@@ -38,31 +45,29 @@ def scores(**options: Any) -> None:
     from milpbn import PROCESS_START
 
     check_data_options(options)
-    if options["ess"] is not None and options["score"] != "bdeu":
-        raise click.UsageError(f"--ess does not go with --score {options['score']}")
+    check_score(options)
     refuse_overwriting(
         {"--out": options["out"]},
         {"the data": options["file"], "the constraints": options["constraints_file"]},
     )
     from milpbn.clock import Clock
-    from milpbn.encoding import Encoder
     from milpbn.files import write_whole
     from milpbn.interchange.jkl import write_jkl
-    from milpbn.learning import build_objective
-    from milpbn.scores import LinearObjective, make_score
+    from milpbn.learning.classifier import encode
+    from milpbn.learning.objective import build_objective
+    from milpbn.scores import LinearObjective
 
     clock = Clock(options["time_limit"], started=PROCESS_START)
-    constraints = given_constraints(options)
-    table = load_table(**{name: options[name] for name in DATA_OPTIONS})
-    encoder = Encoder.fit(table)
-    data = encoder.encode(table)
-    for note in data.notes:
-        click.echo(f"note: {note}", err=True)
-    constraints.check_names([v.name for v in data.variables], encoder.dropped)
+    settings = given_settings(options)
+    encoded = encode(load_table(**{name: options[name] for name in DATA_OPTIONS}))
+    show_notes(encoded.data.notes)
+    assert settings.space.constraints is not None
+    names = [v.name for v in encoded.data.variables]
+    settings.space.constraints.check_names(names, encoded.encoder.dropped)
     objective = build_objective(
-        data,
-        make_score(options["score"], ess=1.0 if options["ess"] is None else options["ess"]),
-        given_space(options, constraints),
+        encoded.data,
+        settings.score,
+        settings.space,
         clock=clock,
         memory_limit=options["memory_limit"],
     )

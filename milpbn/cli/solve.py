@@ -11,11 +11,13 @@ from click.core import ParameterSource
 from milpbn.cli.data import data_options
 from milpbn.cli.grid import check_grid, solve_grid
 from milpbn.cli.interrupts import EXIT_STOPPED
-from milpbn.cli.options import given_solve_options, grid_score_options, run_options, space_options
+from milpbn.cli.options import given_settings, grid_score_options, run_options, space_options
 from milpbn.cli.params import Gap, OutputFile
+from milpbn.cli.registries import Registered, registry
 from milpbn.cli.session import Session
 
 if TYPE_CHECKING:
+    from milpbn.learning.model import Model
     from milpbn.result import Result
     from milpbn.scores import Objective
     from milpbn.structure import Structure
@@ -32,21 +34,21 @@ if TYPE_CHECKING:
 @space_options
 @click.option(
     "--engine",
-    type=click.Choice(["branch-and-cut", "monolithic"]),
+    type=Registered(registry("milpbn.learning.methods", "ENGINES")),
     default="branch-and-cut",
     show_default=True,
     help="How the problem is solved.",
 )
 @click.option(
     "--host",
-    type=click.Choice(["highs", "scip"]),
+    type=Registered(registry("milpbn.anytime.options", "HOSTS")),
     default="highs",
     show_default=True,
     help="Whose tree serves branch-and-cut; scip needs the extra milpbn[scip].",
 )
 @click.option(
     "--emit",
-    type=click.Choice(["pulp", "highspy"]),
+    type=Registered(registry("milpbn.anytime.options", "EMITTERS")),
     default="pulp",
     show_default=True,
     help="How the monolithic model reaches HiGHS.",
@@ -95,17 +97,17 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     _check(ctx, options)
     start = start_structure(options["warm_start"])
     search = ("warm start",) if isinstance(start, str) else ()
-    session = Session(ctx, options, (*search, "building", "solving"))
-    further = ("engine", "host", "emit", "warm_start", "gap", "threads")
+    settings = given_settings(options, start=start)
+    session = Session(ctx, options, settings, (*search, "building", "solving"))
     grid = isinstance(options["p"], tuple)
     with session.table:
         session.load()
-        results = solve_grid(session, further) if grid else [_learn(session, start)]
-        model = None if grid else session.model(results[0], further)
-    if model is not None:
-        session.deliver(model)
+        models = solve_grid(session) if grid else [_solve(session)]
+    if not grid:
+        session.deliver(models[0])
+    results = [model.result for model in models]
     complete = len(results) == (len(options["p"]) if grid else 1)
-    stopped = model is not None and model.parameters.ended == "interrupted"
+    stopped = any(model.parameters.ended == "interrupted" for model in models)
     closed = all(r.status == "optimal" or _within(r, options["gap"]) for r in results)
     ctx.exit(0 if complete and closed and not stopped else EXIT_STOPPED)
 
@@ -124,11 +126,10 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
                 "--warm-start takes one p; several start from each other's structures"
             )
     check_engine(ctx, options)
-    from milpbn.scores import MarginScore, make_score
-    from milpbn.scores.base import DecomposableScore
+    from milpbn.scores import score_class
 
-    score = make_score(options["score"])
-    if not isinstance(score, MarginScore | DecomposableScore):
+    score = score_class(options["score"])
+    if not score.exact:
         raise click.UsageError(
             f"--score {score.name} cannot be solved exactly; `milpbn learn` can search with it"
         )
@@ -168,23 +169,11 @@ def start_structure(given: str) -> Structure | str | None:
     return read_structure(given)
 
 
-def _learn(session: Session, start: Structure | str | None) -> Result:
-    from milpbn.learning import run_method
+def _solve(session: Session) -> Model:
+    from milpbn.learning.maximise import Shared
 
-    options = session.options
-    objective = _write_model(session) if options["write_model"] else None
-    return run_method(
-        session.data,
-        session.score,
-        session.space,
-        method=options["engine"],
-        clock=session.structure_clock,
-        start=start,
-        start_source=options["warm_start"],
-        options=given_solve_options(options),
-        listener=session.listener,
-        objective=objective,
-    )
+    shared = Shared(_write_model(session)) if session.options["write_model"] else None
+    return session.learn(shared=shared)
 
 
 def _write_model(session: Session) -> Objective:
@@ -192,12 +181,12 @@ def _write_model(session: Session) -> Objective:
     from milpbn.clock import OutOfTime
     from milpbn.errors import MilpbnError
     from milpbn.formulation import build_model, write_model
-    from milpbn.learning import build_objective
+    from milpbn.learning.objective import build_objective
 
     clock, file = session.clock, session.options["write_model"]
-    limit = session.options["memory_limit"]
+    limit, settings = session.options["memory_limit"], session.settings
     objective = build_objective(
-        session.data, session.score, session.space, clock=clock, memory_limit=limit
+        session.data, settings.score, settings.space, clock=clock, memory_limit=limit
     )
     clock.close_phase("scoring")
     try:

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milpbn.cli.models import trust_option
 from milpbn.cli.params import Duration
 
 if TYPE_CHECKING:
     from milpbn.datasets.table import Table
-    from milpbn.network.model_file import Model
-    from milpbn.verification import Verification
+    from milpbn.learning.model import Model
+    from milpbn.learning.verification import Verification
+    from milpbn.model_files import AnyModel
 
 EXIT_DISAGREES = 4
 
@@ -28,33 +30,59 @@ _MARKS = {True: "holds", False: "DISAGREES", None: "open"}
     show_default=True,
     help="For deriving bounds and enumerating: 90s, 5m.",
 )
+@trust_option
 @click.pass_context
-def verify(ctx: click.Context, model_file: str, file: str | None, time_limit: float) -> None:
+def verify(
+    ctx: click.Context,
+    model_file: str,
+    file: str | None,
+    time_limit: float,
+    trust: tuple[str, ...],
+) -> None:
     """Read the data again and check everything that MODEL.json claims.
 
-    Encoding, parameters, constraints and score are computed anew by independent code; the
-    root bound is derived from scratch; a fresh search looks for a structure above the bound;
-    and where the space is small enough, every structure is looked at. Exit code 4 if anything
-    disagrees.
+    Encoding, parameters, constraints and score are computed again by independent code; the
+    root bound is derived from scratch; a new search looks for a structure above the bound;
+    and if the space is small enough, every structure is enumerated. Exit code 4 if anything
+    disagrees. For several class variables the trained base models are taken as they are.
     """
-    from milpbn.network.model_file import Model
-    from milpbn.verification import verify_model
+    from milpbn.learning.model import Model
+    from milpbn.learning.verification import verify_model
+    from milpbn.mdc.verification import verify_gbnc
+    from milpbn.model_files import load_model
 
-    model = Model.load(model_file)
+    model = load_model(model_file, trust)
     table = _table(model, model_file, file)
-    verification = verify_model(model, table, time_limit=time_limit)
+    if isinstance(model, Model):
+        verification = verify_model(model, table, time_limit=time_limit)
+        verdict = _verdict(model, verification)
+    else:
+        verification = verify_gbnc(model, table)
+        verdict = _verdict_several(verification)
     for check in verification.checks:
         click.echo(f"{_MARKS[check.holds]:<11}{check.claim} ({check.seen})")
-    click.echo("\n" + _verdict(model, verification))
+    click.echo("\n" + verdict)
     ctx.exit(0 if verification.agrees else EXIT_DISAGREES)
+
+
+_DISAGREES = "The model does not agree with its data: do not trust what it claims."
+
+
+def _verdict_several(verification: Verification) -> str:
+    if not verification.agrees:
+        return _DISAGREES
+    return (
+        "Everything agrees. The bound rests on the run: base models of other families were not "
+        "trained again."
+    )
 
 
 def _verdict(model: Model, verification: Verification) -> str:
     result = model.result
     if not verification.agrees:
-        return "The model does not agree with its data: do not trust what it claims."
+        return _DISAGREES
     if result.bound is None:
-        return "Everything agrees. The structure is a heuristic's: no bound is claimed."
+        return "Everything agrees. A heuristic found the structure: no bound is claimed."
     what = "The optimum" if result.status == "optimal" else f"The bound {result.bound:.6f}"
     if verification.proofs:
         return (
@@ -62,11 +90,11 @@ def _verdict(model: Model, verification: Verification) -> str:
         )
     return (
         f"Everything agrees. {what} rests on the tree of the run, which was not repeated; the root "
-        "bound and a fresh search do not contradict it."
+        "bound and a new search do not contradict it."
     )
 
 
-def _table(model: Model, model_file: str, file: str | None) -> Table:
+def _table(model: AnyModel, model_file: str, file: str | None) -> Table:
     """The table of the model, read again."""
     from milpbn.cli.data import load_table
     from milpbn.errors import ModelFileError
@@ -93,6 +121,6 @@ def _table(model: Model, model_file: str, file: str | None) -> Table:
         categorical=tuple(columns.get("categorical", ())),
         numeric=tuple(columns.get("numeric", ())),
         drop=tuple(columns.get("drop", ())),
-        missing=told["missing"],
-        rows=told["rows"],
+        missing=told.get("missing"),
+        rows=told.get("rows", "train"),
     )

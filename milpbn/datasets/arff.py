@@ -1,7 +1,7 @@
 """ARFF files with numeric and nominal attributes.
 
-The reader of SciPy takes the quoting from the first data row alone and has no line
-numbers to report, so that common files fail without a hint; hence this one.
+SciPy's reader detects the quotation mark in the first data row only and does not report
+line numbers, so that common files fail without a hint. Hence this reader.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _NUMERIC_TYPES = ("numeric", "real", "integer")
 @dataclass(frozen=True)
 class _Attribute:
     name: str
-    states: tuple[str, ...] | None  # None for a number
+    states: tuple[str, ...] | None  # None for a numeric attribute
 
 
 def parse_arff(text: str, where: str) -> tuple[pd.DataFrame, dict[str, tuple[str, ...]]]:
-    """Columns of an ARFF file, and the declared states of the nominal ones."""
+    """The columns of an ARFF file, and the declared states of the nominal ones."""
     lines = _content_lines(text)
     attributes = _parse_header(lines, where)
     names = column_names([attribute.name for attribute in attributes], where)
@@ -47,7 +47,7 @@ def parse_arff(text: str, where: str) -> tuple[pd.DataFrame, dict[str, tuple[str
 
 
 def _content_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Numbered lines without blank ones and comments."""
+    """Numbered lines, without blank lines and comments."""
     for number, line in enumerate(re.split(r"\r\n|\r|\n", text), 1):
         line = line.strip()
         if line and not line.startswith("%"):
@@ -64,9 +64,7 @@ def _parse_header(lines: Iterator[tuple[int, str]], where: str) -> list[_Attribu
         if keyword.startswith("@attribute"):
             attributes.append(_parse_attribute(line, number, where))
         elif keyword != "@relation":
-            raise DataError(
-                f"{where}: line {number} of the ARFF header is not understood: {line[:60]!r}"
-            )
+            raise DataError(f"{where}: cannot read line {number} of the ARFF header: {line[:60]!r}")
     raise DataError(f"{where}: the ARFF file has no @data line")
 
 
@@ -79,13 +77,13 @@ def _parse_attribute(line: str, number: int, where: str) -> _Attribute:
         return _Attribute(name, None)
     if not kind.startswith("{"):
         raise DataError(
-            f"{where}: line {number}: attribute {name!r} has the type {kind[:40]!r}; numeric and "
-            f"nominal attributes can be read: remove it or declare its values in braces"
+            f"{where}: line {number}: attribute {name!r} has the type {kind[:40]!r}, but only "
+            f"numeric and nominal attributes can be read; remove it or list its values in braces"
         )
     fields = _split_fields(kind[1:-1]) if kind.endswith("}") else None
     if fields is None or "" in fields:
         raise DataError(
-            f"{where}: line {number}: the values of attribute {name!r} must stand on one line, "
+            f"{where}: line {number}: the values of attribute {name!r} must be on one line, "
             f"in braces, separated by commas"
         )
     return _Attribute(name, tuple(dict.fromkeys(map(_unquote, fields))))
@@ -100,7 +98,7 @@ def _parse_row(
         line = line.replace("\t", ",")
     fields = _split_fields(line)
     if fields is None:
-        raise DataError(f"{where}: line {number} cannot be read; look for a quote not closed")
+        raise DataError(f"{where}: cannot read line {number}; look for an unclosed quotation mark")
     if len(fields) != len(attributes):
         raise DataError(
             f"{where}: line {number} has {len(fields)} fields, but there are "
@@ -118,15 +116,17 @@ def _parse_value(field: str, attribute: _Attribute, where: str) -> float | str |
     value = _unquote(field)
     if attribute.states is None:
         if not is_number(value):
-            raise DataError(f"{where}: {value!r} is no number, but {attribute.name!r} is numeric")
+            raise DataError(
+                f"{where}: {value!r} is not a number, but {attribute.name!r} is numeric"
+            )
         return float(value)
     if value not in attribute.states:
-        raise DataError(f"{where}: {value!r} is not among the values of {attribute.name!r}")
+        raise DataError(f"{where}: {value!r} is not a declared value of {attribute.name!r}")
     return value
 
 
 def _split_fields(line: str) -> list[str] | None:
-    """The fields of a line, still quoted; None where a quote is not closed."""
+    """The fields of a line, still quoted; None if a quotation mark is not closed."""
     fields = []
     position = 0
     while match := _FIELD.match(line, position):

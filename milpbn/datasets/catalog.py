@@ -1,4 +1,4 @@
-"""The bundled data sets: what the catalog says of each, and how its rows are loaded."""
+"""The bundled data sets: what the catalog says about each, and how its rows are loaded."""
 
 from __future__ import annotations
 
@@ -14,19 +14,17 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from milpbn._types import BoolArray
 from milpbn.datasets.generators import GENERATORS
 from milpbn.datasets.table import Table
 from milpbn.errors import DataError
 
-Mask = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True)
 class CatalogEntry:
-    """What the catalog says of one data set.
+    """What the catalog says about one data set.
 
     Attributes
     ----------
@@ -39,7 +37,7 @@ class CatalogEntry:
     features
         Number of feature columns.
     classes
-        Number of classes, one for each target.
+        Number of classes of each target.
     targets
         The class columns; more than one for a multi-dimensional set.
     numeric
@@ -47,19 +45,19 @@ class CatalogEntry:
     missing
         ``"drop"`` or ``"state"``; see :class:`~milpbn.datasets.table.Table`.
     split
-        ``"first"``, ``"seeded"`` or ``"generated"`` where there are test rows, else
+        ``"first"``, ``"seeded"`` or ``"generated"`` if there are test rows, else
         ``"folds"``.
     train, test
         Training and test rows, before incomplete rows are left out; test is 0 under
         ``"folds"``.
     folds
-        Number of folds to cross-validate with; 0 where there are test rows.
+        Number of folds for cross-validation; 0 if there are test rows.
     seed
         Seed of a seeded split.
     groups
-        Classes made of a numeric target, each with its first and last value.
+        Classes made from a numeric target, each with its first and last value.
     papers
-        What the papers did, and where this differs.
+        What the papers did, and how milpbn differs.
     source, licence
         Attribution.
     file, sha256
@@ -92,17 +90,6 @@ class CatalogEntry:
     generator: str = ""
     arguments: Mapping[str, int] = field(default_factory=dict)
 
-    @property
-    def target(self) -> str:
-        """The class column, of an entry that has only one."""
-        if len(self.targets) > 1:
-            raise DataError(
-                f"{self.name}: the data set has {len(self.targets)} class variables "
-                f"({', '.join(self.targets)}) and cannot be loaded as a table with one class; "
-                f"it is meant for multi-dimensional classification, see `milpbn mdc`"
-            )
-        return self.targets[0]
-
 
 def data_root() -> Path:
     """The folder of the bundled files: inside the installed package, or in the repository."""
@@ -110,7 +97,7 @@ def data_root() -> Path:
     for folder in (package / "_data", package.parent / "data"):
         if (folder / "catalog.toml").is_file():
             return folder
-    raise DataError(f"the bundled data sets are not where they belong, {package / '_data'}")
+    raise DataError(f"the bundled data sets are not in {package / '_data'}; reinstall milpbn")
 
 
 @lru_cache(maxsize=1)
@@ -128,7 +115,7 @@ def load_catalog() -> Mapping[str, CatalogEntry]:
 
 
 def entry(name: str) -> CatalogEntry:
-    """The entry of that name.
+    """The entry with this name; ``mdc/`` may be left out.
 
     Examples
     --------
@@ -137,8 +124,9 @@ def entry(name: str) -> CatalogEntry:
     milpbn.errors.DataError: there is no data set 'iriss'; did you mean iris?
     """
     catalog = load_catalog()
-    if name in catalog:
-        return catalog[name]
+    found = catalog.get(name) or catalog.get(f"mdc/{name}")
+    if found is not None:
+        return found
     by_lower = {known.lower(): known for known in catalog}
     near = difflib.get_close_matches(name.lower(), by_lower, n=3)
     hint = (
@@ -150,51 +138,54 @@ def entry(name: str) -> CatalogEntry:
 
 
 def load_frame(name: str) -> pd.DataFrame:
-    """All columns of a data set as they are in its file, with all its targets.
+    """All columns of a data set as they are in its file, targets included.
 
     Numeric columns hold numbers, the others ``str``, with ``None`` for missing. Nothing
-    is split, grouped or left out; of a generated set, the training rows come first.
+    is split, grouped or left out. In a generated set, the training rows come first.
     """
     return _frame_of(entry(name))
 
 
 def load_dataset(name: str) -> Table:
-    """A data set of the catalog with its split.
+    """Load a data set of the catalog, with one class variable or several.
 
-    Rows that belong neither to the training nor to the test rows of a seeded split are
-    left out, and a note says so.
+    Rows that a seeded split uses neither for training nor for testing are left out, and
+    a note says so.
 
     Examples
     --------
     >>> table = load_dataset("satimage")
-    >>> len(table.train().target), len(table.test().target)
+    >>> len(table.train()), len(table.test())
     (4435, 2000)
+    >>> load_dataset("Jura").targets.columns.tolist()
+    ['class_1', 'class_2']
     """
     found = entry(name)
     if found.generator:
         arguments = ", ".join(f"{key}={value}" for key, value in found.arguments.items())
-        source = {"dataset": name, "generator": f"{found.generator}({arguments})"}
-        return replace(_generate(found), name=name, source=source)
-    target = found.target
+        source = {"dataset": found.name, "generator": f"{found.generator}({arguments})"}
+        table = _generate(found)
+        return replace(table, name=found.name, folds=found.folds, source=source)
     frame = _frame_of(found)
     kept, is_train = _split(found, np.asarray(frame.notna().all(axis=1), dtype=bool))
     left_out = int((~kept).sum())
-    labels = _group(frame[target], found.groups) if found.groups else frame[target]
+    targets = frame[list(found.targets)]
     table = Table(
-        name=name,
-        features=frame.drop(columns=target),
-        target=labels,
+        name=found.name,
+        features=frame.drop(columns=targets.columns),
+        targets=targets.apply(_group, groups=found.groups) if found.groups else targets,
         numeric=found.numeric,
         is_train=is_train,
         missing=found.missing,
+        folds=found.folds,
         notes=_split_notes(found, left_out),
-        source={"dataset": name, "sha256": found.sha256},
+        source={"dataset": found.name, "sha256": found.sha256},
     )
     return table.rows(kept) if left_out else table
 
 
 def _entry(name: str, table: dict[str, Any]) -> CatalogEntry:
-    """One table of the catalog; a key that no field answers to is an error."""
+    """One table of the catalog; an unknown key is an error."""
     fields = dict(table)
     targets = fields.pop("targets", None) or [fields.pop("target")]
     classes = fields.pop("classes")
@@ -217,14 +208,14 @@ def _generate(found: CatalogEntry) -> Table:
 def _frame_of(found: CatalogEntry) -> pd.DataFrame:
     if found.generator:
         table = _generate(found)
-        return table.features.assign(**{found.target: table.target})
+        return table.features.join(table.targets)
     path = data_root() / found.file
     try:
         data = path.read_bytes()
     except OSError as error:
         raise DataError(f"{found.name}: cannot read {path}: {error.strerror}") from error
     if hashlib.sha256(data).hexdigest() != found.sha256:
-        raise DataError(f"{path} has changed: its checksum is not that of the catalog; reinstall")
+        raise DataError(f"{path} has changed: its checksum is not the catalog's; reinstall milpbn")
     frame = pd.read_csv(
         io.BytesIO(data),
         compression="gzip",
@@ -242,8 +233,8 @@ def _frame_of(found: CatalogEntry) -> pd.DataFrame:
     )
 
 
-def _split(found: CatalogEntry, complete: Mask) -> tuple[Mask, Mask]:
-    """Which rows are used, and which of these learn."""
+def _split(found: CatalogEntry, complete: BoolArray) -> tuple[BoolArray, BoolArray]:
+    """Which rows are used, and which of them are training rows."""
     n = len(complete)
     is_train = np.arange(n) < found.train
     if found.split != "seeded":
@@ -260,14 +251,14 @@ def _split_notes(found: CatalogEntry, left_out: int) -> tuple[str, ...]:
     if not left_out:
         return ()
     return (
-        f"{found.name}: {left_out} of {found.rows} rows are left out: the split with seed "
-        f"{found.seed} takes {found.train} rows to train and {found.test} to test, out of "
-        f"{found.complete_rows if found.missing == 'drop' else found.rows} it may choose from.",
+        f"{found.name}: left out {left_out} of {found.rows} rows: the split with seed "
+        f"{found.seed} draws {found.train} training rows and {found.test} test rows from "
+        f"{found.complete_rows if found.missing == 'drop' else found.rows}.",
     )
 
 
 def _group(labels: pd.Series[str], groups: Mapping[str, tuple[int, int]]) -> pd.Series[str]:
-    """The label of the range that each number falls into."""
+    """The label of the range that contains each number."""
     by_number = {
         str(number): label
         for label, (first, last) in groups.items()

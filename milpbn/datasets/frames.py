@@ -1,4 +1,4 @@
-"""Features that a scikit-learn estimator is given: a frame, and which columns are categories."""
+"""The features that a scikit-learn estimator receives: a frame, and its categorical columns."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from milpbn.errors import OptionError
 
 
 def frame_of(X: Any, checked: npt.NDArray[Any]) -> pd.DataFrame:
-    """The columns of `X`: a frame keeps its types, columns of an array are x0, x1, ...
+    """`X` as a frame: a frame keeps its types, the columns of an array are x0, x1, ...
 
-    `checked` is what scikit-learn's validation made of `X`.
+    `checked` is the array that scikit-learn's validation returned for `X`.
     """
     if isinstance(X, pd.DataFrame):
         frame = X.reset_index(drop=True)
@@ -28,7 +28,7 @@ def frame_of(X: Any, checked: npt.NDArray[Any]) -> pd.DataFrame:
 def categorical_columns(
     frame: pd.DataFrame, chosen: str | Sequence[int] | Sequence[str]
 ) -> set[str]:
-    """The columns that are categories: by dtype, or those named by position or name.
+    """The columns that are categories: by their dtype, or those chosen by position or name.
 
     Examples
     --------
@@ -54,6 +54,6 @@ def categorical_columns(
 
 
 def texts(values: pd.Series[Any]) -> pd.Series[Any]:
-    """A column of categories as texts, None where a value is missing."""
+    """A column of categories as texts, with None for missing values."""
     shown = [None if pd.isna(v) else show_value(v) for v in values]
     return pd.Series(shown, dtype=object, name=values.name)

@@ -1,7 +1,7 @@
-"""Data sets that follow from a definition: drawn with a seed, no file needed.
+"""Data sets that are generated from a definition, with a seed and without a file.
 
 Every function returns a :class:`~milpbn.datasets.table.Table` whose states are
-declared, because the definition names them all; the same arguments give the same rows.
+declared, because the definition names all of them. The same arguments give the same rows.
 """
 
 from __future__ import annotations
@@ -10,13 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from milpbn._types import IntArray
 from milpbn.datasets.table import Table
 from milpbn.errors import OptionError
-
-Codes = npt.NDArray[np.int64]
 
 TARGET = "class"
 
@@ -25,8 +23,8 @@ def corral() -> Table:
     """Corral: class = (A0 and A1) or (B0 and B1), 128 rows.
 
     Every point of {0, 1}^5 occurs four times. The attribute Correlated equals the class
-    in three of the copies and its negation in one: it looks best alone, but is of no
-    use next to the four attributes that define the class.
+    in three of the copies and its negation in one: it is the best single attribute, but
+    useless beside the four attributes that define the class.
 
     References
     ----------
@@ -52,7 +50,7 @@ def corral() -> Table:
 def mofn(seed: int, n_train: int = 300) -> Table:
     """m-of-n 3-7-10: class = at least 3 of the 7 bits Bit-2 ... Bit-8 are set.
 
-    Bit-0, Bit-1 and Bit-9 are irrelevant. The training rows are distinct points, the
+    Bit-0, Bit-1 and Bit-9 are irrelevant. The training rows are distinct points; the
     test rows are all 1024 points.
 
     References
@@ -80,7 +78,7 @@ def monks(problem: int, seed: int) -> Table:
     2. exactly two of the six attributes take their first value
     3. (a5 = 3 and a4 = 1) or (a5 ≠ 4 and a2 ≠ 3); 5 % of the training labels are wrong
 
-    The training rows are 124, 169 and 122 distinct points, the test rows all 432 points.
+    The training rows are 124, 169 and 122 distinct points; the test rows are all 432 points.
 
     References
     ----------
@@ -94,7 +92,7 @@ def monks(problem: int, seed: int) -> Table:
     """
     sizes = {1: 124, 2: 169, 3: 122}
     if problem not in sizes:
-        raise OptionError(f"there are the MONK's problems 1, 2 and 3, not {problem!r}")
+        raise OptionError(f"the MONK's problems are 1, 2 and 3, not {problem!r}")
     cards = (3, 3, 2, 3, 4, 2)
     points = _grid(cards) + 1
     a1, a2, _, a4, a5, _ = points.T
@@ -106,7 +104,7 @@ def monks(problem: int, seed: int) -> Table:
     drawn = _draw_points(seed, sizes[problem], len(points))
     rows = np.concatenate([drawn, np.arange(len(points))])
     label = rule[rows]
-    if problem == 3:  # the drawn points are in random order: the first ones are any ones
+    if problem == 3:  # the drawn points are in random order, so the first ones are random
         label[: round(0.05 * len(drawn))] ^= 1
     states = {f"a{j}": tuple(map(str, range(1, card + 1))) for j, card in enumerate(cards, 1)}
     return _discrete_table(
@@ -143,7 +141,7 @@ def waveform(seed: int, n_train: int = 300, n_test: int = 4700) -> Table:
     return Table(
         name="waveform-21",
         features=pd.DataFrame(x, columns=list(names)),
-        target=_labels(label, ("0", "1", "2")),
+        targets=_labels(label, ("0", "1", "2")),
         numeric=names,
         states={TARGET: ("0", "1", "2")},
         is_train=np.arange(n) < n_train,
@@ -151,13 +149,13 @@ def waveform(seed: int, n_train: int = 300, n_test: int = 4700) -> Table:
 
 
 def synthetic_3(seed: int, n_train: int = 1000, n_test: int = 1000) -> Table:
-    """Three binary attributes of which only a discriminative structure makes use.
+    """Three binary attributes that only a discriminative structure can use.
 
     The classes 1 and 2 are equally likely and X1 is uniform. X2 copies X1 with
     probability 0.5 and is uniform otherwise. X3 copies X2 with probability 0.5, is
     uniform with probability 0.2, and with probability 0.3 copies X1 in class 1 and
-    negates it in class 2. The dependency X2 - X3 is the stronger one, but only
-    X1 - X3 tells the classes apart.
+    negates it in class 2. The dependency X2 - X3 is stronger, but only X1 - X3 tells the
+    classes apart.
 
     References
     ----------
@@ -184,13 +182,13 @@ def synthetic_3(seed: int, n_train: int = 1000, n_test: int = 1000) -> Table:
 def synthetic_trees(
     seed: int, n_features: int = 10, n_first: int = 25000, n_other: int = 6250
 ) -> Table:
-    """Five classes whose rows come from different random trees, with confusion.
+    """Five classes whose rows come from different random trees and overlap.
 
     Each class has a random tree over `n_features` attributes of ten states, with
-    uniformly drawn and normalised probabilities. Training and test set each hold
-    `n_first` rows of class 1, and of each other class `n_other` rows from its own tree
-    and `n_other` rows from the tree of class 1: these cannot be told apart. The
-    defaults are the sizes of the paper, 75000 rows each.
+    uniformly drawn and normalised probabilities. The training set and the test set each
+    hold `n_first` rows of class 1. Of each other class they hold `n_other` rows from its
+    own tree and `n_other` rows from the tree of class 1, which cannot be told from class 1.
+    The default sizes are those of the paper, 75000 rows each.
 
     References
     ----------
@@ -217,7 +215,7 @@ def synthetic_trees(
 
 
 class _RandomTree:
-    """A distribution over attributes of which each but one has one parent."""
+    """A distribution over attributes: one is the root, each other one has one parent."""
 
     def __init__(self, rng: np.random.Generator, n_features: int, card: int) -> None:
         self.order = rng.permutation(n_features)
@@ -225,11 +223,11 @@ class _RandomTree:
         weights = rng.random((n_features, card, card))
         self.cumulative = (weights / weights.sum(axis=2, keepdims=True)).cumsum(axis=2)
 
-    def draw(self, rng: np.random.Generator, n: int) -> Codes:
+    def draw(self, rng: np.random.Generator, n: int) -> IntArray:
         points = np.zeros((n, len(self.order)), dtype=np.int64)
         for k, parent in enumerate(self.parents):
             given = 0 if parent is None else points[:, self.order[parent]]
-            # The last cumulative probability is 1 up to rounding: it is not compared.
+            # The last cumulative probability is 1 up to rounding, so it is not compared.
             steps = np.atleast_2d(self.cumulative[k][given])[:, :-1]
             points[:, self.order[k]] = (rng.random((n, 1)) >= steps).sum(axis=1)
         return points
@@ -237,7 +235,7 @@ class _RandomTree:
 
 def _draw_from_trees(
     rng: np.random.Generator, trees: Sequence[_RandomTree], n_first: int, n_other: int
-) -> tuple[Codes, Codes]:
+) -> tuple[IntArray, IntArray]:
     """Rows and labels of one half of the data, shuffled."""
     parts = [(trees[0].draw(rng, n_first), 0)]
     for label in range(1, len(trees)):
@@ -248,32 +246,32 @@ def _draw_from_trees(
     return points[order], labels[order]
 
 
-def _grid(cards: Sequence[int]) -> Codes:
-    """All points of a product of {0, ..., card − 1}, one a row."""
+def _grid(cards: Sequence[int]) -> IntArray:
+    """All points of a product of sets {0, ..., card − 1}, one per row."""
     return np.array(list(product(*(range(card) for card in cards))), dtype=np.int64)
 
 
-def _draw_points(seed: int, n_train: int, n_points: int) -> Codes:
+def _draw_points(seed: int, n_train: int, n_points: int) -> IntArray:
     """Distinct points in random order."""
     if not 1 <= n_train <= n_points:
         raise OptionError(f"n_train must be between 1 and {n_points}, not {n_train}")
-    drawn: Codes = np.random.default_rng(seed).permutation(n_points)[:n_train]
+    drawn: IntArray = np.random.default_rng(seed).permutation(n_points)[:n_train]
     return drawn
 
 
-def _labels(codes: Codes, classes: tuple[str, ...]) -> pd.Series[str]:
-    return pd.Series(np.array(classes, dtype=object)[codes], dtype=object, name=TARGET)
+def _labels(codes: IntArray, classes: tuple[str, ...]) -> pd.DataFrame:
+    return pd.DataFrame({TARGET: np.array(classes, dtype=object)[codes]}, dtype=object)
 
 
 def _discrete_table(
     name: str,
-    codes: Codes,
-    label: Codes,
+    codes: IntArray,
+    label: IntArray,
     states: Mapping[str, tuple[str, ...]],
     classes: tuple[str, ...],
     n_train: int | None = None,
 ) -> Table:
-    """A table of categories from state codes; the first `n_train` rows learn (all if None)."""
+    """A table of categories from state codes; the first `n_train` rows (None: all) are training."""
     columns = {
         column: pd.Series(np.array(values, dtype=object)[codes[:, j]], dtype=object)
         for j, (column, values) in enumerate(states.items())
@@ -281,7 +279,7 @@ def _discrete_table(
     return Table(
         name=name,
         features=pd.DataFrame(columns),
-        target=_labels(label, classes),
+        targets=_labels(label, classes),
         numeric=(),
         states={**states, TARGET: classes},
         is_train=None if n_train is None else np.arange(len(codes)) < n_train,

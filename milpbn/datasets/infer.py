@@ -1,12 +1,11 @@
 """What each raw column is: numbers, categories, or nothing a classifier can use.
 
-Every decision that a user may want otherwise leaves a note that names the column and
-the option that overrules it.
+Each decision that a user may want to change leaves a note that names the column and
+the option that overrules the decision.
 """
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,15 +15,16 @@ import pandas as pd
 
 from milpbn.datasets.values import holds_numbers, show_value, to_numbers, unusable
 from milpbn.errors import DataError
+from milpbn.messages import Message, Spelling, option
 from milpbn.words import count
 
 Numbers = npt.NDArray[np.float64]
 
-# A numeric column with no more values than this has one state a value.
+# A numeric column with no more values than this has one state per value.
 FEW_VALUES = 5
 # From this share of numbers on, the texts among them are probably typing errors.
 MOSTLY_NUMBERS = 0.95
-# Shorter columns are never taken for identifiers, nor targets for measurements.
+# Shorter columns are never taken for identifiers, nor shorter targets for measurements.
 SHORT_COLUMN = 20
 # A category that is different in more than this share of the rows identifies rows.
 IDENTIFIER_SHARE = 0.9
@@ -32,14 +32,14 @@ IDENTIFIER_SHARE = 0.9
 
 @dataclass(frozen=True)
 class Decision:
-    """What became of a column.
+    """What becomes of a column.
 
     Attributes
     ----------
     values
-        float64 with NaN, or ``str`` with ``None``; None for a column that is dropped.
+        float64 with NaN, or ``str`` with ``None``; None if the column is dropped.
     is_numeric
-        Whether the values are numbers to be discretised.
+        Whether the values are numbers.
     notes
         Sentences for the user.
     """
@@ -63,24 +63,24 @@ def decide_column(
     Parameters
     ----------
     values
-        The raw column; its name is used in notes.
+        The raw column; notes give its name.
     where
         The file or table, for messages.
     wanted
-        ``"numeric"`` or ``"categorical"`` if the user said so, else None.
+        ``"numeric"`` or ``"categorical"`` if the user chose so, else None.
     untyped
         Whether texts may stand for numbers, as in a CSV file.
     missing
         The policy for missing values: under ``"drop"``, a column with a single value
         is constant even if that value is sometimes missing.
     few_values
-        A numeric column with no more values than this has one state a value.
+        A numeric column with no more values than this has one state per value.
     """
     _check_type(values, where)
     label = f"{where}: column {values.name!r}"
     known = int(values.notna().sum())
     if known == 0:
-        return Decision(None, notes=(f"{label} is dropped: it has no value at all.",))
+        return Decision(None, notes=(f"{label} is dropped: it has no values.",))
     if wanted == "numeric":
         decision = _as_asked_numbers(values, label, known)
     elif wanted == "categorical":
@@ -93,7 +93,7 @@ def decide_column(
         decision = _as_categories(values, label, known)
     if decision.values is not None and _is_constant(decision.values, missing):
         only = show_value(decision.values.dropna().iloc[0])
-        note = f"{label} is dropped: it says {only!r} wherever it says anything."
+        note = f"{label} is dropped: {only!r} is its only value."
         return Decision(None, notes=(*(decision.notes if wanted else ()), note))
     return decision
 
@@ -102,9 +102,12 @@ def _check_type(values: pd.Series[Any], where: str) -> None:
     bad = unusable(values)
     if len(bad):
         raise DataError(
-            f"{where}: column {values.name!r} holds values of type {values.dtype} such as "
-            f"{str(bad.iloc[0])[:60]!r}; finite numbers, texts and truth values can be used: "
-            f"convert the column or leave it out with {_option('--drop', values)}"
+            Message(
+                f"{where}: column {values.name!r} holds values of type {values.dtype} such as "
+                f"{str(bad.iloc[0])[:60]!r}; finite numbers, texts and Booleans can be used: "
+                "convert the column, or leave it out with ",
+                _naming("drop", values),
+            )
         )
 
 
@@ -115,7 +118,7 @@ def _is_constant(values: pd.Series[Any], missing: str) -> bool:
 def _as_texts_or_numbers(
     values: pd.Series[Any], label: str, known: int, few_values: int
 ) -> Decision:
-    """Texts are numbers if all of them are."""
+    """Numbers if all texts are numbers, else categories."""
     numbers = to_numbers(values)
     parsed = int(np.isfinite(numbers).sum())
     if parsed == known:
@@ -123,9 +126,11 @@ def _as_texts_or_numbers(
     decision = _as_categories(values, label, known)
     if parsed < MOSTLY_NUMBERS * known:
         return decision
-    note = (
+    note = Message(
         f"{label} holds {parsed} numbers but also {_examples(values, numbers)}, and is read as "
-        f"categories; {_option('--numeric', values)} treats these as missing."
+        "categories; ",
+        _naming("numeric", values),
+        " treats the other values as missing.",
     )
     return Decision(decision.values, notes=(note, *decision.notes))
 
@@ -135,13 +140,15 @@ def _as_asked_numbers(values: pd.Series[Any], label: str, known: int) -> Decisio
     parsed = int(np.isfinite(numbers).sum())
     if parsed == 0:
         raise DataError(
-            f"{label} holds no number, only {_examples(values, numbers)}; "
-            f"leave out {_option('--numeric', values)}"
+            Message(
+                f"{label} holds no numbers, only {_examples(values, numbers)}; remove ",
+                _naming("numeric", values),
+            )
         )
     notes: tuple[str, ...] = ()
     if parsed < known:
         notes = (
-            f"{label}: {count(known - parsed, 'value')} treated as missing (no number): "
+            f"{label}: {count(known - parsed, 'value')} treated as missing (not a number): "
             f"{_examples(values, numbers)}.",
         )
     return Decision(_series(numbers, values), True, notes)
@@ -150,17 +157,19 @@ def _as_asked_numbers(values: pd.Series[Any], label: str, known: int) -> Decisio
 def _as_numbers(values: pd.Series[Any], numbers: Numbers, label: str, few_values: int) -> Decision:
     known = numbers[~np.isnan(numbers)]
     if _is_row_number(known):
-        note = (
-            f"{label} is dropped: it counts up or down like a row number; "
-            f"{_option('--numeric', values)} keeps it."
+        note = Message(
+            f"{label} is dropped: it counts up or down like a row number; ",
+            _naming("numeric", values),
+            " keeps it.",
         )
         return Decision(None, notes=(note,))
     distinct = len(np.unique(known))
     if distinct > few_values:
         return Decision(_series(numbers, values), True)
-    note = (
-        f"{label} has only {distinct} different numbers, which become one category each; "
-        f"{_option('--numeric', values)} keeps them as numbers."
+    note = Message(
+        f"{label} has only {distinct} different numbers and is read as categories; ",
+        _naming("numeric", values),
+        " keeps it numeric.",
     )
     return Decision(_states(_series(numbers, values)), notes=(note,))
 
@@ -168,9 +177,11 @@ def _as_numbers(values: pd.Series[Any], numbers: Numbers, label: str, few_values
 def _as_categories(values: pd.Series[Any], label: str, known: int) -> Decision:
     distinct = values.nunique()
     if known > SHORT_COLUMN and distinct > IDENTIFIER_SHARE * known:
-        note = (
+        note = Message(
             f"{label} is dropped: it has {distinct} different values in {known} rows, like an "
-            f"identifier; {_option('--categorical', values)} keeps it."
+            "identifier; ",
+            _naming("categorical", values),
+            " keeps it.",
         )
         return Decision(None, notes=(note,))
     return Decision(_states(values))
@@ -197,12 +208,12 @@ def _series(numbers: Numbers, like: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _examples(values: pd.Series[Any], numbers: Numbers, limit: int = 3) -> str:
-    """Some of the values that are no numbers."""
+    """Some of the values that are not numbers."""
     texts = values[np.isnan(numbers) & values.notna().to_numpy()].drop_duplicates()
     listed = ", ".join(repr(str(text)) for text in texts.iloc[:limit])
     return listed + (" and others" if len(texts) > limit else "")
 
 
-def _option(flag: str, column: pd.Series[Any]) -> str:
-    """The option as one would type it."""
-    return f"{flag} {shlex.quote(str(column.name))}"
+def _naming(name: str, column: pd.Series[Any]) -> Spelling:
+    """The option that names this column."""
+    return option(name, [str(column.name)])

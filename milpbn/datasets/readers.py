@@ -7,12 +7,13 @@ import hashlib
 import io
 import zlib
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
 from milpbn.datasets.arff import parse_arff
-from milpbn.datasets.assemble import RawFrame, build_table, unknown_columns
+from milpbn.datasets.assemble import Columns, RawFrame, build_table, unknown_columns
 from milpbn.datasets.table import Table
 from milpbn.datasets.text import column_names, decode, parse_csv
 from milpbn.errors import DataError
@@ -23,27 +24,28 @@ _PARQUET = b"PAR1"
 
 def read_table(
     path: str | Path,
-    target: str,
+    target: str | Sequence[str],
     *,
     categorical: Iterable[str] = (),
     numeric: Iterable[str] = (),
     missing: str = "drop",
     drop: Iterable[str] = (),
 ) -> Table:
-    """Read a labelled table to learn from.
+    """Read a table to learn from, with one class column or several.
 
     Parameters
     ----------
     path
-        A CSV file (separated by comma, semicolon, tab or bar), ARFF file or Parquet file,
-        possibly gzipped.
+        A CSV file (separated by comma, semicolon, tab or bar), an ARFF file or a Parquet
+        file, plain or gzipped.
     target
-        The class column; rows where it is missing are left out.
+        The class column, or a sequence of class columns. Rows in which one of them is
+        missing are left out.
     categorical, numeric
-        Columns whose kind the user knows better.
+        Columns whose kind is not to be guessed.
     missing
-        ``"drop"`` or ``"state"``; see :class:`~milpbn.datasets.table.Table`. Incomplete
-        rows stay in the table: it is the encoder that leaves them out.
+        ``"drop"`` or ``"state"``; see :class:`~milpbn.datasets.table.Table`. With one
+        target, incomplete rows stay in the table, and the encoder leaves them out.
     drop
         Columns to leave out.
 
@@ -52,38 +54,35 @@ def read_table(
     Table
         Its notes name every decision that an option would change.
     """
-    return build_table(
-        read_raw(path),
-        target,
-        categorical=categorical,
-        numeric=numeric,
-        missing=missing,
-        drop=drop,
-    )
+    targets = (target,) if isinstance(target, str) else tuple(target)
+    columns = Columns(targets, tuple(categorical), tuple(numeric), tuple(drop))
+    table = build_table(read_raw(path), columns, missing)
+    return replace(table, source={**table.source, "columns": columns.to_dict()})
 
 
 def read_features(
-    path: str | Path, expected_columns: Sequence[str], target: str | None = None
+    path: str | Path, columns: Sequence[str], targets: str | Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Read rows to predict: the expected columns, as texts or numbers, every row kept.
+    """Read rows to predict: these columns, as texts or numbers, and every row.
 
     The encoder of the model knows what the columns mean, so nothing is decided here.
-    Further columns are ignored, except `target`, which comes last if it is there.
-    What a user should know of the reading is in ``attrs["notes"]``.
+    Other columns are ignored, except for `targets` (one name or several): those that exist
+    come last. ``attrs["notes"]`` says how the file was read.
     """
     raw = read_raw(path)
     names = [str(name) for name in raw.frame.columns]
-    absent = [name for name in expected_columns if name not in names]
+    absent = [name for name in columns if name not in names]
     if absent:
         raise DataError(f"{raw.name}: {unknown_columns(absent, names)}; the model needs it")
-    labelled = target is not None and target in names and target not in expected_columns
-    frame = raw.frame[[*expected_columns, *([target] if labelled else [])]]
+    wanted = [targets] if isinstance(targets, str) else targets
+    labels = [name for name in wanted if name in names and name not in columns]
+    frame = raw.frame[[*columns, *labels]]
     frame.attrs["notes"] = tuple(raw.notes)
     return frame
 
 
 def read_raw(path: str | Path) -> RawFrame:
-    """The columns of a file, in the format that its content and its name tell."""
+    """Read the columns of a file; its content and its name tell the format."""
     path = Path(path)
     stored = _read_bytes(path)
     data = _decompress(stored, path) if stored[:2] == _GZIP else stored
@@ -118,14 +117,14 @@ def _decompress(data: bytes, path: Path) -> bytes:
 
 
 def _parse_parquet(data: bytes, path: Path) -> pd.DataFrame:
-    import pyarrow.parquet as pq  # only who reads Parquet waits for it
+    import pyarrow.parquet as pq  # slow to import, and needed for Parquet only
 
     try:
         frame: pd.DataFrame = pq.ParquetFile(io.BytesIO(data)).read().to_pandas()
-    except Exception as error:  # Arrow raises many types for files that are no Parquet
+    except Exception as error:  # Arrow raises many types for files that are not Parquet
         first_line = str(error).partition("\n")[0]
         raise DataError(f"{path}: not a readable Parquet file: {first_line}") from error
     if frame.empty:
         raise DataError(f"{path}: the Parquet file has no rows or no columns")
     frame.columns = pd.Index(column_names([str(name) for name in frame.columns], path.name))
-    return frame.reset_index(drop=True)  # an index numbers or names rows, it is no feature
+    return frame.reset_index(drop=True)  # an index numbers or names rows; it is not a feature

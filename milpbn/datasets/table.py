@@ -1,57 +1,78 @@
-"""A raw table: named columns, which of them are numeric, the target, and a split."""
+"""A raw table: named columns, which of them are numeric, the class labels, and a split."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from milpbn.errors import DataError
+from milpbn.messages import Message, Spelling
+from milpbn.words import count, quoted
 
 MISSING_POLICIES = ("drop", "state")
 
 
 @dataclass(frozen=True)
 class Table:
-    """Raw data on its way to the encoder.
+    """Raw data with one class variable or several.
 
     Attributes
     ----------
     name
-        Catalog name or file name; every message about the data begins with it.
+        Catalog name or file name; messages about the data begin with it.
     features
         One column per feature. Numeric columns are float64 with NaN for missing;
         categorical columns hold ``str`` values, with ``None`` for missing.
-    target
-        The class labels, ``str``, no missing value; its name is the column's name.
+    targets
+        One column of class labels per class variable, ``str``, without missing values.
+        A Series becomes a frame with one column.
     numeric
-        The columns of `features` that are numbers and will be discretised.
+        The columns of `features` that are numbers.
     states
-        Declared states of categorical columns (and of the target), in order. A
-        column that is not mentioned takes the states seen in the training rows.
+        Declared states of categorical columns and of targets, in order. A column that
+        is not listed has the states of its training rows.
     is_train
-        True for training rows. All True where the data have no held-out test set.
+        True for training rows. All True if the data have no held-out test rows.
     missing
         ``"drop"``: rows with a missing feature are left out; ``"state"``: missing
         is a state of its own.
+    folds
+        Number of folds that the catalog proposes for cross-validation; 0 for none.
     notes
         What was decided while reading, one sentence each, naming the column.
     source
-        Where the rows came from: ``{"dataset": name, "sha256": ...}`` or
-        ``{"file": path, "sha256": ...}``; kept in model files.
+        Where the rows came from: ``{"dataset": name, "sha256": ...}``, or
+        ``{"file": path, "sha256": ..., "columns": ...}`` with the arguments of
+        :func:`read_table`. It is stored in model files.
+
+    Examples
+    --------
+    >>> table = Table(
+    ...     name="vehicles",
+    ...     features=pd.DataFrame({"length": [4.1, 8.2], "fuel": ["petrol", "diesel"]}),
+    ...     targets=pd.DataFrame({"kind": ["car", "truck"], "wheels": ["4", "6"]}),
+    ...     numeric=("length",),
+    ... )
+    >>> len(table), table.categorical
+    (2, ['fuel'])
+    >>> replace(table, targets=table.targets["kind"]).target.tolist()
+    ['car', 'truck']
     """
 
     name: str
     features: pd.DataFrame
-    target: pd.Series[str]
+    targets: pd.DataFrame
     numeric: tuple[str, ...]
     states: dict[str, tuple[str, ...]] = field(default_factory=dict)
     is_train: npt.NDArray[np.bool_] | None = None
     missing: str = "drop"
+    folds: int = 0
     notes: tuple[str, ...] = ()
-    source: dict[str, str] = field(default_factory=dict)
+    source: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.missing not in MISSING_POLICIES:
@@ -59,8 +80,32 @@ class Table:
                 f"{self.name}: unknown missing-value policy {self.missing!r}; "
                 f"choose one of {', '.join(MISSING_POLICIES)}"
             )
+        object.__setattr__(self, "targets", pd.DataFrame(self.targets))
         if self.is_train is None:
             object.__setattr__(self, "is_train", np.ones(len(self.features), dtype=bool))
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    @property
+    def target(self) -> pd.Series[str]:
+        """The labels of the class variable; an error if there are several."""
+        if self.targets.shape[1] != 1:
+            names = quoted(self.targets.columns)
+            raise DataError(
+                Message(
+                    f"{self.name} has {count(self.targets.shape[1], 'class variable')} ({names}), "
+                    "but one is needed; use ",
+                    Spelling("GBNCClassifier", "`milpbn mdc solve`"),
+                    " for several, or name one target",
+                )
+            )
+        return self.targets.iloc[:, 0]
+
+    @property
+    def categorical(self) -> list[str]:
+        """The columns of `features` that are categories."""
+        return [name for name in map(str, self.features.columns) if name not in self.numeric]
 
     @property
     def has_test(self) -> bool:
@@ -74,7 +119,7 @@ class Table:
         return replace(
             self,
             features=self.features.loc[mask].reset_index(drop=True),
-            target=self.target.loc[mask].reset_index(drop=True),
+            targets=self.targets.loc[mask].reset_index(drop=True),
             is_train=self.is_train[mask],
         )
 
@@ -84,6 +129,6 @@ class Table:
         return self.rows(self.is_train)
 
     def test(self) -> Table:
-        """The held-out rows; empty where the data have none."""
+        """The held-out rows; empty if there are none."""
         assert self.is_train is not None
         return self.rows(~self.is_train)

@@ -1,4 +1,4 @@
-"""Text files: from bytes to text, and from separated values to columns of text."""
+"""Text files: from bytes to text, and from separated values to columns of texts."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ import pandas as pd
 
 from milpbn.datasets.values import is_number
 from milpbn.errors import DataError
+from milpbn.words import quoted
 
 SEPARATORS = (",", ";", "\t", "|")
 
-# "None" is not among them: it is an answer in many surveys.
+# "None" is not one of them: it is an answer in many surveys.
 MISSING_TOKENS = frozenset({"", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null"})
 
-# A column is taken for numbers with a decimal comma if this share of it looks so.
+# A column has decimal commas if at least this share of its values looks like it.
 _DECIMAL_COMMA_SHARE = 0.95
 
 _SAMPLE = 1 << 16
@@ -42,7 +43,7 @@ def decode(data: bytes, where: str) -> tuple[str, list[str]]:
     text = text.removesuffix("\x1a")  # the end mark of DOS files
     if _CONTROL.search(text):
         raise DataError(
-            f"{where}: this is no text file (it holds NUL or control characters); "
+            f"{where}: this is not a text file (it holds NUL or control characters); "
             f"CSV, ARFF and Parquet files can be read, plain or gzipped"
         )
     return text, notes
@@ -54,11 +55,11 @@ def parse_csv(text: str, where: str) -> tuple[pd.DataFrame, list[str]]:
     rows = _rows(text, separator, where)
     header = next(rows, None)
     if header is None:
-        raise DataError(f"{where}: the file is empty; a line with column names is expected")
+        raise DataError(f"{where}: the file is empty; the first line must hold column names")
     names = column_names(header[1], where)
     records = list(_records(rows, len(names), where))
     if not records:
-        raise DataError(f"{where}: there are column names but no rows below them")
+        raise DataError(f"{where}: there are column names, but no rows below them")
     notes: list[str] = []
     columns = {}
     for name, fields in zip(names, zip(*records, strict=True), strict=True):
@@ -71,10 +72,10 @@ def parse_csv(text: str, where: str) -> tuple[pd.DataFrame, list[str]]:
 
 
 def detect_separator(text: str) -> str:
-    r"""The separator that splits all lines of a sample alike, into the most fields.
+    r"""The separator that splits all lines of a sample into the same number of fields.
 
-    Where none splits them alike, the one that splits most lines like the header; the
-    line that differs is reported later.
+    If several do, the one that gives the most fields. If none does, the one that splits
+    most lines like the header; the line that differs is reported later.
 
     Examples
     --------
@@ -94,24 +95,24 @@ def detect_separator(text: str) -> str:
         if widths and widths[0] > 1:
             alike = widths.count(widths[0]) / len(widths)
             candidates.append((alike, widths[0], separator))
-    # max keeps the first of equals, so the order of SEPARATORS breaks ties.
+    # max returns the first of equal candidates, so the order of SEPARATORS breaks ties.
     return max(candidates, key=lambda candidate: candidate[:2], default=(1.0, 1, ","))[2]
 
 
 def column_names(header: Sequence[str], where: str) -> list[str]:
-    """Stripped names, with ``column 3`` for a blank third one; two alike are an error."""
+    """Stripped names, with ``column 3`` if the third one is blank; equal names are an error."""
     names = [name.strip() or f"column {j}" for j, name in enumerate(header, 1)]
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         raise DataError(
-            f"{where}: several columns are named {', '.join(map(repr, twice))}; "
+            f"{where}: several columns are named {quoted(twice)}; "
             f"rename them so that each name occurs once"
         )
     return names
 
 
 def _rows(text: str, separator: str, where: str) -> Iterator[tuple[int, list[str]]]:
-    """The last line and the fields of each row, blank lines included after the header."""
+    """The last line number and the fields of each row; blank lines count after the header."""
     reader = csv.reader(
         io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True
     )
@@ -123,15 +124,15 @@ def _rows(text: str, separator: str, where: str) -> Iterator[tuple[int, list[str
                 yield reader.line_num, fields
     except csv.Error as error:
         raise DataError(
-            f"{where}: line {reader.line_num} cannot be read: {error}; look for a quote that "
-            f"is not closed"
+            f"{where}: line {reader.line_num} cannot be read: {error}; look for an unclosed "
+            f"quotation mark"
         ) from error
 
 
 def _records(rows: Iterator[tuple[int, list[str]]], width: int, where: str) -> Iterator[list[str]]:
-    """The fields of each row, all of them `width` many.
+    """The fields of each row, which must be `width` many.
 
-    Blank lines are skipped, except that in a file with one column a blank line in between
+    Blank lines are skipped. In a file with one column, however, a blank line between rows
     is a missing value.
     """
     blank = 0
@@ -145,7 +146,7 @@ def _records(rows: Iterator[tuple[int, list[str]]], width: int, where: str) -> I
         if len(fields) != width:
             raise DataError(
                 f"{where}: line {line} has {len(fields)} fields, but there are {width} column "
-                f"names; look for a missing or additional separator or quote"
+                f"names; look for a missing or extra separator or quotation mark"
             )
         yield fields
 

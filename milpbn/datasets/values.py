@@ -1,4 +1,4 @@
-"""Single values: which texts are numbers, and how a number is shown as a state."""
+"""Single values: which texts are numbers, and how a value is written as a state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pandas as pd
 # float() would also accept "inf", "nan", "1_000" and digits of other scripts.
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
-# Beyond this length a float no longer holds the number as written.
+# A float may not hold a longer number exactly as it is written.
 _EXACT = 15
 
 
@@ -42,7 +42,7 @@ def show_number(number: float) -> str:
 
 
 def show_text(text: str) -> str:
-    """A text that may be a number as the name of a state, so that 1, 1.0 and 01 are one.
+    """A text as the name of a state; 1, 1.0 and 01 are the same number and the same state.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def show_text(text: str) -> str:
 
 
 def show_value(value: object) -> str | None:
-    """Any scalar as the name of a state; None if it is no text, number or truth value."""
+    """Any scalar as the name of a state; None if it is not a text, a number or a Boolean."""
     if isinstance(value, str):
         return str(value)
     if isinstance(value, bool | np.bool_):
@@ -66,7 +66,7 @@ def show_value(value: object) -> str | None:
 
 
 def holds_numbers(values: pd.Series[Any]) -> bool:
-    """Whether a column is typed as numbers, or as objects that all are numbers."""
+    """Whether the type of a column is a number, or its objects are all numbers."""
     if values.dtype == object:
         kind = pd.api.types.infer_dtype(values, skipna=True)
         return kind in ("integer", "floating", "mixed-integer-float", "decimal")
@@ -74,9 +74,9 @@ def holds_numbers(values: pd.Series[Any]) -> bool:
 
 
 def unusable(values: pd.Series[Any]) -> pd.Series[Any]:
-    """The values that are neither a finite number nor a text nor a truth value."""
+    """The values that are not finite numbers, texts or Booleans."""
     kind = values.dtype.kind
-    if kind == "O":  # objects, and what pandas keeps like them: texts and categories
+    if kind == "O":  # objects, and what pandas stores like them: texts and categories
         if pd.api.types.infer_dtype(values, skipna=True) in ("string", "boolean"):
             return values.iloc[:0]
         present = values[values.notna()]
@@ -92,11 +92,11 @@ def _is_finite_scalar(value: object) -> bool:
 
 
 def to_numbers(values: pd.Series[Any]) -> npt.NDArray[np.float64]:
-    """The numbers of a column of numbers or texts; NaN for what is missing or no number."""
+    """A column as numbers; NaN for values that are missing or not numbers."""
     if pd.api.types.is_numeric_dtype(values.dtype):
         return values.to_numpy(dtype=np.float64, na_value=np.nan)
     index, distinct = pd.factorize(values)
     shown = (show_value(value) or "" for value in distinct)
     numbers = np.array([float(text) if is_number(text) else np.nan for text in shown] + [np.nan])
-    numbers[np.isinf(numbers)] = np.nan  # 1e999 is no number a float can hold
-    return numbers[index]  # the code of a missing value is -1, which takes the last number
+    numbers[np.isinf(numbers)] = np.nan  # 1e999 is too large for a float
+    return numbers[index]  # a missing value has the code -1, which selects the last number

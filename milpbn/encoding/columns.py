@@ -1,4 +1,4 @@
-"""How one raw column becomes state codes, and what its states are called."""
+"""How one raw column becomes state codes, and the names of its states."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from milpbn._types import Codes
 from milpbn.errors import DataError
-
-Codes = npt.NDArray[np.int32]
 
 NUMERIC = "numeric"
 CATEGORICAL = "categorical"
 
-UNKNOWN = -1  # what a code array says where no state applies
-_MISSING, _UNSEEN = -1, -2  # told apart inside this module only
+UNKNOWN = -1  # the code of a value that has no state
+_MISSING, _UNSEEN = -1, -2  # distinguished inside this module only
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Variable:
     name
         The name of its column.
     states
-        What each code 0, 1, ... means.
+        The states that the codes 0, 1, ... stand for.
 
     Examples
     --------
@@ -52,15 +51,15 @@ class Variable:
 
 @dataclass(frozen=True)
 class CodedColumn:
-    """The codes of one column, and what could not be coded.
+    """The codes of one column, and the values that could not be coded.
 
     Attributes
     ----------
     codes
-        One code a row; -1 for a value never seen, and for a missing one where the
+        One code per row; -1 for a value never seen, and for a missing value if the
         column has no missing state.
     unseen
-        How often each value without a state occurs, as text.
+        How often each value without a state occurs.
     n_missing
         The number of missing values.
     """
@@ -84,9 +83,9 @@ class ColumnCode:
         For a numeric column, the cut points in increasing order: value v has the
         code ``number of cuts < v``.
     states
-        For a categorical column, the texts that codes 0, 1, ... stand for.
+        For a categorical column, the texts that the codes 0, 1, ... stand for.
     missing_state
-        Whether a last state stands for a missing value.
+        Whether there is a last state for missing values.
 
     Examples
     --------
@@ -107,13 +106,13 @@ class ColumnCode:
         if self.kind not in (NUMERIC, CATEGORICAL):
             raise DataError(f"column {self.name!r}: unknown kind {self.kind!r}")
         if not all(map(math.isfinite, self.cuts)) or any(a >= b for a, b in pairwise(self.cuts)):
-            raise DataError(f"column {self.name!r}: the cuts must be finite and increase")
+            raise DataError(f"column {self.name!r}: the cuts must be finite and increasing")
         if len(set(self.states)) < len(self.states):
             raise DataError(f"column {self.name!r}: a state is listed twice in {self.states}")
 
     @property
     def variable(self) -> Variable:
-        """The variable this column becomes, with readable states."""
+        """The variable that this column becomes, with readable states."""
         states = _interval_labels(self.cuts) if self.kind == NUMERIC else self.states
         if self.missing_state:
             names = (f"missing_{i}" if i > 1 else "missing" for i in count(1))
@@ -121,11 +120,11 @@ class ColumnCode:
         return Variable(self.name, states)
 
     def encode(self, values: pd.Series[Any]) -> CodedColumn:
-        """Code a column of numbers or texts, as any reader may have left it.
+        """Code a column of numbers or texts, from any reader.
 
-        A text is matched to a state as it stands, then without surrounding blanks,
-        then by the number it says (``1.0`` is the state ``1``). A blank text and the
-        text ``nan`` are missing unless they are states.
+        A text is matched to a state as it is, then without surrounding blanks, then as a
+        number (``1.0`` is the state ``1``). A blank text and the text ``nan`` are missing
+        unless they are states.
         """
         try:
             index, distinct = pd.factorize(values, use_na_sentinel=True)
@@ -134,14 +133,14 @@ class ColumnCode:
         by_value = (
             self._code_numbers(distinct) if self.kind == NUMERIC else self._code_texts(distinct)
         )
-        raw = np.append(by_value, _MISSING)[index]  # index -1, a missing value, takes the last
+        raw = np.append(by_value, _MISSING)[index]  # a missing value has the index -1: the last
         missing = raw == _MISSING
         last = self.variable.card - 1
         codes = np.where(missing, last if self.missing_state else UNKNOWN, raw)
         tally = np.bincount(index[index >= 0], minlength=len(distinct))
         unseen: Counter[str] = Counter()
         for j in np.flatnonzero(by_value == _UNSEEN):
-            unseen[str(distinct[int(j)])] += int(tally[j])  # 7 and "7" are reported as one
+            unseen[str(distinct[int(j)])] += int(tally[j])  # 7 and "7" are counted together
         codes = np.maximum(codes, UNKNOWN).astype(np.int32)
         return CodedColumn(codes, dict(unseen), int(missing.sum()))
 
@@ -176,7 +175,7 @@ class ColumnCode:
         return np.array([code(value) for value in distinct], dtype=np.int64)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for a JSON file; numbers come back to the last bit."""
+        """Plain data for a JSON file; numbers are read back exactly."""
         rule: dict[str, Any] = (
             {"cuts": list(self.cuts)} if self.kind == NUMERIC else {"states": list(self.states)}
         )
@@ -189,7 +188,7 @@ class ColumnCode:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ColumnCode:
-        """The column that :meth:`to_dict` described."""
+        """The inverse of :meth:`to_dict`."""
         numeric = data["kind"] == NUMERIC
         return cls(
             name=str(data["name"]),
@@ -201,7 +200,7 @@ class ColumnCode:
 
 
 def sorted_states(texts: Iterable[str]) -> tuple[str, ...]:
-    """Distinct texts in order: by number when every one is a number, else as texts.
+    """Distinct texts in order: by number if all are numbers, else as texts.
 
     Examples
     --------
@@ -218,7 +217,7 @@ def sorted_states(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _parse(value: object) -> float | None:
-    """The number a value says; NaN for a blank, None for what is no number."""
+    """A value as a number; NaN for a blank text, None if it is not a number."""
     if isinstance(value, str):
         value = value.strip() or "nan"
         if "_" in value:  # Python reads 1_000 as a number, data files do not
@@ -230,7 +229,7 @@ def _parse(value: object) -> float | None:
 
 
 def _codes_by_number(states: tuple[str, ...]) -> dict[float, int]:
-    """The code of each number among the states, unless two states say the same number."""
+    """The code of each number among the states, except for numbers that two states share."""
     numbers = [_parse(state) for state in states]
     times = Counter(numbers)
     return {
@@ -241,7 +240,7 @@ def _codes_by_number(states: tuple[str, ...]) -> dict[float, int]:
 
 
 def _interval_labels(cuts: tuple[float, ...]) -> tuple[str, ...]:
-    """Names of the bins, with rounded ends as long as these keep the bins apart."""
+    """Names of the bins; their ends are rounded as long as they stay distinct."""
     ends = [f"{cut:.10g}" for cut in cuts]
     if len(set(ends)) < len(ends):
         ends = [f"{cut:.17g}" for cut in cuts]

@@ -1,15 +1,12 @@
-"""Encoded rows: what every later stage of milpbn learns from and predicts on."""
+"""Encoded rows: the input of all later stages of milpbn."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from milpbn.encoding.columns import Codes, Variable
-
-Mask = npt.NDArray[np.bool_]
+from milpbn._types import BoolArray, Codes
+from milpbn.encoding.columns import Variable
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,12 +17,12 @@ class EncodedFeatures:
     ----------
     codes
         Shape (M, number of features), in the order of ``encoder.variables[1:]``;
-        -1 for a value never seen in training, and for a missing one where the
+        -1 for a value never seen in training, and for a missing value if the
         feature has no missing state.
     unseen
         For each column with values never seen in training, how often each occurs.
     missing_counts
-        For each column with missing values, how many.
+        The number of missing values of each column that has some.
     """
 
     codes: Codes
@@ -45,10 +42,10 @@ class EncodedData:
         The class, then the features in the order of their columns.
     codes
         Shape (M, n), C-contiguous; column j holds states of ``variables[j]``.
-        The training rows the encoder was fitted on are complete. Elsewhere -1
-        stands for a feature value never seen in training (or missing where the
-        feature has no missing state), and in column 0 for a label that is not
-        known: such a row counts as an error in every accuracy.
+        The training rows that the encoder was fitted on are complete. In other rows,
+        -1 stands for a feature value never seen in training (or missing, if the
+        feature has no missing state), and in column 0 for an unknown label: such a
+        row counts as an error in every accuracy.
     is_train
         True for training rows.
     n_dropped_rows
@@ -60,6 +57,7 @@ class EncodedData:
 
     Examples
     --------
+    >>> import numpy as np
     >>> EncodedData(
     ...     name="toy",
     ...     variables=(Variable("class", ("no", "yes")), Variable("x", ("a", "b"))),
@@ -72,20 +70,20 @@ class EncodedData:
     name: str
     variables: tuple[Variable, ...]
     codes: Codes
-    is_train: Mask
+    is_train: BoolArray
     n_dropped_rows: int = 0
     notes: tuple[str, ...] = ()
-    source: dict[str, str] = field(default_factory=dict)
+    source: dict[str, Any] = field(default_factory=dict)
 
     def train(self) -> Codes:
         """Codes of the training rows."""
         return self.codes[self.is_train]
 
     def test(self) -> Codes:
-        """Codes of the held-out rows; no row where the data have none."""
+        """Codes of the held-out rows; empty if there are none."""
         return self.codes[~self.is_train]
 
-    def select(self, mask: Mask) -> EncodedData:
+    def select(self, mask: BoolArray) -> EncodedData:
         """The same data with only the rows of `mask`."""
         return replace(self, codes=self.codes[mask], is_train=self.is_train[mask])
 

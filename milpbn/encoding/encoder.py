@@ -1,31 +1,26 @@
-"""The encoder: learned from training rows only, applied to every row alike."""
+"""The encoder: learned from the training rows only, applied to all rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from milpbn._types import BoolArray, Codes
 from milpbn.datasets.table import MISSING_POLICIES, Table
-from milpbn.encoding.columns import (
-    CATEGORICAL,
-    NUMERIC,
-    Codes,
-    ColumnCode,
-    Variable,
-    sorted_states,
-)
-from milpbn.encoding.data import EncodedData, EncodedFeatures, Mask
+from milpbn.encoding.columns import CATEGORICAL, NUMERIC, ColumnCode, Variable, sorted_states
+from milpbn.encoding.data import EncodedData, EncodedFeatures
 from milpbn.encoding.mdlp import mdlp_cuts
 from milpbn.errors import DataError, ModelFileError
-from milpbn.words import count
+from milpbn.messages import Message, option
+from milpbn.words import count, quoted
 
 __all__ = ["ColumnCode", "EncodedData", "EncodedFeatures", "Encoder", "Variable"]
 
-# Why a feature is left out of the model.
+# Reasons for leaving a feature out of the model.
 NO_CUT = "no cut found"
 CONSTANT = "constant"
 
@@ -41,8 +36,8 @@ class Encoder:
     columns
         The codes of the features that are kept, in the order of the table.
     dropped
-        The features left out because one state is all they have, with the reason:
-        ``"no cut found"`` (MDLP saw nothing worth a cut) or ``"constant"``.
+        The features left out because they have a single state, with the reason:
+        ``"no cut found"`` (by MDLP) or ``"constant"``.
     missing
         The policy for missing values, ``"drop"`` or ``"state"``.
 
@@ -51,7 +46,7 @@ class Encoder:
     >>> table = Table(
     ...     name="toy",
     ...     features=pd.DataFrame({"size": [1.0, 2.0, 3.0, 11.0, 12.0, 13.0], "unit": ["cm"] * 6}),
-    ...     target=pd.Series(["small"] * 3 + ["tall"] * 3, name="kind"),
+    ...     targets=pd.DataFrame({"kind": ["small"] * 3 + ["tall"] * 3}),
     ...     numeric=("size",),
     ... )
     >>> encoder = Encoder.fit(table)
@@ -76,24 +71,27 @@ class Encoder:
     def fit(cls, table: Table) -> Encoder:
         """Learn states and cuts from the training rows of a table.
 
-        Under the policy ``"drop"`` a training row with a missing feature is not
-        looked at; under ``"state"`` a column gets a missing state if a value is
-        missing in its training rows.
+        The table must have one class variable. Under the policy ``"drop"`` training rows
+        with a missing feature are ignored; under ``"state"`` a column gets a missing state
+        if a value is missing in its training rows.
         """
         _check_table(table)
         train = table.train()
         if table.missing == "drop":
             train = train.rows(~_incomplete(train.features))
-        if len(train.target) == 0:
+        if len(train) == 0:
             raise DataError(
-                f"{table.name}: no training row is left to learn from; "
-                f"if the features are rarely complete, use missing='state'"
+                Message(
+                    f"{table.name}: no training row is left to learn from; if few rows are "
+                    "complete, use ",
+                    option("missing", "state"),
+                )
             )
         target = _categorical_code(table, train.target)
         if target.variable.card < 2:
             raise DataError(
                 f"{table.name}: a classifier needs two classes, but column {target.name!r} "
-                f"says {target.states[0]!r} in every training row"
+                f"is {target.states[0]!r} in every training row"
             )
         labels = target.encode(train.target).codes
         fitted = [_fit_feature(train, name, labels) for name in table.features.columns]
@@ -110,13 +108,13 @@ class Encoder:
         return (self.target.variable, *(column.variable for column in self.columns))
 
     def encode(self, table: Table) -> EncodedData:
-        """Encode the training and test rows of a labelled table.
+        """Encode the training and test rows of a table.
 
-        Under the policy ``"drop"``, rows with a missing value in any feature are left
-        out, test rows too. The notes name what was left out or not recognised.
+        Under the policy ``"drop"``, training and test rows with a missing feature are left
+        out. The notes name what was left out or not recognised.
         """
         _check_table(table)
-        complete = np.ones(len(table.target), dtype=bool)
+        complete = np.ones(len(table), dtype=bool)
         if self.missing == "drop":
             names = {column.name for column in self.columns} | self.dropped.keys()
             known = [name for name in table.features.columns if name in names]
@@ -144,8 +142,8 @@ class Encoder:
     def transform(self, frame: pd.DataFrame) -> EncodedFeatures:
         """Encode rows to predict; every row is kept.
 
-        Columns are found by name, further ones are ignored. They may hold numbers
-        or texts, as any reader may have left them.
+        Columns are found by name, and other columns are ignored. They may hold numbers or
+        texts, from any reader.
         """
         return self._transform(frame, "rows to predict")
 
@@ -154,12 +152,12 @@ class Encoder:
         absent = [column.name for column in self.columns if column.name not in names]
         if absent:
             raise DataError(
-                f"{where}: no column is named {_quoted(absent)}, but the model needs it; "
-                f"the columns are {_quoted(names)}"
+                f"{where}: no column is named {quoted(absent)}, but the model needs it; "
+                f"the columns are {quoted(names)}"
             )
         twice = [column.name for column in self.columns if names.count(column.name) > 1]
         if twice:
-            raise DataError(f"{where}: two columns are named {_quoted(twice)}; rename one")
+            raise DataError(f"{where}: two columns are named {quoted(twice)}; rename one")
         codes = np.empty((len(frame), len(self.columns)), dtype=np.int32)
         unseen, missing_counts = {}, {}
         for j, column in enumerate(self.columns):
@@ -172,7 +170,7 @@ class Encoder:
         return EncodedFeatures(codes, unseen, missing_counts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for a JSON file; numbers come back to the last bit."""
+        """Plain data for a JSON file; numbers are read back exactly."""
         return {
             "target": self.target.to_dict(),
             "columns": [column.to_dict() for column in self.columns],
@@ -182,7 +180,7 @@ class Encoder:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Encoder:
-        """The encoder that :meth:`to_dict` described."""
+        """The inverse of :meth:`to_dict`."""
         try:
             encoder = cls(
                 target=ColumnCode.from_dict(data["target"]),
@@ -193,7 +191,9 @@ class Encoder:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelFileError(f"the encoder cannot be read: {error!r}") from error
         if encoder.missing not in MISSING_POLICIES:
-            raise ModelFileError(f"the encoder names a missing policy {encoder.missing!r}")
+            raise ModelFileError(
+                f"the encoder has an unknown missing-value policy {encoder.missing!r}"
+            )
         return encoder
 
     def _notes_on_features(self) -> list[str]:
@@ -201,7 +201,7 @@ class Encoder:
         for reason in (NO_CUT, CONSTANT):
             names = [name for name, why in self.dropped.items() if why == reason]
             if names:
-                notes.append(f"Features left out ({reason}): {_quoted(names)}.")
+                notes.append(f"Features left out ({reason}): {quoted(names)}.")
         if not self.columns:
             notes.append("No feature is left: only the class distribution can be learned.")
         return notes
@@ -212,7 +212,7 @@ def _notes_on_rows(n_dropped: int, lost: tuple[str, ...]) -> list[str]:
     if n_dropped:
         notes.append(f"Left out: {count(n_dropped, 'row')} with a missing feature.")
     if lost:
-        notes.append(f"Classes left out with them, having no complete row: {_quoted(lost)}.")
+        notes.append(f"Classes left out because they have no complete row: {quoted(lost)}.")
     return notes
 
 
@@ -240,32 +240,32 @@ def _check_table(table: Table) -> None:
         )
     unnamed = [name for name in names if not isinstance(name, str)]
     if unnamed:
-        raise DataError(f"{table.name}: column names must be texts, not {_quoted(unnamed)}")
+        raise DataError(f"{table.name}: column names must be texts, not {quoted(unnamed)}")
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise DataError(f"{table.name}: two columns are named {_quoted(twice)}; rename one")
+        raise DataError(f"{table.name}: two columns are named {quoted(twice)}; rename one")
     for what, mentioned in (("numeric", table.numeric), ("states", table.states)):
         unknown = [name for name in mentioned if name not in names]
         if unknown:
-            raise DataError(f"{table.name}: {what} names no column: {_quoted(unknown)}")
+            raise DataError(f"{table.name}: {what} names unknown columns: {quoted(unknown)}")
     both = [name for name in table.numeric if name in table.states]
     if both:
-        raise DataError(f"{table.name}: states are declared of the numeric {_quoted(both)}")
+        raise DataError(f"{table.name}: states are declared for the numeric {quoted(both)}")
     if table.target.isna().any():
         row = int(np.flatnonzero(table.target.isna())[0])
         raise DataError(
             f"{table.name}: the class {table.target.name!r} is missing in row {row + 1}; "
-            f"leave such rows out"
+            f"leave out such rows"
         )
 
 
-def _incomplete(features: pd.DataFrame) -> Mask:
-    """Rows in which some feature is missing."""
+def _incomplete(features: pd.DataFrame) -> BoolArray:
+    """Rows in which a feature is missing."""
     return np.asarray(features.isna().to_numpy().any(axis=1), dtype=bool)
 
 
 def _fit_feature(train: Table, name: str, labels: Codes) -> tuple[ColumnCode, str]:
-    """The code of a feature, and why it should be left out ('' to keep it)."""
+    """The code of a feature, and the reason for leaving it out ("" to keep it)."""
     values = train.features[name]
     known = values.dropna()
     missing_state = len(known) < len(values)
@@ -296,16 +296,10 @@ def _categorical_code(
     undeclared = [state for state in seen if state not in states]
     if undeclared:
         raise DataError(
-            f"{table.name}: column {name!r} holds {_quoted(undeclared)}, "
-            f"but its declared states are {_quoted(states)}"
+            f"{table.name}: column {name!r} holds {quoted(undeclared)}, "
+            f"but its declared states are {quoted(states)}"
         )
     return ColumnCode(name, CATEGORICAL, states=tuple(states), missing_state=missing_state)
-
-
-def _quoted(names: Sequence[object], limit: int = 20) -> str:
-    listed = [repr(name) for name in names[:limit]]
-    more = len(names) - len(listed)
-    return ", ".join(listed) + (f" and {more} more" if more else "")
 
 
 def _tally(counts: dict[str, int], limit: int = 10) -> str:

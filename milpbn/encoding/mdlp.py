@@ -1,9 +1,8 @@
 """Supervised discretisation of one numeric column by the minimum description length principle.
 
-The recursion of Fayyad and Irani (1993), written out here because the public MDLP
-packages that were tried do not reproduce it: on the first feature of satimage's
-4435 training rows the classic recursion finds 9 cuts, and those 9 give the accuracies
-printed in the literature.
+The recursion of Fayyad and Irani (1993). It is implemented here because the public MDLP
+packages that were tried do not reproduce it: on the first feature of satimage's 4435
+training rows the recursion finds 9 cuts, and these 9 give the published accuracies.
 """
 
 from __future__ import annotations
@@ -18,17 +17,16 @@ from milpbn.errors import DataError
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-# Two cuts whose class entropies differ by less than this are the same in exact
-# arithmetic, and the lower one is taken: rounding must not choose between them.
+# Class entropies that differ by less than this are equal in exact arithmetic. The lowest
+# of such cuts is chosen, so that the choice does not depend on rounding.
 _TIE = 1e-12
 
 
 def mdlp_cuts(values: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
     """Cut points of one numeric column, chosen by the class labels.
 
-    A set of N rows is cut in two where the class entropy of the two parts is
-    smallest, and each part is treated likewise, as long as the cut pays for its
-    own description::
+    A set of N rows is cut where the class entropy of the two parts is smallest, and
+    each part is cut in the same way, as long as the cut is worth its own description::
 
         Gain > log2(N - 1) / N + Delta / N
         Gain  = E - (N1 * E1 + N2 * E2) / N
@@ -40,7 +38,7 @@ def mdlp_cuts(values: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
     Parameters
     ----------
     values
-        The column; NaN marks a missing value and is ignored.
+        The column; NaN stands for a missing value and is ignored.
     labels
         The class of each row, of any type that can be sorted.
 
@@ -67,7 +65,7 @@ def mdlp_cuts(values: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
     classes = np.asarray(labels)
     if column.ndim != 1 or column.shape != classes.shape:
         raise DataError(
-            f"values and labels must be one-dimensional and equally long, "
+            f"values and labels must be one-dimensional and of equal length, "
             f"not of shape {column.shape} and {classes.shape}"
         )
     if np.isinf(column).any():
@@ -79,7 +77,7 @@ def mdlp_cuts(values: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
 
 
 def _cumulated_counts(values: Floats, labels: npt.NDArray[np.generic]) -> tuple[Floats, Ints]:
-    """The distinct values, and row j: class counts of all rows below the j-th of them."""
+    """The distinct values, and in row j the class counts of all values below the j-th one."""
     distinct, value_index = np.unique(values, return_inverse=True)
     classes, class_index = np.unique(labels, return_inverse=True)
     shape = (distinct.size, classes.size)
@@ -91,11 +89,11 @@ def _cumulated_counts(values: Floats, labels: npt.NDArray[np.generic]) -> tuple[
 
 def _accepted_cuts(cumulated: Ints) -> list[int]:
     """Positions j such that the column is cut just below its j-th distinct value."""
-    # n * log2(n) for every count that can occur: entropies become table look-ups.
+    # n * log2(n) for every possible count, so that entropies are looked up.
     n = np.arange(cumulated[-1].sum() + 1, dtype=np.float64)
     n_log_n = n * np.log2(np.maximum(n, 1.0))
     accepted = []
-    pending = [(0, len(cumulated) - 1)]  # a stack, for a recursion may go deep
+    pending = [(0, len(cumulated) - 1)]  # a stack, because the recursion may be deep
     while pending:
         low, high = pending.pop()
         cut = _best_cut(cumulated[low : high + 1], n_log_n)
@@ -106,7 +104,7 @@ def _accepted_cuts(cumulated: Ints) -> list[int]:
 
 
 def _best_cut(cumulated: Ints, n_log_n: Floats) -> int | None:
-    """The cut of least class entropy if the MDL criterion accepts it."""
+    """The cut of smallest class entropy if the MDL criterion accepts it."""
     left = cumulated[1:-1] - cumulated[0]
     total = cumulated[-1] - cumulated[0]
     k = np.count_nonzero(total)
@@ -135,9 +133,9 @@ def _best_cut(cumulated: Ints, n_log_n: Floats) -> int | None:
 
 
 def _midpoints(distinct: Floats, positions: Ints) -> Floats:
-    """Midway between the values on both sides of each position."""
+    """The midpoint between the values on both sides of each position."""
     below, above = distinct[positions - 1], distinct[positions]
     middle = below / 2 + above / 2  # halved first: the sum could overflow
-    # Between neighbouring floats the midpoint rounds to one of them; the lower one
-    # still separates the two, since a bin contains its upper end.
+    # Between neighbouring floats the midpoint is rounded to one of them; the lower one
+    # separates the two, because a bin contains its upper end.
     return np.where((below <= middle) & (middle < above), middle, below)

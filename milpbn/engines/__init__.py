@@ -1,4 +1,4 @@
-"""Engines: exact solvers of an objective, all any-time, all with one result type."""
+"""Exact engines; all are any-time and return the same type of result."""
 
 from milpbn.engines.monolithic import solve_monolithic
 from milpbn.engines.pulp_highs import AnytimeHiGHS

@@ -1,6 +1,6 @@
 """Branch-and-cut on HiGHS linear programs.
 
-The relaxation holds concave cuts instead of a row per sample, and cluster rows instead of
+The relaxation contains concave cuts instead of a row per sample, and cluster rows instead of
 order rows (see :mod:`milpbn.engines.cuts`). The tree and its workers are in
 :mod:`milpbn.engines.tree` and :mod:`milpbn.engines.worker`.
 """
@@ -12,76 +12,68 @@ from functools import partial
 
 import numpy as np
 
+from milpbn._types import Families
+from milpbn.anytime import Progress, Run, SolveOptions, complete_quietly
 from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.branching import Brancher
 from milpbn.engines.cuts.oracle import CutOracle
-from milpbn.engines.cuts.relaxation import Pool, Relaxation
-from milpbn.engines.monolithic import SolveOptions
 from milpbn.engines.primal import Primal
-from milpbn.engines.report import engine_result
+from milpbn.engines.relaxation import Pool, Relaxation
+from milpbn.engines.report import EngineRecord
 from milpbn.engines.scip_host import ScipHost, scip_version
 from milpbn.engines.tree import Node, Tree
 from milpbn.engines.worker import Worker
-from milpbn.result import Listener, Result, Status, WarmStart
+from milpbn.result import Result, Status
 from milpbn.scores import Objective, ScoreReport
-from milpbn.search.progress import Families, Progress
-from milpbn.search.start import complete_quietly, offer_simple_starts
-from milpbn.structure import Structure
 
-# How long a second worker may look for better structures before it takes nodes.
+# Limits of a further worker's local search before it processes nodes.
 _SEARCH_SECONDS = 20.0
 _SEARCH_PATIENCE = 300
 
 
 def solve_branch_and_cut(
-    objective: Objective,
-    score: ScoreReport,
-    *,
-    clock: Clock | None = None,
-    options: SolveOptions | None = None,
-    start: Structure | None = None,
-    start_source: str = "warm-start",
-    listener: Listener | None = None,
-    pool: Pool | None = None,
+    objective: Objective, score: ScoreReport, run: Run | None = None, pool: Pool | None = None
 ) -> Result:
     """Solve by branch-and-cut; always returns a structure, a bound and a gap.
 
-    The parameters are those of :func:`~milpbn.engines.monolithic.solve_monolithic`; a `pool`
-    brings the cuts of an earlier run on the same rows and families, and takes this run's.
+    Parameters
+    ----------
+    objective, score
+        The objective to maximise, and its score (for the report).
+    run
+        Time, start, options and listener.
+    pool
+        Cuts of an earlier run on the same rows and families; replaced by the cuts of this run.
     """
-    clock, options = clock or Clock(), options or SolveOptions()
-    solver = scip_version() if options.host == "scip" else None
-    progress = Progress(objective, clock, listener, objective.quick_bound())
-    status, warm = Status.TIME_LIMIT, None
+    run = run or Run()
+    solver = scip_version() if run.options.host == "scip" else None
+    record = EngineRecord(objective, run)
+    status = Status.TIME_LIMIT
     try:
-        if start is not None:
-            families = objective.space.families(start)
-            warm = WarmStart(start_source, objective.value(families), accepted=True)
-            progress.incumbent(families, start_source)
-        offer_simple_starts(progress)
+        record.begin()
         search: BranchAndCut | ScipHost
-        if options.host == "scip":
-            search = ScipHost(objective, progress, options.gap, options.seed)
+        if solver is not None:
+            search = ScipHost(objective, record.progress, run.options.gap, run.options.seed)
         else:
-            search = BranchAndCut(objective, progress, options, pool)
-        clock.close_phase("building")
+            search = BranchAndCut(objective, record.progress, run.options, pool)
+        run.clock.close_phase("building")
         search.run()
         status = Status.FEASIBLE
     except OutOfTime:
         pass
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
-        complete_quietly(progress)
-    clock.close_phase("solving")
-    return engine_result("branch-and-cut", progress, score, status, warm, solver)
+        complete_quietly(record.progress)
+    run.clock.close_phase("solving")
+    return record.result("branch-and-cut", score, status, start_accepted=True, solver=solver)
 
 
 def root_bound(objective: Objective, families: Families, clock: Clock | None = None) -> float:
-    """A bound on every structure, from the root's cuts alone and nothing known but one structure.
+    """An upper bound on the score of every structure, from the cuts of the root alone.
 
-    Families that cannot be part of anything better than `families` are taken out on the way.
+    Families that no structure better than `families` can contain are removed on the way.
     """
-    progress = Progress(objective, clock or Clock(), None, objective.quick_bound())
+    progress = Progress(objective, clock or Clock(), bound=objective.quick_bound())
     progress.incumbent(np.array(families, dtype=np.int64), "given")
     with suppress(OutOfTime):
         BranchAndCut(objective, progress, SolveOptions()).close_root()
@@ -89,7 +81,7 @@ def root_bound(objective: Objective, families: Families, clock: Clock | None = N
 
 
 class BranchAndCut:
-    """One solve: an oracle, a tree, and workers."""
+    """One solve: an oracle, a tree and workers."""
 
     def __init__(
         self,
@@ -117,7 +109,7 @@ class BranchAndCut:
         return Worker(self.tree, self.oracle, relaxation, self.brancher, primal)
 
     def run(self) -> None:
-        """Branch until nothing is left, or the gap that was asked for is reached."""
+        """Branch until no node is open or the requested gap is reached."""
         others = [partial(self._assist, k) for k in range(1, self.options.threads)]
         try:
             self.tree.run(self._lead, others)
@@ -126,7 +118,7 @@ class BranchAndCut:
                 self.pool.replace(self.worker.relaxation)
 
     def close_root(self) -> None:
-        """The root alone."""
+        """Process the root only."""
         self.tree.run(self._start, [])
 
     def _start(self) -> Node | None:
@@ -140,7 +132,7 @@ class BranchAndCut:
         self.worker.work(self.tree.next(self._start()))
 
     def _assist(self, number: int) -> None:
-        """Look for better structures while the root is closed, then take nodes."""
+        """Search for better structures while the root is processed, then process nodes."""
         worker = self._worker(number)
         with self.tree.unlocked():
             worker.primal.search_widely(_SEARCH_SECONDS, _SEARCH_PATIENCE)

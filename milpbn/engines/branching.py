@@ -1,8 +1,8 @@
-"""What to branch on: strong branching at first, pseudo-costs once they are known.
+"""What to branch on: strong branching at first, pseudo-costs once they are reliable.
 
-Trees that differ only in where their arcs point score almost alike, so a family that is
-forbidden comes back turned round. So there are two kinds of candidates: whether two
-variables are joined at all, whichever way, and whether a variable takes a family.
+Trees that differ only in the direction of their arcs have almost the same score, so a
+forbidden arc comes back reversed. Hence the two kinds of candidates: whether two variables
+are joined, in either direction, and whether a variable has a given family.
 """
 
 from __future__ import annotations
@@ -13,32 +13,31 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from milpbn.engines.cuts.clusters import Edge
+from milpbn._types import BoolArray, FloatArray
 from milpbn.engines.cuts.oracle import CutOracle
-from milpbn.engines.cuts.relaxation import Point, Relaxation
+from milpbn.engines.relaxation import Relaxation, RelaxationPoint
+from milpbn.engines.rows import Edge, joining
 from milpbn.engines.tree import Candidate, Node, Origin
 
-BoolArray = npt.NDArray[np.bool_]
-FloatArray = npt.NDArray[np.float64]
 Child = tuple[BoolArray, frozenset[Edge]]
 
-# Something whose pseudo-costs rest on this many trials is trusted.
+# Pseudo-costs are reliable after this many trials.
 _RELIABLE = 8
-# Candidates looked at, and simplex iterations of a trial.
+# Candidates per node, and simplex iterations per trial.
 _CANDIDATES = 12
 _TRIAL_ITERATIONS = 40
-# Candidates tried in vain after the best one. Trials for each solve of a node, and some to
-# begin with; beyond that one trial of a candidate must do.
+# Candidates tried without success after the best one.
 _LOOK_AHEAD = 8
-_TRIALS_A_SOLVE = 2.0
+# Trials allowed per solve, plus some at the start. Beyond that, one trial per candidate is enough.
+_TRIALS_PER_SOLVE = 2.0
 _FREE_TRIALS = 100
 # Values this close to 0 or 1 are decided.
 _DECIDED = 1e-6
 
 
 @dataclass
-class _Costs:
-    """Falls of the bound per unit: in the child with the candidate, and in the one without."""
+class _PseudoCosts:
+    """Mean fall of the bound per unit, in the child with the candidate and in the one without."""
 
     falls: list[float] = field(default_factory=lambda: [0.0, 0.0])
     counts: list[int] = field(default_factory=lambda: [0, 0])
@@ -47,8 +46,8 @@ class _Costs:
         self.falls[side] += fall
         self.counts[side] += 1
 
-    def mean(self, side: int, otherwise: float) -> float:
-        return self.falls[side] / self.counts[side] if self.counts[side] else otherwise
+    def mean(self, side: int, default: float) -> float:
+        return self.falls[side] / self.counts[side] if self.counts[side] else default
 
 
 class Brancher:
@@ -57,12 +56,12 @@ class Brancher:
     def __init__(self, oracle: CutOracle) -> None:
         self.space = oracle.space
         self.clusters = oracle.clusters
-        self.costs: dict[Candidate, _Costs] = defaultdict(_Costs)
+        self.costs: dict[Candidate, _PseudoCosts] = defaultdict(_PseudoCosts)
 
     def children(
-        self, relaxation: Relaxation, node: Node, point: Point, cutoff: float
+        self, relaxation: Relaxation, node: Node, point: RelaxationPoint, cutoff: float
     ) -> list[Node]:
-        """The two children."""
+        """The two children of a node."""
         candidate, weight, bounds = self.choose(relaxation, node, point, cutoff)
         distance = _distances(weight)
         children = zip(self.split(node, candidate), bounds, strict=True)
@@ -75,7 +74,7 @@ class Brancher:
         """What the node becomes with the candidate, and without it."""
         without = node.allowed.copy()
         if isinstance(candidate, tuple):
-            without[self.clusters.joining(*candidate)] = False
+            without[joining(self.space, candidate)] = False
             return (node.allowed, node.edges | {candidate}), (without, node.edges)
         own = self.space.of(int(self.space.child[candidate]))
         chosen = node.allowed.copy()
@@ -84,28 +83,34 @@ class Brancher:
         without[candidate] = False
         return (chosen, node.edges), (without, node.edges)
 
+    def learn(self, node: Node) -> None:
+        """Update the pseudo-costs behind a node once its own cuts have been added."""
+        if node.origin is not None and node.fall is not None:
+            origin = node.origin
+            self.costs[origin.candidate].add(origin.side, node.fall / origin.distance)
+
     def choose(
-        self, relaxation: Relaxation, node: Node, point: Point, cutoff: float
+        self, relaxation: Relaxation, node: Node, point: RelaxationPoint, cutoff: float
     ) -> tuple[Candidate, float, tuple[float, float]]:
-        """The candidate with the best product of falls, and the children's bounds."""
+        """The candidate with the largest product of falls, its weight, the children's bounds."""
         weight = {**self._undecided_edges(point.eta), **self._undecided_families(node, point.eta)}
         typical = self._typical()
         candidates = sorted(weight, key=lambda c: -self._guess(c, weight[c], typical))
         best, best_score = candidates[0], -1.0
         best_bounds = (point.bound, point.bound)
-        in_vain = 0
+        failures = 0
         for candidate in candidates[:_CANDIDATES]:
             falls, bounds = self._falls(
                 relaxation, node, point, candidate, weight[candidate], cutoff
             )
             score = max(falls[0], 1e-6) * max(falls[1], 1e-6)
-            in_vain = 0 if score > best_score else in_vain + 1
+            failures = 0 if score > best_score else failures + 1
             if score > best_score:
                 best, best_score, best_bounds = candidate, score, bounds
-            if in_vain > _LOOK_AHEAD:
+            if failures > _LOOK_AHEAD:
                 break
             if min(bounds) <= cutoff:
-                # One child is hopeless: the other is this node with less freedom.
+                # One child can be discarded: the other is this node with fewer choices.
                 best, best_bounds = candidate, bounds
                 break
         relaxation.restrict(node.allowed, node.edges)
@@ -120,7 +125,7 @@ class Brancher:
     def _undecided_families(self, node: Node, eta: FloatArray) -> dict[Candidate, float]:
         fractional = np.flatnonzero(node.allowed & (eta > _DECIDED) & (eta < 1 - _DECIDED))
         if len(fractional) == 0:
-            # An integer point that the cuts do not support yet: any free variable will do.
+            # An integer point that the cuts do not support yet: take any undecided variable.
             fractional = self._any_open(node.allowed)
         return {int(f): float(eta[f]) for f in fractional}
 
@@ -130,28 +135,18 @@ class Brancher:
             open_families = own.start + np.flatnonzero(allowed[own.start : own.stop])
             if len(open_families) > 1:
                 return open_families[:1]
-        raise AssertionError("a node with one structure left must have been settled")
+        raise AssertionError("a node with a single choice left is settled before branching")
 
     def _typical(self) -> tuple[float, float]:
-        """The mean fall over everything that was tried."""
+        """Mean pseudo-costs of all candidates, for either child."""
         means = [
             [c.mean(side, 0.0) for c in self.costs.values() if c.counts[side]] for side in (0, 1)
         ]
         up, down = (float(np.mean(m)) if m else 1.0 for m in means)
         return up, down
 
-    def _may_try(self, relaxation: Relaxation) -> bool:
-        """Whether there were not too many trials so far."""
-        return relaxation.trials < _TRIALS_A_SOLVE * relaxation.solves + _FREE_TRIALS
-
-    def learn(self, node: Node) -> None:
-        """Note what a branching has brought once the child's own cuts are in."""
-        if node.origin is not None and node.fall is not None:
-            origin = node.origin
-            self.costs[origin.candidate].add(origin.side, node.fall / origin.distance)
-
     def _guess(self, candidate: Candidate, weight: float, typical: tuple[float, float]) -> float:
-        costs = self.costs.get(candidate) or _Costs()
+        costs = self.costs.get(candidate) or _PseudoCosts()
         up, down = costs.mean(0, typical[0]), costs.mean(1, typical[1])
         return max(up * (1 - weight), 1e-6) * max(down * weight, 1e-6)
 
@@ -159,14 +154,16 @@ class Brancher:
         self,
         relaxation: Relaxation,
         node: Node,
-        point: Point,
+        point: RelaxationPoint,
         candidate: Candidate,
         weight: float,
         cutoff: float,
     ) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Falls and bounds of the children, from pseudo-costs or from a trial."""
         distance = _distances(weight)
         costs = self.costs[candidate]
-        if min(costs.counts) >= (_RELIABLE if self._may_try(relaxation) else 1):
+        may_try = relaxation.trials < _TRIALS_PER_SOLVE * relaxation.solves + _FREE_TRIALS
+        if min(costs.counts) >= (_RELIABLE if may_try else 1):
             known = [costs.mean(side, 0.0) * distance[side] for side in (0, 1)]
             return (known[0], known[1]), (point.bound, point.bound)
         falls, bounds = [], []
@@ -174,7 +171,7 @@ class Brancher:
             relaxation.restrict(allowed, edges)
             trial = relaxation.solve(_TRIAL_ITERATIONS)
             bound = -np.inf if trial is None else min(trial.bound, point.bound)
-            # An impossible child counts as a fall to the cutoff, not without end.
+            # An empty child counts as a fall to the cutoff, not as an infinite one.
             falls.append(point.bound - (cutoff if trial is None else bound))
             bounds.append(bound)
             costs.add(side, falls[side] / distance[side])
@@ -182,5 +179,5 @@ class Brancher:
 
 
 def _distances(weight: float) -> tuple[float, float]:
-    """How far a candidate's weight is from being chosen, and from being given up."""
+    """How far a candidate's weight is from 1, and from 0."""
     return max(1 - weight, 1e-6), max(weight, 1e-6)

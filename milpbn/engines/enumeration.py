@@ -1,4 +1,4 @@
-"""Every structure of a small space, one after the other: the answer without any bound."""
+"""The optimum of a small space by enumeration of all structures."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from milpbn.clock import Checkpoint, no_checkpoint
+from milpbn.families.acyclicity import Acyclicity
 from milpbn.families.candidates import FamilySpace
 from milpbn.scores import Objective
-from milpbn.search.graph import Acyclicity
 
 
 def n_choices(space: FamilySpace) -> int:
-    """How many choices of one family a variable there are, cyclic ones included."""
+    """Number of choices of one family per variable, including cyclic ones."""
     return prod(len(space.of(i)) for i in range(space.n_variables))
 
 
@@ -23,13 +23,14 @@ def best_by_enumeration(
 ) -> tuple[npt.NDArray[np.int64], float]:
     """The best acyclic choice of families and its score.
 
-    Choices are visited in the order of a reflected Gray code, so that from one to the next
-    a single family is exchanged.
+    Choices are visited in the order of a reflected Gray code, so that each step exchanges a
+    single family.
 
     Examples
     --------
     >>> from milpbn import Encoder, load_dataset
-    >>> from milpbn.learning import SearchSpace, build_objective
+    >>> from milpbn.learning.objective import build_objective
+    >>> from milpbn.learning.settings import SearchSpace
     >>> from milpbn.scores import make_score
     >>> table = load_dataset("iris")
     >>> data = Encoder.fit(table).encode(table)
@@ -56,5 +57,5 @@ def best_by_enumeration(
             break
         digit[v] += step[v]
         state.exchange(v, int(space.offsets[v] + digit[v]))
-    assert best is not None, "a space without a structure is refused where it is made"
+    assert best is not None, "a space without any structure cannot be built"
     return best, objective.value(best)

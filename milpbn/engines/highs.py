@@ -1,9 +1,9 @@
 """One HiGHS run, any-time and interruptible.
 
 HiGHS runs in a thread and its callbacks only put events into a queue; listeners,
-scoring and Ctrl-C are handled in the calling thread. A run that does not come back
-after the time limit (seen on dense models) is abandoned: the caller goes on with
-the best that was reported, and the thread ends by itself at HiGHS's next check.
+scoring and Ctrl-C are handled in the calling thread. A run that does not return
+after the time limit (observed on dense models) is abandoned: the caller continues with
+the best solution reported, and the thread ends when HiGHS next checks for an interrupt.
 """
 
 from __future__ import annotations
@@ -13,19 +13,17 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from milpbn._types import FloatArray
 from milpbn.errors import SolverError
-from milpbn.formulation.emit_highs import check_highs
+from milpbn.formulation.emit_highs import check_highs, set_options
 from milpbn.result import Status
 
-FloatArray = npt.NDArray[np.float64]
-
-# After the limit HiGHS gets this long to return by itself.
+# How long HiGHS may take to return after the time limit.
 _GRACE_SECONDS = 0.6
 _POLL_SECONDS = 0.05
 _START_TAKEN = re.compile(r"MIP start solution is feasible")
@@ -35,25 +33,25 @@ _threads_in_use: int | None = None
 
 
 def has_abandoned_runs() -> bool:
-    """Whether a HiGHS run is still busy in the background (a process must then exit hard)."""
+    """Whether a HiGHS run is still busy in the background (the process must then exit hard)."""
     _abandoned[:] = [run for run in _abandoned if run[0].is_alive()]
     return bool(_abandoned)
 
 
 @dataclass(frozen=True)
 class HighsSettings:
-    """Settings of a run; gap tolerances are exact unless a gap is asked for.
+    """Settings of a run; the default gap of 0 asks for a proof of optimality.
 
     Parameters
     ----------
     time_limit
-        Seconds for the solver.
+        Seconds.
     gap
         Relative gap at which to stop.
     threads, seed
-        One thread is deterministic.
+        Runs with one thread are deterministic.
     options
-        Further HiGHS options; an unknown name or a wrong value raises.
+        Further HiGHS options; an unknown name or an invalid value raises.
     """
 
     time_limit: float = np.inf
@@ -62,8 +60,14 @@ class HighsSettings:
     seed: int = 0
     options: dict[str, Any] = field(default_factory=dict)
 
+    def changed(self, **names: Any) -> HighsSettings:
+        """The settings with some replaced: fields of this class, or HiGHS options by name."""
+        own = {f.name for f in fields(self) if f.name != "options"} & names.keys()
+        options = {name: value for name, value in names.items() if name not in own}
+        return replace(self, **{k: names[k] for k in own}, options={**self.options, **options})
+
     def apply(self, highs: Any) -> None:
-        """Set everything on a ``highspy.Highs`` object, checking each return code."""
+        """Set all options of a ``highspy.Highs`` object."""
         settings = {
             "output_flag": True,
             "log_to_console": False,
@@ -75,17 +79,12 @@ class HighsSettings:
         }
         if np.isfinite(self.time_limit):
             settings["time_limit"] = self.time_limit
-        for name, value in settings.items():
-            try:
-                status = highs.setOptionValue(name, value)
-            except KeyError:
-                raise SolverError(f"HiGHS has no option {name!r}") from None
-            check_highs(status, f"set option {name}={value!r}")
+        set_options(highs, **settings)
 
 
 @dataclass(frozen=True)
 class HighsAnswer:
-    """What HiGHS said, in its own terms: `bound` is for the model's own sense."""
+    """The answer of HiGHS; `bound` is an upper bound if the model maximises, else a lower one."""
 
     status: Status
     x: FloatArray | None
@@ -96,14 +95,14 @@ class HighsAnswer:
 
 @dataclass(frozen=True)
 class Listeners:
-    """Who is told, in the calling thread: of solutions, and of (bound, nodes)."""
+    """Functions called in the calling thread: on a solution, and on a bound (with the nodes)."""
 
     on_solution: Callable[[FloatArray], None] = lambda x: None
     on_bound: Callable[[float, int], None] = lambda bound, nodes: None
 
 
 class HighsRun:
-    """Runs one loaded ``highspy.Highs`` model."""
+    """Runs a ``highspy.Highs`` object whose model is already loaded."""
 
     def __init__(self, highs: Any, settings: HighsSettings, listeners: Listeners) -> None:
         self._highs = highs
@@ -119,16 +118,16 @@ class HighsRun:
         self._last_nodes = 0
 
     def solve(self, start: FloatArray | None = None) -> HighsAnswer:
-        """Run to the end, the limit, or Ctrl-C; never raises KeyboardInterrupt."""
+        """Run until HiGHS ends, the time limit or Ctrl-C; never raises KeyboardInterrupt."""
         self._configure(start)
-        # Not a daemon: a process that ends under a running HiGHS aborts.
+        # Not a daemon: the process aborts if it ends while HiGHS runs in a daemon thread.
         thread = threading.Thread(target=self._run_highs)
         interrupted = False
         try:
             thread.start()
             interrupted = self._wait()
         finally:
-            # However this ends, the solver must not go on behind the caller's back.
+            # Whatever happens, the solver must not continue after this call.
             self._stop.set()
             ended = self._ended.is_set()
             if not ended:
@@ -151,7 +150,7 @@ class HighsRun:
         global _threads_in_use
         highs = self._highs
         if self._settings.threads != _threads_in_use and not has_abandoned_runs():
-            # The scheduler is global: a new thread count needs a new scheduler.
+            # The scheduler is global, and only a new one accepts another number of threads.
             type(highs).resetGlobalScheduler(True)
             _threads_in_use = self._settings.threads
         self._settings.apply(highs)
@@ -164,11 +163,11 @@ class HighsRun:
             check_highs(highs.setSolution(len(start), index, start), "take the MIP start")
 
     def _wait(self) -> bool:
-        """Serve events until the run ends or must be given up; True if interrupted."""
+        """Handle events until the run ends or is abandoned; True if interrupted."""
         deadline = time.perf_counter() + self._settings.time_limit + _GRACE_SECONDS
         interrupted = False
         while True:
-            # A call of its own, because Ctrl-C comes between any two steps of the loop.
+            # In a separate call, because Ctrl-C may come between any two steps of the loop.
             try:
                 self._serve(deadline)
                 return interrupted
@@ -216,7 +215,7 @@ class HighsRun:
             highspy.HighsModelStatus.kTimeLimit: Status.TIME_LIMIT,
             highspy.HighsModelStatus.kInterrupt: Status.INTERRUPTED,
             highspy.HighsModelStatus.kInfeasible: Status.INFEASIBLE,
-            # Limits that a user may set by option: an end without proof.
+            # Limits that a user may set by option: the run ends without a proof.
             highspy.HighsModelStatus.kSolutionLimit: Status.FEASIBLE,
             highspy.HighsModelStatus.kIterationLimit: Status.FEASIBLE,
             highspy.HighsModelStatus.kObjectiveTarget: Status.FEASIBLE,
@@ -228,12 +227,12 @@ class HighsRun:
             raise SolverError(f"HiGHS stopped with model status {name!r}")
         info = self._highs.getInfo()
         x = None
-        # 2 = feasible; an interrupted run without incumbent returns a vector of zeros.
+        # 2 = feasible; a run interrupted before the first incumbent returns a vector of zeros.
         if info.primal_solution_status == 2:
             x = np.array(self._highs.getSolution().col_value, dtype=np.float64)
         bound = float(info.mip_dual_bound)
         if info.mip_node_count < 0:
-            # Without integer columns the MIP entries are empty, and an optimum is its own bound.
+            # Without integer columns there is no MIP bound, but an optimum is its own bound.
             optimal = model_status == highspy.HighsModelStatus.kOptimal
             bound = float(info.objective_function_value) if optimal else np.inf
         return HighsAnswer(

@@ -1,43 +1,46 @@
-"""The primal side: structures near the relaxation's point, improved by local search."""
+"""Primal heuristics: round the relaxation's solution to a structure, improve it by local search."""
 
 from __future__ import annotations
+
+from functools import reduce
+from operator import or_
 
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import FloatArray
+from milpbn.anytime.progress import Progress
 from milpbn.clock import Checkpoint, OutOfTime
 from milpbn.scores import Objective
 from milpbn.search.base import Search
 from milpbn.search.local_search import Climber, LocalSearch
-from milpbn.search.progress import Progress
 
-FloatArray = npt.NDArray[np.float64]
-
-# Kicks in vain, and seconds, of the local search before the first branching.
+# Limits of the local search before the first branching: kicks without success, and seconds.
 _ROOT_KICKS = 10
 _ROOT_SECONDS = 3.0
-# After so many nodes, and whenever they have doubled since, there is another. A node takes the
-# time of about F / 160 kicks, F being the number of families, whatever the rows; so many kicks
-# are a tenth of the time, and a few more where families are few. Counting nodes instead of
-# seconds keeps runs the same from one time to the next; the share is for the unforeseen.
-_DUE = 8
-_FAMILIES_A_KICK = 2000
-_NODES_A_KICK = 8
+# There is another local search after this many nodes, and then whenever their number has
+# doubled. A node takes as long as about F / 160 kicks, where F is the number of families,
+# whatever the number of rows. So the search takes about a tenth of the time, and a little more
+# if there are few families. It is limited by nodes rather than seconds, which makes runs
+# reproducible; the share of the time is only a safeguard.
+_FIRST_SEARCH = 8
+_FAMILIES_PER_KICK = 2000
+_NODES_PER_KICK = 8
 _SHARE = 0.2
 
-# Points tried in vain before one more point is passed over between two tries.
+# One more point is skipped between two attempts for every this many failures.
 _PATIENCE = 8
 
 
 class Primal:
-    """Rounds fractional points to structures and climbs from there.
+    """Rounds fractional points to structures and starts a hill climber there.
 
     Parameters
     ----------
     objective, progress, seed
         See :class:`~milpbn.search.Search`.
     checkpoint
-        Raises when the run must end.
+        Raises if the run must end.
     """
 
     source = "rounding"
@@ -52,33 +55,33 @@ class Primal:
         self._failures = 0
         self._waited = 0
         self._begin = progress.clock.elapsed
-        self._due = _DUE
+        self._due = _FIRST_SEARCH
 
     @property
     def climber(self) -> Climber:
-        """The local search, made when it is first needed.
+        """The local search, created on first use.
 
-        Whether the class has parents is for the relaxation's point to say.
+        It does not change the parents of the class: the relaxation's point decides about them.
         """
         if self._climber is None:
             self._climber = Climber(self.search, self.source, tries_class=False)
         return self._climber
 
     def search_at_root(self) -> None:
-        """Search before the first branching: every family that falls now is worth many nodes."""
+        """Search before the first branching: a better structure now saves many nodes."""
         share = _SHARE * self.search.progress.clock.remaining
         self.search_widely(min(_ROOT_SECONDS, share), _ROOT_KICKS)
 
     def search_when_due(self, nodes: int) -> None:
-        """Search widely now and then, longer as the tree grows."""
+        """Search from time to time, longer as the tree grows."""
         if nodes >= self._due:
             self._due = 2 * nodes
             spent = self.search.progress.clock.elapsed - self._begin
-            kicks = nodes * len(self.search.space) // _FAMILIES_A_KICK
-            self.search_widely(_SHARE * spent, max(kicks, nodes // _NODES_A_KICK))
+            kicks = nodes * len(self.search.space) // _FAMILIES_PER_KICK
+            self.search_widely(_SHARE * spent, max(kicks, nodes // _NODES_PER_KICK))
 
     def search_widely(self, seconds: float, patience: int) -> None:
-        """A local search of its own, on and on: it needs long spells to leave a good structure."""
+        """Continue a separate local search: leaving a good structure takes many kicks."""
         checkpoint, progress = self.search.checkpoint, self.search.progress
         part = progress.clock.until(progress.clock.elapsed + seconds)
 
@@ -99,7 +102,7 @@ class Primal:
             checkpoint()
 
     def improve(self, eta: FloatArray) -> None:
-        """Try the structure that the point suggests, less often the longer it was in vain."""
+        """Climb from the rounded point; after failures, less and less often."""
         self._waited += 1
         if self._waited <= self._failures // _PATIENCE:
             return
@@ -119,29 +122,19 @@ class Primal:
         self.climber.climb()
 
     def round(self, eta: FloatArray) -> npt.NDArray[np.int64]:
-        """Give each variable its heaviest family that closes no cycle, heaviest first."""
+        """Give each variable its heaviest family that closes no cycle, in order of weight."""
         space = self.search.space
         families = space.feasible_families()
-        n = space.n_variables
-        parents: list[tuple[int, ...]] = [()] * n
-        placed = np.zeros(n, dtype=bool)
+        placed = np.zeros(space.n_variables, dtype=bool)
+        # Each variable and its ancestors, as bits.
+        above = [1 << v for v in range(space.n_variables)]
         for f in np.argsort(-eta, kind="stable"):
-            child = int(space.child[f])
-            if placed[child] or self._reaches(parents, space.parent_sets[f], child):
+            child, parents = int(space.child[f]), space.parent_sets[f]
+            if placed[child] or any(above[p] >> child & 1 for p in parents):
                 continue
-            families[child], parents[child], placed[child] = f, space.parent_sets[f], True
+            families[child], placed[child] = f, True
+            added = reduce(or_, (above[p] for p in parents), 0)
+            above = [a | added if a >> child & 1 else a for a in above]
             if placed.all():
                 return families
         return space.feasible_families()
-
-    def _reaches(self, parents: list[tuple[int, ...]], above: tuple[int, ...], child: int) -> bool:
-        """Whether `child` is an ancestor of (or among) the variables `above`."""
-        stack, seen = list(above), set(above)
-        while stack:
-            v = stack.pop()
-            if v == child:
-                return True
-            new = [p for p in parents[v] if p not in seen]
-            seen.update(new)
-            stack.extend(new)
-        return False

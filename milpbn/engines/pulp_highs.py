@@ -1,9 +1,9 @@
-"""A PuLP solver for HiGHS that is any-time and tells the truth.
+"""An any-time PuLP solver for HiGHS with a truthful status.
 
-PuLP's own ``HiGHS`` class ignores warm starts and misspelt options, calls a time
-limit "Optimal", turns maximisation into minimisation of the negative and drops the
-objective's constant. This adapter keeps PuLP's interface (``problem.solve(solver)``)
-and mends these points.
+PuLP's own ``HiGHS`` class ignores warm starts and misspelt options, reports a time
+limit as "Optimal", turns maximisation into minimisation of the negative and drops the
+objective's constant. This class has the same interface (``problem.solve(solver)``)
+without these problems.
 """
 
 from __future__ import annotations
@@ -13,38 +13,34 @@ from array import array
 from dataclasses import replace
 from typing import Any
 
-import highspy
 import numpy as np
 import pulp
 
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.engines.highs import HighsAnswer, HighsRun, HighsSettings, Listeners
 from milpbn.errors import OptionError
-from milpbn.formulation.emit_highs import check_highs
+from milpbn.formulation.emit_highs import new_highs, pass_arrays
 from milpbn.result import Status
 
 
 class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
-    """HiGHS for any PuLP problem, with MIP start, trace and truthful status.
+    """HiGHS for any PuLP problem, with MIP start, listeners and a truthful status.
 
     Parameters
     ----------
-    time_limit
-        Seconds for the hand-over to HiGHS and the solve, or None.
-    gap
-        Relative gap at which to stop; 0 proves optimality.
-    threads, seed
-        One thread is deterministic.
+    settings
+        Time limit (for passing the problem and solving it), gap, threads and seed.
     warm_start
-        Take the variables' initial values (``variable.setInitialValue``) as MIP
-        start; every variable needs one.
+        Use the variables' initial values (``variable.setInitialValue``) as MIP start;
+        every variable needs one.
     listeners
-        Told of each solution and bound while the solver runs.
+        Called with each solution and bound while the solver runs.
     checkpoint
-        Called during the hand-over, which takes seconds on large problems; it may
-        raise to stop.
-    **options
-        HiGHS options by name; an unknown one raises.
+        Called while the problem is passed to HiGHS, which takes seconds for large
+        problems; may raise to stop.
+    **changes
+        Replace settings by name: ``time_limit``, ``gap``, ``threads``, ``seed``, or any HiGHS
+        option. An unknown name raises.
 
     Attributes
     ----------
@@ -66,23 +62,16 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
 
     def __init__(
         self,
+        settings: HighsSettings | None = None,
         *,
-        time_limit: float | None = None,
-        gap: float = 0.0,
-        threads: int = 1,
-        seed: int = 0,
         warm_start: bool = False,
         listeners: Listeners | None = None,
         checkpoint: Checkpoint = no_checkpoint,
-        **options: Any,
+        **changes: Any,
     ) -> None:
-        super().__init__(mip=True, msg=False, timeLimit=time_limit, gapRel=gap, threads=threads)
-        self.settings = HighsSettings(
-            time_limit=np.inf if time_limit is None else time_limit,
-            gap=gap,
-            threads=threads,
-            seed=seed,
-            options=options,
+        own = self.settings = (settings or HighsSettings()).changed(**changes)
+        super().__init__(
+            mip=True, msg=False, timeLimit=own.time_limit, gapRel=own.gap, threads=own.threads
         )
         self.warm_start = warm_start
         self.listeners = listeners or Listeners()
@@ -90,10 +79,10 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
         self.answer: HighsAnswer | None = None
 
     def actualSolve(self, lp: pulp.LpProblem) -> int:  # noqa: N802
-        """PuLP's steps without its last one, which marks every variable and row as unchanged.
+        """Solve a problem.
 
-        ``lp.variables()`` looks for new variables in every row, a second or more on large
-        problems; it is called once, so that little time passes after a time limit.
+        PuLP would also mark every variable and row as unchanged. ``lp.variables()`` searches all
+        rows, for a second or more in large problems, so it is called only once.
         """
         self.createAndConfigureSolver(lp)
         self.buildSolverModel(lp)
@@ -105,16 +94,15 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
     def createAndConfigureSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Create the solver object; the settings are applied when it runs."""
         self._began = time.perf_counter()
-        lp.solverModel = highspy.Highs()  # type: ignore[no-untyped-call]
-        check_highs(lp.solverModel.setOptionValue("output_flag", False), "be silent")
+        lp.solverModel = new_highs()
 
     def buildSolverModel(self, lp: pulp.LpProblem) -> None:  # noqa: N802
-        """Hand the problem over in one piece, with its own sense and constant."""
+        """Pass the problem to HiGHS, with its own sense and constant."""
         self._variables = variables = lp.variables()
         for k, v in enumerate(variables):
             v.index = k
         starts, lower, upper = [0], [], []
-        # Millions of entries: lists of them would take seconds to convert.
+        # Lists of millions of entries would take seconds to convert.
         index, value = array("i"), array("d")
         for k, row in enumerate(lp.constraints()):
             row.index = k
@@ -128,29 +116,22 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
             low, high = row.getLb(), row.getUb()
             lower.append(-np.inf if low is None else low)
             upper.append(np.inf if high is None else high)
-        maximise = lp.sense == pulp.LpMaximize
-        sense = highspy.ObjSense.kMaximize if maximise else highspy.ObjSense.kMinimize
-        status = lp.solverModel.passModel(
-            len(variables),
-            len(lower),
-            len(index),
-            int(highspy.MatrixFormat.kRowwise),
-            int(sense),
-            float(lp.objective.constant),
-            np.array([lp.objective.get(v, 0.0) for v in variables], dtype=np.float64),
-            np.array([-np.inf if v.lowBound is None else v.lowBound for v in variables], float),
-            np.array([np.inf if v.upBound is None else v.upBound for v in variables], float),
-            np.array(lower, dtype=np.float64),
-            np.array(upper, dtype=np.float64),
-            np.array(starts, dtype=np.int32),
-            np.array(index, dtype=np.int32),
-            np.array(value, dtype=np.float64),
-            np.array([v.cat == pulp.LpInteger for v in variables], dtype=np.int32),
+        pass_arrays(
+            lp.solverModel,
+            [
+                [lp.objective.get(v, 0.0) for v in variables],
+                [-np.inf if v.lowBound is None else v.lowBound for v in variables],
+                [np.inf if v.upBound is None else v.upBound for v in variables],
+                [v.cat == pulp.LpInteger for v in variables],
+            ],
+            [lower, upper],
+            [starts, index, value],
+            maximise=lp.sense == pulp.LpMaximize,
+            offset=float(lp.objective.constant),
         )
-        check_highs(status, "take the PuLP problem")
 
     def callSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802
-        """Run HiGHS, with the variables' initial values as MIP start where asked."""
+        """Run HiGHS, with a MIP start if requested."""
         start = None
         if self.warm_start:
             values = [v.varValue for v in self._variables]
@@ -163,7 +144,7 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
         self.answer = HighsRun(lp.solverModel, settings, self.listeners).solve(start)
 
     def findSolutionValues(self, lp: pulp.LpProblem) -> tuple[int, int]:  # noqa: N802
-        """Set the variables' values; "Optimal" only when HiGHS proved it."""
+        """Set the variables' values; the status is "Optimal" only if HiGHS proved it."""
         assert self.answer is not None
         x = self.answer.x
         for v in self._variables:

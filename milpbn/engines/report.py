@@ -1,47 +1,60 @@
-"""The result of an exact engine, from its any-time record."""
+"""The start and the result of an exact run, shared by all engines."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import highspy
 
+from milpbn.anytime import TOLERANCE, Progress, Run, allowed_gap, offer_simple_starts
 from milpbn.result import Result, Status, WarmStart
-from milpbn.scores import ScoreReport
-from milpbn.search.progress import TOLERANCE, Progress, allowed_gap
+from milpbn.scores import Objective, ScoreReport
 
 
-def engine_result(
-    engine: str,
-    progress: Progress,
-    score: ScoreReport,
-    status: Status,
-    warm: WarmStart | None,
-    solver: str | None = None,
-) -> Result:
-    """What was found and proved; "optimal" only where the bound closes at the tolerance."""
-    assert progress.families is not None
-    value, bound = progress.value, progress.bound
-    if bound - value <= allowed_gap(value):
-        status = Status.OPTIMAL
-    elif status is Status.OPTIMAL:
-        # The solver is done (gap asked for, or its tolerances): without a closed bound no proof.
-        status = Status.FEASIBLE
-    if warm is not None:
-        warm = replace(warm, improvement=value - warm.objective)
-    return Result(
-        status=status,
-        structure=progress.objective.space.structure(progress.families),
-        objective=value,
-        bound=bound,
-        score=score.name,
-        score_parameters=score.settings(),
-        tolerance=TOLERANCE,
-        source=progress.source,
-        engine=engine,
-        solver=solver or f"HiGHS {highspy.Highs().version()}",  # type: ignore[no-untyped-call]
-        nodes=progress.nodes,
-        seconds=dict(progress.clock.phases),
-        warm_start=warm,
-        trace=progress.close(),
-    )
+class EngineRecord:
+    """The any-time record of an exact run and its warm start."""
+
+    def __init__(self, objective: Objective, run: Run) -> None:
+        self.run = run
+        self.progress = Progress(objective, run.clock, run.listener, objective.quick_bound())
+        self._start_value: float | None = None
+
+    def begin(self) -> None:
+        """Record the given start and the simple structures as incumbents."""
+        run, objective = self.run, self.progress.objective
+        if run.start is not None:
+            families = objective.space.families(run.start)
+            self._start_value = objective.value(families)
+            self.progress.incumbent(families, run.start_source)
+        offer_simple_starts(self.progress)
+
+    def result(
+        self,
+        engine: str,
+        score: ScoreReport,
+        status: Status,
+        *,
+        start_accepted: bool | None,
+        solver: str | None = None,
+    ) -> Result:
+        """The result; "optimal" only if the gap is within the tolerance."""
+        progress = self.progress
+        if progress.bound - progress.value <= allowed_gap(progress.value):
+            status = Status.OPTIMAL
+        elif status is Status.OPTIMAL:
+            # The solver stopped at the requested gap, or at its own tolerances.
+            status = Status.FEASIBLE
+        return progress.result(
+            score,
+            status,
+            engine=engine,
+            bound=progress.bound,
+            tolerance=TOLERANCE,
+            solver=solver or f"HiGHS {highspy.Highs().version()}",  # type: ignore[no-untyped-call]
+            nodes=progress.nodes,
+            warm_start=self._warm_start(start_accepted),
+        )
+
+    def _warm_start(self, accepted: bool | None) -> WarmStart | None:
+        if self._start_value is None:
+            return None
+        gain = self.progress.value - self._start_value
+        return WarmStart(self.run.start_source, self._start_value, accepted, gain)

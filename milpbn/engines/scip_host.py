@@ -1,12 +1,11 @@
-"""SCIP as a host for the cut oracle: its tree, branching and conflict analysis, our cuts.
+"""SCIP as a host for the cut oracle: SCIP's tree, branching and conflict analysis, milpbn's cuts.
 
-A second opinion on every optimum, from a solver that shares nothing with the default host
-but the oracle. A constraint handler separates concave cuts and cluster rows, and judges
-integer points by their true score and acyclicity; a heuristic brings what local search makes
-of the relaxation's points. Columns for joined pairs, on which the default host gains so much by
-branching, were measured to bring SCIP nothing.
+It confirms optima independently: the two hosts have only the oracle and the local search in
+common. A constraint handler separates concave cuts and cluster rows, and checks integer points
+by their true score and acyclicity; a heuristic runs local search from the relaxation's points.
+Columns for joined pairs, which help the default host a lot in branching, did not help SCIP.
 
-Needs the extra ``milpbn[scip]``.
+Requires the extra ``milpbn[scip]``.
 """
 
 from __future__ import annotations
@@ -15,24 +14,22 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from milpbn._types import FloatArray
+from milpbn.anytime.progress import Progress
 from milpbn.clock import OutOfTime
 from milpbn.engines.cuts.oracle import CutOracle
 from milpbn.engines.primal import Primal
 from milpbn.errors import OptionError
 from milpbn.scores import Objective
-from milpbn.search.progress import Progress
 
-FloatArray = npt.NDArray[np.float64]
-
-# SCIP's tolerance on rows; its bound is lifted by what this can hide in the heights.
+# SCIP's tolerance on rows; its bound is raised by the error that this allows in the heights.
 _FEASIBILITY = 1e-9
-_NOT_INSTALLED = "the host scip needs PySCIPOpt: pip install 'milpbn[scip]'"
+_NOT_INSTALLED = "the host scip requires PySCIPOpt: pip install 'milpbn[scip]'"
 
 
 def scip_version() -> str:
-    """The version of SCIP, or an error that says how to install it."""
+    """The version of SCIP; raises if it is not installed."""
     try:
         from pyscipopt import Model
     except ImportError:
@@ -46,9 +43,9 @@ class ScipHost:
     Parameters
     ----------
     objective, progress
-        What is maximised, and the record with a first structure in it.
+        The objective to maximise, and the record, which has a first structure.
     gap, seed
-        The gap at which to stop, and the seed of SCIP's permutations.
+        The gap at which to stop, and SCIP's random seed.
     """
 
     def __init__(self, objective: Objective, progress: Progress, gap: float, seed: int) -> None:
@@ -61,8 +58,7 @@ class ScipHost:
         self.model: Any = Model("structure")
         self.failure: BaseException | None = None
         self._set_parameters(gap, seed)
-        self._add_columns()
-        self._add_rows()
+        self._add_columns_and_rows()
         self._include_plugins()
 
     def _set_parameters(self, gap: float, seed: int) -> None:
@@ -81,7 +77,9 @@ class ScipHost:
         }.items():
             model.setParam(name, value)
 
-    def _add_columns(self) -> None:
+    def _add_columns_and_rows(self) -> None:
+        from pyscipopt import quicksum
+
         model, oracle = self.model, self.oracle
         self.eta = [
             model.addVar(f"eta{f}", vtype="B", obj=float(cost))
@@ -93,13 +91,8 @@ class ScipHost:
             for g, (a, b) in enumerate(zip(low, high, strict=True))
         ]
         model.setMaximize()
-
-    def _add_rows(self) -> None:
-        from pyscipopt import quicksum
-
-        model, space = self.model, self.oracle.space
-        for i in range(space.n_variables):
-            model.addCons(quicksum(self.eta[f] for f in space.of(i)) == 1)
+        for i in range(oracle.space.n_variables):
+            model.addCons(quicksum(self.eta[f] for f in oracle.space.of(i)) == 1)
 
     def _include_plugins(self) -> None:
         handler, heuristic, watcher = _plugins(self)
@@ -116,10 +109,10 @@ class ScipHost:
         )
         model.addPyCons(model.createCons(handler, "structure"))
         model.includeHeur(heuristic, "climb", "local search from the relaxation", "c", freq=1)
-        model.includeEventhdlr(watcher, "bound", "tells the bound")
+        model.includeEventhdlr(watcher, "bound", "reports the bound")
 
     def run(self) -> None:
-        """Solve; structures and bounds go to the record."""
+        """Solve; report structures and bounds to the record."""
         progress, model = self.progress, self.model
         self.primal.search_at_root()
         remaining = progress.clock.remaining
@@ -134,7 +127,7 @@ class ScipHost:
             raise OutOfTime
 
     def tell_bound(self) -> None:
-        """SCIP's bound, lifted by what its tolerance can hide in the heights."""
+        """Report SCIP's bound, raised by the error that its tolerance allows in the heights."""
         bound = self.model.getDualbound()
         if abs(bound) < 1e19:
             slack = _FEASIBILITY * (1.0 + sum(abs(h) for h in self.oracle.height_bounds[1]))
@@ -142,7 +135,7 @@ class ScipHost:
             self.progress.improve_bound(bound + slack, nodes, "SCIP")
 
     def guarded(self, call: Callable[[], Any], otherwise: Any) -> Any:
-        """Run a callback; an exception ends SCIP's search and is raised after it."""
+        """Run a callback; an exception stops SCIP and is raised after the search."""
         if self.failure is not None:
             return otherwise
         try:
@@ -153,13 +146,13 @@ class ScipHost:
             return otherwise
 
     def point(self, solution: Any) -> tuple[FloatArray, FloatArray]:
-        """(eta, heights) of a solution; None stands for the linear program's."""
+        """(eta, heights) of a solution, or of the current linear program for None."""
         value = self.model.getSolVal
         eta = np.array([value(solution, v) for v in self.eta])
         return eta, np.array([value(solution, v) for v in self.heights])
 
     def is_feasible(self, solution: Any) -> bool:
-        """Whether an integer solution is acyclic and promises no more than its true score."""
+        """Whether an integer solution is acyclic and its heights do not exceed its true score."""
         eta, heights = self.point(solution)
         families = self.oracle.structure_at(eta)
         if families is None:
@@ -171,50 +164,43 @@ class ScipHost:
         concave = self.oracle.concave
         if concave is None:
             return []
-        # Above SCIP's own tolerance, or a cut that it calls satisfied would come for ever.
+        # Above SCIP's own tolerance: a cut that SCIP regards as satisfied would be added for ever.
         slack = 1e-6 * np.maximum(1.0, np.abs(heights))
         cuts, _ = concave.violated_cuts(eta, eta, heights - slack)
         return cuts
 
     def separate(self, force: bool) -> bool:
-        """Add violated rows at the linear program's point; whether there were any."""
+        """Add violated rows at the linear program's point; returns whether there were any."""
         self.progress.clock.checkpoint()
         eta, heights = self.point(None)
         cuts = self._violated(eta, heights)
         for cut in cuts:
-            row = self._row(cut.constant(self.oracle.gamma))
-            used = np.flatnonzero(cut.coefficients)
-            for f in used:
-                self.model.addVarToRow(row, self.eta[f], -float(cut.coefficients[f]))
-            self.model.addVarToRow(row, self.heights[cut.group], 1.0)
-            self._finish(row, force)
+            terms = [(self.eta[f], -cut.coefficients[f]) for f in np.flatnonzero(cut.coefficients)]
+            terms.append((self.heights[cut.group], 1.0))
+            self._add_cut(terms, cut.constant(self.oracle.gamma), force)
         clusters = self.oracle.violated_clusters(eta)
         for cluster in clusters:
             families, sign, rhs = self.oracle.clusters.inequality(cluster)
-            row = self._row(rhs)
-            for f in families:
-                self.model.addVarToRow(row, self.eta[f], sign)
-            self._finish(row, force)
+            self._add_cut([(self.eta[f], sign) for f in families], rhs, force)
         return bool(cuts or clusters)
 
-    def _row(self, rhs: float) -> Any:
+    def _add_cut(self, terms: list[tuple[Any, float]], rhs: float, force: bool) -> None:
         row = self.model.createEmptyRowUnspec(lhs=None, rhs=rhs, local=False)
         self.model.cacheRowExtensions(row)
-        return row
-
-    def _finish(self, row: Any, force: bool) -> None:
+        for variable, coefficient in terms:
+            self.model.addVarToRow(row, variable, float(coefficient))
         self.model.flushRowExtensions(row)
         self.model.addCut(row, forcecut=force)
         self.model.releaseRow(row)
 
     def climb(self) -> bool:
-        """Local search from the linear program's point; whether SCIP took something better."""
+        """Local search from the linear program's point; whether SCIP accepted a better solution."""
         before = self.progress.value
         self.primal.improve(self.point(None)[0])
         return self.progress.value > before and self._offer()
 
     def _offer(self) -> bool:
-        """Give SCIP the best structure so far."""
+        """Pass the best structure so far to SCIP."""
         assert self.progress.families is not None
         eta = self.oracle.vertex(self.progress.families)
         solution = self.model.createSol()
@@ -228,41 +214,37 @@ class ScipHost:
 
 
 def _plugins(host: ScipHost) -> tuple[Any, Any, Any]:
-    """The three plug-ins; made here because their base classes come with the extra."""
+    """The three plug-ins; defined in a function because their base classes come with the extra."""
     import pyscipopt
 
     scip: Any = pyscipopt
     outcome = scip.SCIP_RESULT
 
     class Handler(scip.Conshdlr):  # type: ignore[misc]
-        def conssepalp(self, constraints: Any, nusefulconss: int) -> dict[str, Any]:
+        def conssepalp(self, *args: Any) -> dict[str, Any]:
             found = host.guarded(lambda: host.separate(force=False), False)
             return {"result": outcome.SEPARATED if found else outcome.DIDNOTFIND}
 
-        def consenfolp(
-            self, constraints: Any, nusefulconss: int, solinfeasible: bool
-        ) -> dict[str, Any]:
+        def consenfolp(self, *args: Any) -> dict[str, Any]:
             found = host.guarded(lambda: host.separate(force=True), False)
             return {"result": outcome.SEPARATED if found else outcome.FEASIBLE}
 
-        def consenfops(
-            self, constraints: Any, nusefulconss: int, solinfeasible: bool, objinfeasible: bool
-        ) -> dict[str, Any]:
+        def consenfops(self, *args: Any) -> dict[str, Any]:
             return self._verdict(None)
 
         def conscheck(self, constraints: Any, solution: Any, *args: Any) -> dict[str, Any]:
             return self._verdict(solution)
 
         def _verdict(self, solution: Any) -> dict[str, Any]:
-            right = host.guarded(lambda: host.is_feasible(solution), False)
-            return {"result": outcome.FEASIBLE if right else outcome.INFEASIBLE}
+            feasible = host.guarded(lambda: host.is_feasible(solution), False)
+            return {"result": outcome.FEASIBLE if feasible else outcome.INFEASIBLE}
 
         def conslock(self, constraint: Any, locktype: int, nlockspos: int, nlocksneg: int) -> None:
             for v in (*host.eta, *host.heights):
                 self.model.addVarLocks(v, nlockspos + nlocksneg, nlockspos + nlocksneg)
 
     class Climb(scip.Heur):  # type: ignore[misc]
-        def heurexec(self, heurtiming: int, nodeinfeasible: bool) -> dict[str, Any]:
+        def heurexec(self, *args: Any) -> dict[str, Any]:
             found = host.guarded(host.climb, False)
             return {"result": outcome.FOUNDSOL if found else outcome.DIDNOTFIND}
 

@@ -1,10 +1,9 @@
-"""The tree of a branch-and-cut: open nodes, the bound of all of them, and who works on which.
+"""The branch-and-cut tree: open nodes, their common bound, and the nodes being processed.
 
 A node is a set of families that are still allowed and a set of pairs that must be joined.
-Workers take nodes, close or split them (:mod:`milpbn.engines.worker`), and give children
-back. All of Python's part runs under one lock; a worker lets go of it while its linear
-program is solved, so that two workers keep two cores busy. With one worker the run is
-deterministic.
+Workers take nodes, close or split them (:mod:`milpbn.engines.worker`), and return children.
+All Python code runs under one lock. A worker releases it while its linear program is solved,
+so that two workers use two cores. With one worker the run is deterministic.
 """
 
 from __future__ import annotations
@@ -17,18 +16,16 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
+from milpbn._types import BoolArray
+from milpbn.anytime.progress import Progress, allowed_gap
 from milpbn.clock import OutOfTime
-from milpbn.engines.cuts.clusters import Edge
-from milpbn.search.progress import Progress, allowed_gap
+from milpbn.engines.rows import Edge
 
-# The better child is taken up at once if what is left below it is worth so many branchings at
-# most, and if it is no further below the best open node than this share of the gap.
+# The better child is processed at once if about this many branchings or fewer will close it,
+# and if it is no further below the best open node than this share of the gap.
 _NEAR_END = 30
 _NEAR_TOP = 0.25
-
-BoolArray = npt.NDArray[np.bool_]
 
 Candidate = Edge | int
 """What can be branched on: a pair of variables, or a family."""
@@ -36,7 +33,7 @@ Candidate = Edge | int
 
 @dataclass(frozen=True)
 class Origin:
-    """The branching that made a node: on what, which side, how far, from which bound."""
+    """The branching that created a node: candidate, side, distance, and the parent's bound."""
 
     candidate: Candidate
     side: int
@@ -60,23 +57,23 @@ class Node:
 
     @property
     def fall(self) -> float | None:
-        """What the branching brought once the node's own cuts are in; None if nothing is left."""
+        """The fall of the bound from parent to node; None if the node is empty."""
         if self.origin is None or not np.isfinite(self.bound):
             return None
         return max(self.origin.bound - self.bound, 0.0)
 
 
 class Tree:
-    """Open nodes, and what is known about all structures.
+    """Open nodes, and the bound on all structures.
 
     Parameters
     ----------
     progress
         The best structure and bound so far.
     gap
-        The relative gap at which the search may stop.
+        Relative gap at which to stop.
     n_families
-        Of the root, which allows them all. It is open, and being worked on, from the beginning.
+        Number of families. The root allows all of them; it is being processed from the start.
     """
 
     def __init__(self, progress: Progress, gap: float, n_families: int) -> None:
@@ -95,17 +92,17 @@ class Tree:
 
     @property
     def cutoff(self) -> float:
-        """Nothing at or below this is worth looking at."""
+        """Nodes whose bound is not above this are discarded."""
         return self.progress.value + 0.5 * allowed_gap(self.progress.value)
 
     def settle(self, bound: float) -> None:
-        """Note that something was cut away which could have scored up to `bound`."""
+        """Record that structures scoring up to `bound` have been discarded."""
         self._settled = max(self._settled, bound)
 
     def report(self) -> None:
-        """The bound of the whole tree: open nodes, and what was cut away."""
+        """Report the bound of the whole tree: open nodes, and what has been discarded."""
         if self._failure is not None:
-            return  # a worker that failed may have held a node
+            return  # the node of a worker that failed may be lost
         open_bounds = [n.bound for n in self._active]
         if self._heap:
             open_bounds.append(self._heap[0].bound)
@@ -113,14 +110,14 @@ class Tree:
         self.progress.improve_bound(bound, self.count, "branch-and-cut")
 
     def close(self, node: Node, children: list[Node]) -> Node | None:
-        """Replace a node by its children; the better one is returned to go on with."""
+        """Replace a node by its children; returns the better one if it should be processed next."""
         self._active.remove(node)
         if node.fall is not None:
             self._falls += node.fall
             self._branchings += 1
         if not children:
             self.settle(node.bound)
-        hopeful = []
+        kept = []
         for child in children:
             child.bound = min(child.bound, node.bound)
             if child.bound <= self.cutoff:
@@ -129,22 +126,21 @@ class Tree:
                 self._made += 1
                 child.number = self._made
                 child.__post_init__()
-                hopeful.append(child)
-        # Plunge into the more promising child, keep the other for later.
-        hopeful.sort(reverse=True)
-        best = hopeful.pop() if hopeful and self._is_worth_a_plunge(hopeful[-1].bound) else None
-        for child in hopeful:
+                kept.append(child)
+        kept.sort(reverse=True)
+        best = kept.pop() if kept and self._should_plunge(kept[-1].bound) else None
+        for child in kept:
             heapq.heappush(self._heap, child)
         if best is not None:
             self._active.append(best)
         self._changed.notify_all()
         return best
 
-    def _is_worth_a_plunge(self, bound: float) -> bool:
-        """Whether to go on below a node while the program is still warm.
+    def _should_plunge(self, bound: float) -> bool:
+        """Whether to continue with a child, from the last basis, rather than with the best node.
 
-        Far from the end, or far below the best open node, that only leaves better nodes
-        waiting, and their bound is that of the tree.
+        Far from the end, or far below the best open node, this would only delay better nodes,
+        and the bound of the tree is theirs.
         """
         left = bound - self.cutoff
         others = [n.bound for n in (*self._active, *self._heap[:1])]
@@ -153,13 +149,13 @@ class Tree:
         return near_top and left * self._branchings <= _NEAR_END * self._falls
 
     def done(self) -> bool:
-        """Whether the gap that was asked for is reached, or a worker has failed."""
+        """Whether the requested gap is reached, or a worker has failed."""
         gap = self.progress.bound - self.progress.value
         allowed = max(self.gap * abs(self.progress.value), allowed_gap(self.progress.value))
         return gap <= allowed or self._failure is not None
 
     def next(self, node: Node | None) -> Node | None:
-        """The node to work on: `node` itself, else the best open one; None when all is done."""
+        """The next node: `node` itself, else the best open one; None if the search is over."""
         while True:
             self.report()
             if self.done():
@@ -176,13 +172,13 @@ class Tree:
             elif not self._active:
                 return None
             else:
-                # Another worker may still bring children.
+                # Another worker may still add children.
                 self._changed.wait(0.1)
                 self.progress.clock.checkpoint()
 
     @contextmanager
     def unlocked(self) -> Iterator[None]:
-        """Let another worker go on meanwhile."""
+        """Release the lock for other workers."""
         self._changed.release()
         try:
             yield
@@ -190,31 +186,31 @@ class Tree:
             self._changed.acquire()
 
     def run(self, first: Callable[[], object], others: Sequence[Callable[[], object]]) -> None:
-        """Run the workers until one has nothing left: then none has."""
+        """Run the workers until one finds no node left, which ends the search for all."""
         if not others:
             with self._changed:
                 first()
             return
-        # This thread only waits. Ctrl-C comes here, and a worker that it hit between two steps
-        # could leave the lock, or a node, in nobody's hands. An interrupted Thread.join takes
-        # the thread for dead (CPython 3.11), so workers say themselves when they are gone.
-        waiting, begun = [first, *others], []
+        # This thread only waits, because Ctrl-C arrives here: in a worker it could come between
+        # two steps and leave the lock held or a node lost. An interrupted Thread.join regards the
+        # thread as finished (CPython 3.11), so each worker sets an event when it ends.
+        waiting, started = [first, *others], []
         while True:
             try:
                 while waiting and self._failure is None:
-                    gone = threading.Event()
-                    work = partial(self._guarded, waiting.pop(0), gone)
+                    finished = threading.Event()
+                    work = partial(self._guarded, waiting.pop(0), finished)
                     threading.Thread(target=work, daemon=True).start()
-                    begun.append(gone)
-                for gone in begun:
-                    gone.wait()
+                    started.append(finished)
+                for finished in started:
+                    finished.wait()
                 break
             except BaseException as error:
                 self._fail(error)
         if self._failure is not None:
             raise self._failure
 
-    def _guarded(self, work: Callable[[], object], gone: threading.Event) -> None:
+    def _guarded(self, work: Callable[[], object], finished: threading.Event) -> None:
         with self._changed:
             try:
                 work()
@@ -223,15 +219,15 @@ class Tree:
                 if not (self._ended and isinstance(error, OutOfTime)):
                     self._fail(error)
             self._changed.notify_all()
-        gone.set()
+        finished.set()
 
     def _fail(self, error: BaseException) -> None:
-        # Others that are stopped for it end as if time were over; the reason comes first.
+        # The other workers then end with OutOfTime, which must not replace the cause.
         if self._failure is None or isinstance(self._failure, OutOfTime):
             self._failure = error
 
     def checkpoint(self) -> None:
-        """Raise where the time is over, all is done, or another worker has failed."""
+        """Raise if the time is over, the search has ended, or a worker has failed."""
         if self._ended or self._failure is not None:
             raise OutOfTime
         self.progress.clock.checkpoint()

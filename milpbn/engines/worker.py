@@ -1,8 +1,8 @@
-"""What happens at a node: solve the relaxation, fix families, add cuts, branch.
+"""Processing a node: solve the relaxation, fix families, add cuts, branch.
 
-Bounds are Lagrangian and do not rest on the solver's tolerances; every family whose forced
-choice falls below the incumbent is taken out of the node. Integer points are judged by
-their true score and true acyclicity, never by the relaxation's value.
+Bounds are Lagrangian and do not depend on the solver's tolerances. A family is removed from
+the node if no structure with it can be better than the incumbent. Integer points are judged
+by their true score and acyclicity, never by the relaxation's value.
 """
 
 from __future__ import annotations
@@ -10,47 +10,46 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import Families, FloatArray
 from milpbn.engines.branching import Brancher
-from milpbn.engines.cuts.oracle import CutOracle, Families
-from milpbn.engines.cuts.relaxation import Point, Relaxation
+from milpbn.engines.cuts.oracle import CutOracle
 from milpbn.engines.primal import Primal
+from milpbn.engines.relaxation import Relaxation, RelaxationPoint
 from milpbn.engines.tree import Node, Tree
 from milpbn.families.candidates import CLASS
 
-FloatArray = npt.NDArray[np.float64]
-
 # A cut must be violated by this fraction of the objective to be worth a row.
 _CUT_VIOLATION = 1e-7
-# Solves that a cut may be slack before it is dropped.
+# A cut is dropped after it was slack in this many solves.
 _PATIENCE_WITH_CUTS = 12
-# How far the first separation point of a round lies from the best point to the LP's.
+# Where the first separation point of a round lies: 0 is the best point so far, 1 the LP's.
 _IN_OUT = 0.4
-# A round that lowers the bound by less than this share of the open gap is the node's last.
-_PAYING = 0.01
-_ROUNDS_A_NODE = 12
+# A node's last round is one that lowers the bound by less than this share of the open gap.
+_WORTHWHILE = 0.01
+_ROUNDS_PER_NODE = 12
 _ROUNDS_AT_ROOT = 400
-# Rounds for a feature as a parent of the class, and features tried in vain before the others
-# are left alone. A trial pays if it takes this share of the gap away.
-_ROUNDS_A_PROBE = 4
-_PROBES_IN_VAIN = 8
-_WORTH_A_PART = 0.25
+# Rounds per feature tried as a parent of the class, and how many features may be tried without
+# success. A trial is a success if it closes this share of the gap.
+_ROUNDS_PER_PROBE = 4
+_FAILED_PROBES = 8
+_PROBE_SUCCESS = 0.25
 
 
 class Worker:
-    """Works on one node after the other, with a relaxation of its own.
+    """Processes nodes one after the other, with its own relaxation.
 
     Parameters
     ----------
     tree
-        Where nodes come from and go to.
+        The open nodes, shared by all workers.
     oracle
         Cuts and true scores.
     relaxation
         The linear program.
     brancher
-        Chooses what to branch on; its knowledge is shared by all workers.
+        Chooses what to branch on; its pseudo-costs are shared by all workers.
     primal
-        Makes structures from points.
+        Finds structures near the relaxation's points.
     """
 
     def __init__(
@@ -74,13 +73,13 @@ class Worker:
         return self.tree.cutoff
 
     def start(self) -> Node | None:
-        """Close or branch the root; the node to go on with."""
+        """Process the root; returns the node to process next."""
         root = self.tree.root
         point = self.close_root(root)
         return self.tree.close(root, self.children_of_root(root, point))
 
     def work(self, node: Node | None) -> None:
-        """Work on a node and on whatever comes after it."""
+        """Process a node and all that follow, until the tree has none left."""
         while node is not None:
             nodes = self.tree.count
             with self.tree.unlocked():
@@ -89,16 +88,17 @@ class Worker:
             self.brancher.learn(node)
             node = self.tree.next(self.tree.close(node, self.children(node, point)))
 
-    def children(self, node: Node, point: Point | None) -> list[Node]:
-        """Two nodes in place of one, or none if nothing better can be inside."""
+    def children(self, node: Node, point: RelaxationPoint | None) -> list[Node]:
+        """Two children, or none if the node cannot contain a better structure."""
         if point is None or node.bound <= self.cutoff:
             return []
         return self.brancher.children(self.relaxation, node, point, self.cutoff)
 
-    def close_root(self, node: Node) -> Point | None:
-        """The root: stabilised cuts until the bound is that of all possible cuts."""
+    def close_root(self, node: Node) -> RelaxationPoint | None:
+        """Add stabilised cuts to the root until no cut is violated."""
         center = None
         if self.oracle.concave is not None:
+            assert self.tree.progress.families is not None
             center = self.oracle.vertex(self.tree.progress.families)
             self.relaxation.add_cuts(self.oracle.concave.cuts(center))
         point = self.rounds(node, center, _ROUNDS_AT_ROOT, patient=True)
@@ -108,31 +108,31 @@ class Worker:
             self.primal.search_at_root()
         return point
 
-    def children_of_root(self, root: Node, point: Point | None) -> list[Node]:
-        """As `children`, once it is known what parents of the class would cost."""
+    def children_of_root(self, root: Node, point: RelaxationPoint | None) -> list[Node]:
+        """The children of the root, after probing what parents of the class would cost."""
         if self.oracle.concave is None or point is None or root.bound <= self.cutoff:
             return self.children(root, point)
         families = int(root.allowed.sum())
         best = self.probe_class_parents(root)
         bare, others = self._class_families(root)
-        if len(bare) and len(others) and self._pays(root, best):
+        if len(bare) and len(others) and self._is_success(root, best):
             return [
                 self._with_class_families(root, others, best),
                 self._with_class_families(root, bare, root.bound),
             ]
         if int(root.allowed.sum()) < families:
             self.relaxation.restrict(root.allowed)
-            point = self.rounds(root, None, _ROUNDS_A_NODE)
+            point = self.rounds(root, None, _ROUNDS_PER_NODE)
         return self.children(root, point)
 
     def probe_class_parents(self, root: Node) -> float:
-        """Try features as parents of the class, and take out what is hopeless.
+        """Try each feature as a parent of the class, and remove families that cannot be optimal.
 
-        A parent of the class cannot be its child, so most features lose much. Together the
-        families of the class hide this in a fraction of each. Returns a bound on structures
-        whose class has parents; after many trials in vain that is the root's.
+        A parent of the class cannot be its child, which costs most features much of their
+        score. The relaxation hides this by taking a fraction of many families of the class.
+        Returns a bound on structures whose class has parents; the root's after many failures.
         """
-        best, in_vain = -np.inf, 0
+        best, failures = -np.inf, 0
         for feature in range(1, self.space.n_variables):
             _, others = self._class_families(root)
             families = others[self.space.contains[others, feature]]
@@ -140,24 +140,24 @@ class Worker:
                 continue
             trial = self._with_class_families(root, families, root.bound)
             self.relaxation.restrict(trial.allowed)
-            self.rounds(trial, None, _ROUNDS_A_PROBE)
+            self.rounds(trial, None, _ROUNDS_PER_PROBE)
             if trial.bound <= self.cutoff:
                 self.tree.settle(trial.bound)
                 root.allowed[families] = False
                 continue
             root.allowed[families[~trial.allowed[families]]] = False
             best = max(best, trial.bound)
-            in_vain += not self._pays(root, trial.bound)
-            if in_vain > _PROBES_IN_VAIN:
+            failures += not self._is_success(root, trial.bound)
+            if failures > _FAILED_PROBES:
                 return root.bound
         return best
 
-    def _pays(self, root: Node, bound: float) -> bool:
-        """Whether a part of the root that has this bound can wait for a long time."""
-        return root.bound - bound >= _WORTH_A_PART * (root.bound - self.cutoff)
+    def _is_success(self, root: Node, bound: float) -> bool:
+        """Whether a part of the root with this bound is far enough below the root's."""
+        return root.bound - bound >= _PROBE_SUCCESS * (root.bound - self.cutoff)
 
     def _class_families(self, node: Node) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """The class's families that are allowed: without parents, and with some."""
+        """The allowed families of the class: without parents, and with parents."""
         own = self.space.of(CLASS)
         allowed = own.start + np.flatnonzero(node.allowed[own.start : own.stop])
         with_parents = self.space.contains[allowed].any(axis=1)
@@ -173,19 +173,19 @@ class Worker:
         allowed[families] = True
         return Node(bound, 0, allowed)
 
-    def process(self, node: Node) -> Point | None:
-        """A node: a few rounds of cuts, as long as they pay."""
+    def process(self, node: Node) -> RelaxationPoint | None:
+        """Process a node: a few rounds of cuts, as long as they are worthwhile."""
         self.relaxation.restrict(node.allowed, node.edges)
-        point = self.rounds(node, None, _ROUNDS_A_NODE)
+        point = self.rounds(node, None, _ROUNDS_PER_NODE)
         self.relaxation.purge(_PATIENCE_WITH_CUTS)
         return point
 
     def rounds(
         self, node: Node, center: FloatArray | None, limit: int, patient: bool = False
-    ) -> Point | None:
-        """Solve, fix, separate, again; the node's bound falls, its families get fewer.
+    ) -> RelaxationPoint | None:
+        """Solve, fix families and add cuts, repeatedly; lowers the bound of the node.
 
-        With `patient`, until no cut is left, and not only as long as cuts pay.
+        With `patient`, until no cut is violated, not only as long as cuts are worthwhile.
         """
         best_height = -np.inf
         for k in range(limit):
@@ -205,7 +205,7 @@ class Worker:
                 self.tree.report()
             if self.is_settled_integer(node, point):
                 return None
-            added = self.add_clusters(point)
+            added = self.relaxation.add_clusters(self.oracle.violated_clusters(point.eta))
             if center is not None:
                 center, best_height, n = self.add_stabilised(point, center, best_height)
             else:
@@ -214,24 +214,24 @@ class Worker:
                 n = self.add_hidden_clusters(point)
             if added + n == 0:
                 return point
-            small = before - node.bound < _PAYING * (node.bound - self.cutoff)
+            small = before - node.bound < _WORTHWHILE * (node.bound - self.cutoff)
             if not patient and k >= 2 and small:
                 return point
             if patient:
                 self.relaxation.purge(_PATIENCE_WITH_CUTS)
         return point
 
-    def fix(self, node: Node, point: Point) -> None:
-        """Take out the families whose forced choice falls to the cutoff."""
+    def fix(self, node: Node, point: RelaxationPoint) -> None:
+        """Remove the families whose choice lowers the bound to the cutoff."""
         forced = point.bound - point.loss
-        hopeless = node.allowed & (forced <= self.cutoff)
-        if hopeless.any():
-            self.tree.settle(float(forced[hopeless].max()))
-            node.allowed = node.allowed & ~hopeless
+        removed = node.allowed & (forced <= self.cutoff)
+        if removed.any():
+            self.tree.settle(float(forced[removed].max()))
+            node.allowed = node.allowed & ~removed
             self.relaxation.restrict(node.allowed, node.edges)
 
-    def is_settled_integer(self, node: Node, point: Point) -> bool:
-        """Whether the point is a structure that scores what the relaxation promises."""
+    def is_settled_integer(self, node: Node, point: RelaxationPoint) -> bool:
+        """Whether the node is closed by a structure: its last choice, or the relaxation's point."""
         left = self.oracle.choice_at(node.allowed.astype(np.float64))
         if left is not None:
             self.settle_last(node, left)
@@ -243,26 +243,21 @@ class Worker:
         return node.bound <= self.cutoff
 
     def settle_last(self, node: Node, families: Families) -> None:
-        """One choice is left in the node: it is a structure, or there is none."""
+        """Close a node with a single choice left, which is a structure unless it is cyclic."""
         if self.oracle.clusters.cycle(families) is not None:
             node.bound = -np.inf
             return
         self.tree.progress.incumbent(families, "relaxation")
         node.bound = min(node.bound, self.oracle.objective.value(families))
 
-    def add_clusters(self, point: Point) -> int:
-        """Violated cluster rows; an integer point is checked for cycles exactly."""
-        return self.relaxation.add_clusters(self.oracle.violated_clusters(point.eta))
-
-    def add_hidden_clusters(self, point: Point) -> int:
-        """Cluster rows that only an integer program finds; none where separation is exact."""
+    def add_hidden_clusters(self, point: RelaxationPoint) -> int:
+        """Add cluster rows that only an integer program finds; returns how many."""
         seconds = self.tree.progress.clock.remaining
-        return self.relaxation.add_clusters(
-            self.oracle.clusters.separate_exactly(point.eta, seconds)
-        )
+        found = self.oracle.clusters.separate_exactly(point.eta, seconds)
+        return self.relaxation.add_clusters(found)
 
-    def add_cuts(self, point: Point, at: FloatArray) -> tuple[int, float]:
-        """Cuts at a point where they cut the relaxation's solution off; and the height there."""
+    def add_cuts(self, point: RelaxationPoint, at: FloatArray) -> tuple[int, float]:
+        """Add cuts at `at` that the point violates; returns how many, and the score at `at`."""
         concave = self.oracle.concave
         if concave is None:
             return 0, -np.inf
@@ -272,9 +267,9 @@ class Worker:
         return len(cuts), float(values.sum())
 
     def add_stabilised(
-        self, point: Point, center: FloatArray, best_height: float
+        self, point: RelaxationPoint, center: FloatArray, best_height: float
     ) -> tuple[FloatArray, float, int]:
-        """Cuts between the best point so far and the relaxation's, then at the latter."""
+        """Add cuts between the best point so far and the relaxation's, or else at the latter."""
         between = _IN_OUT * point.eta + (1 - _IN_OUT) * center
         added, height = self.add_cuts(point, between)
         if height > best_height:

@@ -1,8 +1,11 @@
 """What a fold's predictions are worth, and what all folds together say.
 
-Intervals are those of the exact paper (Mitchell, 1997): for one test set the normal
-approximation of the binomial, ``1.96 sqrt(a (1 - a) / n)``; for k folds Student's t with
+Intervals are those of Peharz & Pernkopf (2012), after Mitchell (1997): for one test set the
+normal approximation of the binomial, ``1.96 sqrt(a (1 - a) / n)``; for k folds Student's t with
 k - 1 degrees of freedom on the accuracies of the folds.
+
+With several class variables a row is correct if all of them are predicted (exact match); the
+Hamming score is the share of single values that are right.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm, t
 
-FloatArray = npt.NDArray[np.float64]
+from milpbn._types import FloatArray
 
 _CONFIDENCE = 0.95
 
@@ -29,20 +32,29 @@ class Measures:
     rows
         How many rows were tested.
     correct
-        Rows whose class was predicted.
+        Rows whose class was predicted; with several class variables, rows in which all were.
     log_likelihood
-        Sum of log P(class | features) over rows whose class occurs in the training rows.
+        Sum of log P(class | features) over rows whose class occurs in the training rows; None
+        where no probabilities were measured.
     brier
-        Sum of squared differences between the probabilities and the truth.
+        Sum of squared differences between the probabilities and the truth, or None.
     unknown
         Rows whose class never occurs in the training rows: errors, without likelihood.
+    hamming
+        Share of single class values that are right; None with one class variable.
     """
 
     rows: int
     correct: int
-    log_likelihood: float
-    brier: float
+    log_likelihood: float | None = None
+    brier: float | None = None
     unknown: int = 0
+    hamming: float | None = None
+
+    @property
+    def accuracy(self) -> float:
+        """Share of rows that are correct."""
+        return self.correct / self.rows
 
 
 def measure(classes: npt.NDArray[Any], proba: FloatArray, truth: npt.NDArray[Any]) -> Measures:
@@ -52,7 +64,7 @@ def measure(classes: npt.NDArray[Any], proba: FloatArray, truth: npt.NDArray[Any
     --------
     >>> proba = np.array([[0.5, 0.5], [0.25, 0.75], [1.0, 0.0]])
     >>> measure(np.array(["a", "b"]), proba, np.array(["a", "b", "c"]))
-    Measures(rows=3, correct=2, log_likelihood=-0.98082925..., brier=2.625, unknown=1)
+    Measures(rows=3, correct=2, log_likelihood=-0.98082925..., brier=2.625, unknown=1, hamming=None)
     """
     place = {label: k for k, label in enumerate(classes.tolist())}
     codes = np.array([place.get(label, -1) for label in truth.tolist()], dtype=np.intp)
@@ -76,11 +88,11 @@ def accuracy_interval(folds: Sequence[Measures]) -> tuple[float, float]:
 
     Examples
     --------
-    >>> mean, half = accuracy_interval([Measures(1066, 931, 0.0, 0.0)])
+    >>> mean, half = accuracy_interval([Measures(1066, 931)])
     >>> round(100 * mean, 2), round(100 * half, 2)
     (87.34, 2.0)
     """
-    shares = np.array([m.correct / m.rows for m in folds])
+    shares = np.array([m.accuracy for m in folds])
     mean = float(shares.mean())
     quantile = (1 + _CONFIDENCE) / 2
     if len(folds) == 1:
@@ -89,12 +101,16 @@ def accuracy_interval(folds: Sequence[Measures]) -> tuple[float, float]:
     return mean, float(t.ppf(quantile, len(folds) - 1) * spread)
 
 
-def mean_log_likelihood(folds: Sequence[Measures]) -> float:
-    """Log-likelihood a row, over all rows whose class was known."""
+def mean_log_likelihood(folds: Sequence[Measures]) -> float | None:
+    """Log-likelihood per row, over all rows whose class was known."""
+    sums = [m.log_likelihood for m in folds if m.log_likelihood is not None]
+    if len(sums) < len(folds):
+        return None
     rows = sum(m.rows - m.unknown for m in folds)
-    return sum(m.log_likelihood for m in folds) / rows if rows else float("nan")
+    return sum(sums) / rows if rows else float("nan")
 
 
-def mean_brier(folds: Sequence[Measures]) -> float:
-    """Brier score a row: 0 is perfect, 2 the worst."""
-    return sum(m.brier for m in folds) / sum(m.rows for m in folds)
+def mean_brier(folds: Sequence[Measures]) -> float | None:
+    """Brier score per row: 0 is perfect, 2 the worst."""
+    sums = [m.brier for m in folds if m.brier is not None]
+    return sum(sums) / sum(m.rows for m in folds) if len(sums) == len(folds) else None

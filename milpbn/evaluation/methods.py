@@ -1,80 +1,169 @@
-"""From the name of a method to an estimator that an evaluation can fit."""
+"""From the name of a method to something that learns from the rows of a fold."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from sklearn.model_selection import GridSearchCV
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
 
+from milpbn.datasets.table import Table
 from milpbn.errors import OptionError
 from milpbn.estimators import BNClassifier
-from milpbn.evaluation.protocol import ValidationSplit
-from milpbn.learning import METHODS
-from milpbn.maximising import ENGINES, warm_starter
-from milpbn.network.rescore import scores_multinets
+from milpbn.evaluation.measures import Measures, measure
+from milpbn.evaluation.protocol import RowNumbers, ValidationSplit, part
+from milpbn.evaluation.records import Predictions
+from milpbn.learning.classifier import learn_classifier
+from milpbn.learning.maximise import warm_starter
+from milpbn.learning.model import Model
+from milpbn.learning.settings import make_settings
+from milpbn.mdc.metrics import exact_match_score, hamming_score
+from milpbn.network.multinet import Classifier
 from milpbn.parameters import make_parameters
-from milpbn.scores import MarginScore, make_score
-from milpbn.scores.base import DecomposableScore
+from milpbn.result import Result
+from milpbn.scores import MarginScore
 from milpbn.search.local_search import LocalSearch
 from milpbn.search.multinet import MULTINETS
 
 # Methods whose structure does not depend on score, margin or number of parents.
 _FIXED = ("nb", "tan-cmi", "tan-ear", *MULTINETS)
 
-# What the arguments `methods` and `parameters` say.
-_GIVEN = ("engine", "parameters")
+# Parameters of BNClassifier that the arguments `methods` and `parameters` or the table decide.
+_GIVEN = ("engine", "parameters", "categorical_features", "missing")
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A method with its parameter learner, ready to be cloned and fitted.
+class Learned:
+    """What a contender learned from the training rows of a fold.
+
+    Attributes
+    ----------
+    measure
+        Predicts test rows, which have these numbers in the whole table.
+    network, result
+        Structure with parameters, and how the structure was learned, if there is one.
+    selected
+        Hyper-parameters that validation chose.
+    """
+
+    measure: Callable[[Table, RowNumbers], tuple[Measures, Predictions | None]]
+    network: Classifier | None = None
+    result: Result | None = None
+    selected: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A method that an evaluation compares.
 
     Attributes
     ----------
     method, parameters
-        The labels in the table; `parameters` is empty for an estimator of one's own.
-    estimator
-        Unfitted.
-    grid
-        What validation on the training rows selects, and from which values.
+        Its label in the table, and how its parameters are learned (empty for classifiers that
+        are not milpbn's).
+    learn
+        Learns from all rows of a table, with a seed; an interrupted run raises
+        KeyboardInterrupt.
     """
 
     method: str
     parameters: str
-    estimator: Any
-    grid: dict[str, list[Any]] = field(default_factory=dict)
-
-    def with_selection(self, seed: int) -> Any:
-        """The estimator, inside a grid search where there is something to select."""
-        if not self.grid:
-            return self.estimator
-        return GridSearchCV(
-            self.estimator, self.grid, cv=ValidationSplit(seed), error_score="raise"
-        )
+    learn: Callable[[Table, int], Learned]
 
 
-class StoppableClassifier(BNClassifier):
-    """A classifier that passes Ctrl-C on: half a structure is no result of a fold."""
-
-    def fit(self, X: Any, y: Any) -> BNClassifier:
-        """See :class:`~milpbn.BNClassifier`."""
-        super().fit(X, y)
-        if "interrupted" in (self.result_.status, self.parameters_.ended):
-            raise KeyboardInterrupt
-        return self
+def _learn_network(
+    names: Mapping[str, Any], grid: Mapping[str, list[Any]], table: Table, seed: int
+) -> Learned:
+    """A method of milpbn with the settings `names`; validation selects values of `grid`."""
+    selected = _select(names, grid, table, seed) if grid else {}
+    model = _model(table, {**names, **selected})
+    return Learned(partial(_measure_model, model), model.network, model.result, selected)
 
 
-def candidates(
+def _select(
+    names: Mapping[str, Any], grid: Mapping[str, list[Any]], table: Table, seed: int
+) -> dict[str, Any]:
+    """The values with the best mean accuracy on validation rows; the first of equals."""
+    best, chosen = -1.0, {}
+    for values in ParameterGrid(grid):
+        shares = []
+        for train, held_out in ValidationSplit(seed).split(table.features, table.target):
+            model = _model(part(table, train), {**names, **values})
+            shares.append(_measure_model(model, part(table, held_out), held_out)[0].accuracy)
+        if np.mean(shares) > best:
+            best, chosen = float(np.mean(shares)), dict(values)
+    return chosen
+
+
+def _model(table: Table, names: Mapping[str, Any]) -> Model:
+    """The chain's model; half a structure is not a result of a fold."""
+    model = learn_classifier(table, make_settings(**names))
+    if "interrupted" in (model.result.status, model.parameters.ended):
+        raise KeyboardInterrupt
+    return model
+
+
+def _measure_model(
+    model: Model, test: Table, rows: RowNumbers
+) -> tuple[Measures, Predictions | None]:
+    classes = np.array(model.encoder.target.variable.states, dtype=object)
+    return _measure(classes, np.exp(model.log_posterior(test.features)), test, rows)
+
+
+def _learn_estimator(estimator: Any, table: Table, seed: int) -> Learned:
+    """Any scikit-learn classifier, for one class variable or several."""
+    y = table.target if table.targets.shape[1] == 1 else table.targets
+    fitted = clone(estimator).fit(table.features, y)
+    best = getattr(fitted, "best_estimator_", fitted)
+    result = getattr(best, "result_", None)
+    if result is not None and result.status == "interrupted":
+        raise KeyboardInterrupt
+    return Learned(
+        partial(_measure_estimator, fitted),
+        getattr(best, "network_", None),
+        result,
+        dict(getattr(fitted, "best_params_", {})),
+    )
+
+
+def _measure_estimator(
+    estimator: Any, test: Table, rows: RowNumbers
+) -> tuple[Measures, Predictions | None]:
+    """With several class variables, each measure has predictions for its own loss."""
+    if test.targets.shape[1] == 1:
+        proba = estimator.predict_proba(test.features)
+        return _measure(estimator.classes_, proba, test, rows)
+    predicted = {}
+    for loss in ("subset", "hamming"):
+        if "loss" in estimator.get_params():
+            estimator.set_params(loss=loss)
+        predicted[loss] = estimator.predict(test.features)
+    truth = test.targets.to_numpy(dtype=object)
+    correct = round(exact_match_score(truth, predicted["subset"]) * len(truth))
+    hamming = hamming_score(truth, predicted["hamming"])
+    return Measures(len(truth), correct, hamming=hamming), None
+
+
+def _measure(
+    classes: Any, proba: Any, test: Table, rows: RowNumbers
+) -> tuple[Measures, Predictions]:
+    measures = measure(classes, proba, test.target.to_numpy())
+    return measures, Predictions(rows.tolist(), [str(c) for c in classes], proba.tolist())
+
+
+def contenders(
     methods: Sequence[str] | Mapping[str, Any],
     parameters: Sequence[str],
     select: Mapping[str, Sequence[Any]],
     settings: Mapping[str, Any],
-) -> list[Candidate]:
+) -> list[Contender]:
     """Every method with every way to learn parameters; names and values are checked."""
     if isinstance(methods, Mapping):
-        return [Candidate(name, "", estimator) for name, estimator in methods.items()]
+        return [Contender(n, "", partial(_learn_estimator, e)) for n, e in methods.items()]
     _check_settings(settings, select)
     for name in parameters:
         make_parameters(name)
@@ -83,44 +172,39 @@ def candidates(
             raise OptionError(f"the {what} {twice[0]!r} is listed twice")
     if not methods or not parameters:
         raise OptionError("name at least one method, and one way to learn parameters")
-    return [_candidate(m, p, select, settings) for m in methods for p in parameters]
+    return [_contender(m, p, select, settings) for m in methods for p in parameters]
 
 
-def _candidate(
+def _contender(
     label: str, parameters: str, select: Mapping[str, Sequence[Any]], settings: Mapping[str, Any]
-) -> Candidate:
-    method, _, named = label.partition(":")
-    if method not in METHODS:
-        raise OptionError(f"unknown method {method!r}; known methods: {', '.join(METHODS)}")
-    given = named or settings.get("score", "sm")
-    score = make_score(given)
-    if method in ENGINES and not isinstance(score, MarginScore | DecomposableScore):
-        raise OptionError(
-            f"{label}: the score {score.name} cannot be solved exactly; choose a heuristic"
-        )
-    if method in MULTINETS and not scores_multinets(score):
-        raise OptionError(f"{label}: the score {score.name} is none of multinets: sm, cr, cll")
+) -> Contender:
+    method, _, score = label.partition(":")
+    names = {**settings, "method": method, "parameters": parameters}
+    names["seed"] = names.pop("random_state", 0)
+    names |= {"structure_score": score} if score else {}
+    try:
+        made = make_settings(**names)
+    except OptionError as error:
+        raise OptionError(f"{label}: {error}") from None
     # What changes nothing need not be selected.
     grid = {
         name: list(values)
         for name, values in select.items()
-        if method not in _FIXED and (name not in ("p", "gamma") or isinstance(score, MarginScore))
+        if method not in _FIXED
+        and (name not in ("p", "gamma") or isinstance(made.score, MarginScore))
     }
-    # A selection fits many times: local search gives up as soon as it does for a start.
-    engine = warm_starter(method) if grid and method == LocalSearch.name else method
-    estimator = StoppableClassifier(
-        **{**settings, "engine": engine, "score": given, "parameters": parameters}
-    )
-    return Candidate(label, parameters, estimator, grid)
+    if grid and method == LocalSearch.name:
+        # A selection fits many times: local search stops as soon as it does for a start.
+        names["method"] = warm_starter(method)
+    return Contender(label, parameters, partial(_learn_network, names, grid))
 
 
 def _check_settings(settings: Mapping[str, Any], select: Mapping[str, Sequence[Any]]) -> None:
-    known = BNClassifier().get_params()
+    known = [name for name in BNClassifier().get_params() if name not in _GIVEN]
     for name in (*settings, *select):
-        if name not in known or name in _GIVEN:
+        if name not in known:
             raise OptionError(
-                f"BNClassifier has no parameter {name!r} to set here; it has "
-                f"{', '.join(k for k in known if k not in _GIVEN)}"
+                f"BNClassifier has no parameter {name!r} to set here; it has {', '.join(known)}"
             )
     for name, values in select.items():
         if isinstance(values, str) or not isinstance(values, Sequence) or not values:

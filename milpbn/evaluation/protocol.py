@@ -4,43 +4,88 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from sklearn.model_selection import BaseCrossValidator, KFold, ShuffleSplit, StratifiedKFold
 
 from milpbn.datasets.table import Table
 from milpbn.errors import DataError, OptionError
 
-Rows = npt.NDArray[np.intp]
-Split = tuple[Rows, Rows]
+RowNumbers = npt.NDArray[np.intp]
+Split = tuple[RowNumbers, RowNumbers]
 
 DEFAULT_FOLDS = 5
+# The usual number in the literature on several class variables.
+_SEVERAL_FOLDS = 10
 
 
-def splits(table: Table, folds: int | None, seed: int) -> list[Split]:
-    """(training rows, test rows): the set's own test rows, or stratified folds.
+def part(table: Table, numbers: RowNumbers) -> Table:
+    """Some rows of a table, in its order, all of them to learn from."""
+    mask = np.isin(np.arange(len(table)), numbers)
+    return replace(table.rows(mask), is_train=None)
+
+
+def splits(
+    table: Table, folds: int | None, seed: int, fold_file: str | Path | None = None
+) -> list[Split]:
+    """(training rows, test rows): the set's own test rows, published folds, or new folds.
+
+    Folds are stratified by the class; with several class variables they are drawn at random.
 
     Parameters
     ----------
     table
         Rows to evaluate on.
     folds
-        Cross-validate with so many folds, test rows or not; None for the set's own
-        protocol, with 5 folds where it has no test rows.
+        Cross-validate with this many folds, even if there are test rows; None for the set's own
+        protocol.
     seed
-        Of the folds.
+        Random seed for the folds.
+    fold_file
+        A file with the number of every row's test fold, see :func:`read_folds`.
     """
+    if fold_file is not None:
+        numbers = read_folds(fold_file, len(table))
+        return [
+            (np.flatnonzero(numbers != k), np.flatnonzero(numbers == k)) for k in np.unique(numbers)
+        ]
     if folds is None and table.has_test:
         assert table.is_train is not None
         return [(np.flatnonzero(table.is_train), np.flatnonzero(~table.is_train))]
-    count = DEFAULT_FOLDS if folds is None else folds
+    several = table.targets.shape[1] > 1
+    count = folds or table.folds or (_SEVERAL_FOLDS if several else DEFAULT_FOLDS)
     if count < 2:
         raise OptionError(f"cross-validation needs at least 2 folds, not {count}")
-    if len(table.target) < count:
-        raise DataError(f"{table.name}: {len(table.target)} rows are too few for {count} folds")
-    return list(_stratified(count, seed).split(np.zeros(len(table.target)), table.target))
+    if len(table) < count:
+        raise DataError(f"{table.name}: {len(table)} rows are too few for {count} folds")
+    if several:
+        return list(KFold(count, shuffle=True, random_state=seed).split(np.zeros(len(table))))
+    return list(_stratified(count, seed).split(np.zeros(len(table)), table.target))
+
+
+def read_folds(path: str | Path, n_rows: int) -> npt.NDArray[np.int64]:
+    """Fold numbers from a file: a header, then the number of a row's test fold on each line."""
+    try:
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot read folds from {path}: {error}") from None
+    if frame.shape != (n_rows, 1):
+        raise DataError(
+            f"{path}: {frame.shape[0]} rows and {frame.shape[1]} columns; the folds of {n_rows} "
+            "rows are one column with a header and a fold number for each row"
+        )
+    try:
+        numbers = frame.iloc[:, 0].to_numpy().astype(np.int64)
+    except ValueError as error:
+        raise DataError(f"{path}: fold numbers must be integers: {error}") from None
+    if len(np.unique(numbers)) < 2:
+        raise DataError(f"{path}: all rows are in one fold; two are needed")
+    return numbers
 
 
 class _Folds(StratifiedKFold):  # type: ignore[misc]
@@ -63,15 +108,15 @@ def _stratified(folds: int, seed: int) -> StratifiedKFold:
 
 
 class ValidationSplit(BaseCrossValidator):  # type: ignore[misc]
-    """How the exact paper selects hyper-parameters, as a scikit-learn splitter.
+    """How Peharz & Pernkopf (2012) select hyper-parameters, as a scikit-learn splitter.
 
-    More than 1000 training rows: a fifth of them, drawn once, validates. Fewer:
-    five-fold cross-validation inside the training rows.
+    With more than 1000 training rows a fifth of them, drawn once, is held out for validation.
+    With fewer, five-fold cross-validation within the training rows is used.
 
     Parameters
     ----------
     random_state
-        Seed of the draw and of the folds.
+        Random seed of the draw and of the folds.
 
     Examples
     --------
@@ -104,5 +149,5 @@ class ValidationSplit(BaseCrossValidator):  # type: ignore[misc]
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """1 for more than 1000 rows, else 5; the rows must be given."""
         if X is None:
-            raise OptionError("how often is split depends on the number of rows: give X")
+            raise OptionError("the number of splits depends on the number of rows: pass X")
         return int(self._splitter(len(X)).get_n_splits(X, y))

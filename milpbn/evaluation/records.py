@@ -1,6 +1,6 @@
 """The record of one fold, and the file that makes an evaluation resumable.
 
-The file has a line of JSON with all settings, then one line a finished fold. It grows by
+The file has a line of JSON with all settings, then one line per finished fold. It grows by
 whole lines; a last line that a killed run left unfinished is dropped on reading.
 """
 
@@ -17,7 +17,7 @@ from milpbn.evaluation.measures import Measures
 from milpbn.files import write_whole
 
 FORMAT = "milpbn-evaluation"
-VERSION = 1
+VERSION = 2
 
 Key = tuple[str, str, int]
 
@@ -121,7 +121,7 @@ class ResultFile:
         except OSError as error:
             raise DataError(f"cannot read {self.path}: {error.strerror or error}") from None
         except UnicodeDecodeError:
-            raise DataError(f"{self.path} is not a file of milpbn evaluate") from None
+            raise DataError(f"{self.path} is not a file of evaluation results") from None
         whole, _, torn = text.rpartition("\n")
         lines = whole.split("\n")
         self._check_header(lines[0])
@@ -147,9 +147,7 @@ class ResultFile:
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise DataError(
-                f"{self.path} is not a file of milpbn evaluate; choose another name for the results"
-            )
+            raise DataError(f"{self.path} is not a file of evaluation results; choose another file")
         if found.get("version") != VERSION:
             raise DataError(f"{self.path} has version {found.get('version')!r}, not {VERSION}")
         theirs, mine = found.get("settings"), self._header["settings"]

@@ -6,6 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,12 @@ from sklearn.exceptions import ConvergenceWarning
 from milpbn.datasets import load_dataset
 from milpbn.datasets.table import Table
 from milpbn.errors import DataError, MilpbnError
-from milpbn.evaluation.measures import measure
-from milpbn.evaluation.methods import Candidate, candidates
-from milpbn.evaluation.protocol import Rows, Split, splits
-from milpbn.evaluation.records import FoldRecord, Predictions, ResultFile
+from milpbn.evaluation.methods import Contender, contenders
+from milpbn.evaluation.protocol import RowNumbers, Split, part, splits
+from milpbn.evaluation.records import FoldRecord, ResultFile
 from milpbn.evaluation.summary import Evaluation
 
-Listener = Callable[[FoldRecord, int, int], None]
+FoldListener = Callable[[FoldRecord, int, int], None]
 """Called with every finished fold, how many are finished, and how many there are."""
 
 
@@ -34,11 +34,12 @@ def evaluate(
     parameters: Sequence[str] = ("ml",),
     select: Mapping[str, Sequence[Any]] | None = None,
     folds: int | None = None,
+    fold_file: str | Path | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
     result_file: str | Path | None = None,
     predictions: bool = False,
-    listener: Listener | None = None,
+    listener: FoldListener | None = None,
     **settings: Any,
 ) -> Evaluation:
     """Evaluate methods on a data set.
@@ -51,8 +52,9 @@ def evaluate(
     data
         A bundled data set by name, or a table.
     methods
-        Names of engines and heuristics (``milpbn.learning.METHODS``), each with a score of
-        its own if one is given (``"hc:cr"``); or ``{label: scikit-learn classifier}``.
+        Names of engines and heuristics (``milpbn.learning.methods.METHODS``), each with its own
+        score if one is given (``"hc:cr"``); or ``{label: scikit-learn classifier}``. Data with
+        several class variables need classifiers such as :class:`milpbn.GBNCClassifier`.
     parameters
         How parameters are learned: ``"ml"``, ``"cl"``, ``"mm"``, with settings as in
         :class:`~milpbn.BNClassifier`.
@@ -60,10 +62,12 @@ def evaluate(
         Hyper-parameters and their candidate values, such as ``{"p": [0.6, 0.9]}``; chosen
         by accuracy on :class:`ValidationSplit` of the training rows.
     folds
-        Cross-validate with so many folds, also where the set has test rows. By default the
-        set's own protocol: its test rows, or 5 folds.
+        Cross-validate with this many folds, even if the set has test rows. By default the set's
+        own protocol: its test rows, or 5 folds (10 with several class variables).
+    fold_file
+        Published folds instead: a file with a header, then the number of every row's test fold.
     seed
-        Of folds, validation and learners.
+        Random seed for folds, validation and learners.
     n_jobs
         Folds at the same time, as in joblib; a backend chosen by
         ``joblib.parallel_config`` is used.
@@ -91,14 +95,21 @@ def evaluate(
     nb: 47.6 +- 3.1 %
     branch-and-cut:sm: 60.5 +- 3.0 %
     """
-    table, row_numbers = _complete_rows(data)
     settings = {"random_state": seed, **settings}
-    settings.setdefault("missing", table.missing)
-    chosen = candidates(methods, parameters, select or {}, settings)
-    parts = splits(table, folds, seed)
-    header = _header(table, methods, select or {}, folds, seed, settings)
+    table = load_dataset(data) if isinstance(data, str) else data
+    table = replace(table, missing=settings.pop("missing", table.missing))
+    table, row_numbers = _complete_rows(table)
+    chosen = contenders(methods, parameters, select or {}, settings)
+    parts = splits(table, folds, seed, fold_file)
+    header = {
+        **_header(table, methods, settings),
+        "folds": folds,
+        "fold_file": None if fold_file is None else str(fold_file),
+        "seed": seed,
+        "select": {name: list(values) for name, values in (select or {}).items()},
+    }
     file = ResultFile(result_file, header) if result_file is not None else None
-    wanted = {(c.method, c.parameters, k + 1): (c, k) for c in chosen for k in range(len(parts))}
+    wanted = {(c.method, c.parameters, k + 1): (c, k) for k in range(len(parts)) for c in chosen}
     done = {}
     for record in file.open() if file else ():
         if record.key in wanted and (record.predictions or not predictions):
@@ -118,7 +129,9 @@ def evaluate(
     except KeyboardInterrupt:
         if not done:
             raise
-    records = tuple(done[key] for key in wanted if key in done)
+    records = tuple(
+        done[key] for c in chosen for key in wanted if wanted[key][0] is c and key in done
+    )
     return Evaluation(table, row_numbers, _protocol(parts, table), records, len(wanted))
 
 
@@ -134,48 +147,40 @@ def _results(tasks: list[Any], n_jobs: int | None) -> Iterator[FoldRecord]:
 
 
 def _run_fold(
-    table: Table, candidate: Candidate, split: Split, fold: int, seed: int, keep: bool
+    table: Table, contender: Contender, split: Split, fold: int, seed: int, keep: bool
 ) -> FoldRecord:
     train, test = split
     began = time.perf_counter()
-    estimator = clone(candidate.with_selection(seed))
     try:
         with warnings.catch_warnings():
-            # The record says how the run ended, so the warning tells nothing new.
+            # The record says how the run ended, so the warning adds nothing.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            estimator.fit(table.features.iloc[train], table.target.iloc[train])
+            learned = contender.learn(part(table, train), seed)
     except MilpbnError as error:
-        raise type(error)(f"{candidate.method}, fold {fold}: {error}") from error
+        raise error.at(f"{contender.method}, fold {fold}") from error
     seconds = time.perf_counter() - began
-    truth = table.target.iloc[test].to_numpy()
-    proba = estimator.predict_proba(table.features.iloc[test])
-    best = getattr(estimator, "best_estimator_", estimator)
-    network, result = getattr(best, "network_", None), getattr(best, "result_", None)
+    measures, predictions = learned.measure(part(table, test), np.sort(test))
+    network, result = learned.network, learned.result
     gap = None if result is None else result.gap_rel
     return FoldRecord(
-        method=candidate.method,
-        parameters=candidate.parameters,
+        method=contender.method,
+        parameters=contender.parameters,
         fold=fold,
-        measures=measure(estimator.classes_, proba, truth),
+        measures=measures,
         train_rows=len(train),
         n_parameters=None if network is None else network.n_parameters,
         status="" if result is None else str(result.status),
         gap=gap if gap is not None and math.isfinite(gap) else None,
-        selected=dict(getattr(estimator, "best_params_", {})),
+        selected=dict(learned.selected),
         seconds=seconds,
-        predictions=_keep(test, estimator.classes_, proba) if keep else None,
+        predictions=predictions if keep else None,
     )
 
 
-def _keep(rows: Any, classes: Any, proba: Any) -> Predictions:
-    return Predictions(rows.tolist(), [str(c) for c in classes], proba.tolist())
-
-
-def _complete_rows(data: str | Table) -> tuple[Table, Rows]:
+def _complete_rows(table: Table) -> tuple[Table, RowNumbers]:
     """The rows to evaluate on, and their numbers in the table."""
-    table = load_dataset(data) if isinstance(data, str) else data
     if table.missing != "drop":
-        return table, np.arange(len(table.target))
+        return table, np.arange(len(table))
     complete = table.features.notna().all(axis=1).to_numpy()
     if not complete.any():
         raise DataError(f"{table.name}: no row is complete; use missing='state'")
@@ -183,31 +188,32 @@ def _complete_rows(data: str | Table) -> tuple[Table, Rows]:
 
 
 def _header(
-    table: Table,
-    methods: Sequence[str] | Mapping[str, Any],
-    select: Mapping[str, Sequence[Any]],
-    folds: int | None,
-    seed: int,
-    settings: Mapping[str, Any],
+    table: Table, methods: Sequence[str] | Mapping[str, Any], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """All that a record depends on beside its method, parameters and fold."""
-    own = {k: str(v) for k, v in methods.items()} if isinstance(methods, Mapping) else {}
+    """All that a record depends on besides its method, parameters, fold and the protocol."""
+    own = {}
+    if isinstance(methods, Mapping):
+        own = {"estimators": {name: _described(method) for name, method in methods.items()}}
     return {
         "data": table.name,
         "source": dict(table.source),
-        "rows": len(table.target),
+        "rows": len(table),
         "features": list(table.features.columns),
         "numeric": list(table.numeric),
-        "folds": folds,
-        "seed": seed,
-        "select": {k: list(v) for k, v in select.items()},
+        "missing": table.missing,
         **{k: v if isinstance(v, int | float | str) else str(v) for k, v in settings.items()},
-        **({"estimators": own} if own else {}),
+        **own,
     }
+
+
+def _described(estimator: Any) -> str:
+    """A classifier with all its parameters but those that only say how fast it works."""
+    quiet = {name: None for name in ("n_jobs", "verbose") if name in estimator.get_params()}
+    return str(clone(estimator).set_params(**quiet))
 
 
 def _protocol(parts: Sequence[Split], table: Table) -> str:
     if len(parts) > 1:
-        return f"{len(parts)}-fold cross-validation of {len(table.target)} rows"
+        return f"{len(parts)}-fold cross-validation of {len(table)} rows"
     train, test = parts[0]
     return f"{len(train)} training rows, {len(test)} test rows"

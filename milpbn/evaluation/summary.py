@@ -1,4 +1,4 @@
-"""What an evaluation found: one line a method, and the predictions."""
+"""What an evaluation found: one line per method, and the predictions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import pandas as pd
 
 from milpbn.datasets.table import Table
 from milpbn.evaluation.measures import accuracy_interval, mean_brier, mean_log_likelihood
-from milpbn.evaluation.protocol import Rows
+from milpbn.evaluation.protocol import RowNumbers
 from milpbn.evaluation.records import FoldRecord
+from milpbn.evaluation.several import several_table
 
 
 @dataclass(frozen=True)
@@ -25,17 +26,20 @@ class Summary:
     folds
         How many folds are finished.
     accuracy, interval
-        Mean accuracy, and half the width of its 95 % confidence interval.
+        Mean accuracy, and half the width of its 95 % confidence interval. With several class
+        variables a row is correct if all of them are predicted (exact match).
     cll
-        Conditional log-likelihood a row.
+        Conditional log-likelihood per row; None with several class variables.
     brier
-        Brier score a row: 0 is perfect, 2 the worst.
+        Brier score per row: 0 is perfect, 2 the worst; None with several class variables.
     n_parameters
         Free parameters of the networks, averaged over folds; None without a network.
     seconds
         Time to learn, all folds together.
     optimal
         How many folds ended with a proof of optimality.
+    hamming
+        Mean share of single class values that are predicted; None with one class variable.
     """
 
     method: str
@@ -43,11 +47,12 @@ class Summary:
     folds: int
     accuracy: float
     interval: float
-    cll: float
-    brier: float
+    cll: float | None
+    brier: float | None
     n_parameters: float | None
     seconds: float
     optimal: int
+    hamming: float | None = None
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ class Evaluation:
     """
 
     table: Table
-    row_numbers: Rows
+    row_numbers: RowNumbers
     protocol: str
     records: tuple[FoldRecord, ...]
     n_expected: int
@@ -91,7 +96,7 @@ class Evaluation:
         return pd.DataFrame([vars(s) for s in self.summaries()])
 
     def predictions(self) -> pd.DataFrame:
-        """Out-of-fold predictions, one line a method and row; asked for in `evaluate`."""
+        """Out-of-fold predictions, one line per method and row, where `evaluate` kept them."""
         parts = [self._predictions_of(r) for r in self.records if r.predictions]
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
@@ -122,6 +127,8 @@ class Evaluation:
                 f"{'note':<12}test rows of a class that no training row has are errors, and left "
                 "out of CLL"
             )
+        if self.table.targets.shape[1] > 1:
+            return "\n".join([*lines, "", several_table(self.records)])
         summaries = self.summaries()
         width = max([len("method"), *(len(s.method) for s in summaries)]) + 2
         lines += [
@@ -148,14 +155,21 @@ def _summary(records: Sequence[FoldRecord]) -> Summary:
         n_parameters=float(np.mean(sizes)) if sizes else None,
         seconds=sum(r.seconds for r in records),
         optimal=sum(r.status == "optimal" for r in records),
+        hamming=_mean([r.measures.hamming for r in records]),
     )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [v for v in values if v is not None]
+    return float(np.mean(known)) if known else None
 
 
 def _line(s: Summary, width: int) -> str:
     share = f"{100 * s.accuracy:.2f} ± {100 * s.interval:.2f} %"
     size = "-" if s.n_parameters is None else f"{s.n_parameters:.0f}"
     optimal = f"{s.optimal}/{s.folds}" if s.optimal else "-"
+    cll, brier = ("-" if v is None else f"{v:.4f}" for v in (s.cll, s.brier))
     return (
-        f"{s.method:<{width}}{s.parameters:<9}{share:>16}{s.cll:>10.4f}{s.brier:>9.4f}"
+        f"{s.method:<{width}}{s.parameters:<9}{share:>16}{cll:>10}{brier:>9}"
         f"{size:>12}{s.seconds:>9.2f}{optimal:>9}"
     )

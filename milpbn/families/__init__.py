@@ -1,7 +1,7 @@
 """Candidate parent sets, structural constraints, merged rows and probability tables.
 
-Families are the shared currency of milpbn: learners, scores and formulations all
-speak family indices over one immutable :class:`FamilySpace`.
+A family is a variable with a parent set. Learners, scores and formulations all refer to
+families by their index in one immutable :class:`FamilySpace`.
 """
 
 from milpbn.families.candidates import FamilySpace, candidate_families

@@ -11,18 +11,18 @@ from math import comb, prod
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import IntArray
 from milpbn.errors import BudgetError, ConstraintError, OptionError
 from milpbn.families.constraints import Constraints
 from milpbn.structure import Structure
 
 CLASS = 0
-"""Index of the class variable: the papers' X_1 = C."""
+"""Index of the class variable, which the papers call X_1 = C."""
 
-IntArray = npt.NDArray[np.int64]
 ParentSet = tuple[int, ...]
 
 DEFAULT_MEMORY = 4 * 2**30
-# A family costs a tuple, its index entry and its share of the MILP's columns.
+# The cost of a family: a tuple, its index entry and its share of the columns of the MILP.
 _BYTES_PER_FAMILY = 250
 _BYTES_PER_CELL = 8
 
@@ -40,8 +40,8 @@ class FamilySpace:
     offsets
         Variable i owns families ``offsets[i]:offsets[i + 1]``.
     dominated
-        (Variable, parent set) pairs that were pruned, each with the family that
-        replaces it: a subset of the parents that scores at least as well.
+        (Variable, parent set) pairs that were pruned, each with the family that replaces it:
+        a subset of the parents that scores at least as well.
     """
 
     names: tuple[str, ...]
@@ -52,7 +52,7 @@ class FamilySpace:
 
     @property
     def n_variables(self) -> int:
-        """n, the class included."""
+        """n, including the class."""
         return len(self.names)
 
     @property
@@ -88,17 +88,17 @@ class FamilySpace:
         }
 
     def find(self, variable: int, parents: Sequence[int]) -> int | None:
-        """The index of a family, or None where it is not a candidate."""
+        """The index of a family, or None if it is not a candidate."""
         return self._index.get((variable, tuple(sorted(parents))))
 
     def structure(self, families: npt.NDArray[np.integer] | Sequence[int]) -> Structure:
-        """The structure that picks `families`, one per variable in variable order."""
+        """The structure with these families, one per variable in variable order."""
         return Structure(self.names, tuple(self.parent_sets[int(f)] for f in families))
 
     def families(self, structure: Structure) -> IntArray:
-        """The family indices of a structure; raises where it leaves the space.
+        """The family indices of a structure; raises if one of its families is not a candidate.
 
-        A pruned family is replaced by the one that dominates it, which removes arcs only.
+        A pruned family is replaced by the one that dominates it, which only removes arcs.
         """
         if structure.variables != self.names:
             structure = _reordered(structure, self.names)
@@ -117,12 +117,12 @@ class FamilySpace:
         return out
 
     def feasible_families(self) -> IntArray:
-        """Some acyclic choice; raises where constraints leave none.
+        """Some acyclic choice of families; raises if the constraints leave none.
 
-        A variable can be placed once one of its parent sets lies inside the
-        variables already placed. Placing greedily is complete, because placing one
-        never hinders another; a stuck remainder is a cluster all of whose members
-        need a parent inside it, which is the proof that no structure exists.
+        A variable can be placed once one of its parent sets contains only variables already
+        placed. Greedy placement is complete, because placing a variable never prevents
+        placing another. If it gets stuck, every remaining variable needs a parent among the
+        remaining ones, which proves that no structure exists.
         """
         chosen: dict[int, int] = {}
         progress = True
@@ -155,7 +155,7 @@ def _reordered(structure: Structure, names: tuple[str, ...]) -> Structure:
 
 @dataclass(frozen=True)
 class _Choice:
-    """What the constraints leave to one variable: forced, free and the size limits."""
+    """What the constraints allow for one variable: forced and free parents, size limits."""
 
     forced: tuple[int, ...]
     free: tuple[int, ...]
@@ -169,7 +169,7 @@ class _Choice:
         return total + (self.may_be_empty and bool(self.forced))
 
     def n_cells(self, cards: Sequence[int], own: int) -> int:
-        """Table cells over all sets: elementary symmetric polynomials of the cardinalities."""
+        """Table cells of all sets: elementary symmetric polynomials of the cardinalities."""
         spare = self.limit - len(self.forced)
         if spare < 0:
             return own
@@ -204,17 +204,17 @@ def candidate_families(
     names, cards
         Variables and their numbers of states, class first.
     max_parents
-        Parents per variable, the class counted.
+        Maximum number of parents per variable, including the class.
     class_parents
-        Whether features may be parents of the class (the exact paper's space) or
-        the class is a root (the heuristic papers').
+        Whether features may be parents of the class, as in Peharz & Pernkopf (2012), or the
+        class is a root, as in Pernkopf & Bilmes (2010).
     generative
-        False: a feature has no parent, or the class among its parents, since a
-        parent set without the class changes no margin. True: every set.
+        False: a feature has no parents, or the class among them, since a parent set without
+        the class changes no margin. True: every parent set is allowed.
     constraints
-        Filter on the list; contradictions raise :class:`ConstraintError`.
+        Filter of the families; contradictions raise :class:`ConstraintError`.
     memory_limit
-        Bytes that families and tables may take; checked before anything is built.
+        Maximum bytes for families and tables; checked before anything is built.
 
     Examples
     --------

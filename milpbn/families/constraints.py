@@ -1,7 +1,7 @@
-"""What a user knows about the structure: arcs, tiers and parent limits.
+"""Constraints on the structure: arcs, tiers and parent limits.
 
-One object filters the candidate families once, and every learner that works on
-those families obeys it.
+They filter the candidate families once, so every learner that works on these families obeys
+them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Constraints:
         Groups of variables, earliest first: no arc goes from a later tier to an
         earlier one. Variables that are not mentioned are free.
     max_parents
-        Parent limits of single variables (the class counts as a parent).
+        Parent limits of individual variables, including the class.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Constraints:
             raise ConstraintError(f"{path}: {error}") from None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for model files; ``Constraints(**data)`` is the inverse."""
+        """The constraints for model files; ``Constraints(**data)`` is the inverse."""
         return {
             "required": [list(a) for a in self.required],
             "forbidden": [list(a) for a in self.forbidden],
@@ -107,7 +107,7 @@ class Constraints:
         }
 
     def merged(self, required: Iterable[Arc], forbidden: Iterable[Arc]) -> Constraints:
-        """These constraints with more arcs."""
+        """These constraints with additional arcs."""
         return Constraints(
             required=(*self.required, *required),
             forbidden=(*self.forbidden, *forbidden),
@@ -116,9 +116,9 @@ class Constraints:
         )
 
     def check_names(self, variables: Sequence[str], absent: Iterable[str] = ()) -> None:
-        """Raise where a constraint names something that is not a variable of the data.
+        """Raise if a constraint names something that is not a variable of the data.
 
-        `absent` are columns that exist in the data but were left out of the model.
+        `absent` are columns that exist in the data but are not in the model.
         """
         mentioned = {v for arc in (*self.required, *self.forbidden) for v in arc}
         mentioned |= {v for tier in self.tiers for v in tier} | set(self.max_parents)

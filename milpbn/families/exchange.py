@@ -1,8 +1,8 @@
-"""A structure's cached log-joint, ready to exchange one family.
+"""The cached log-joint of a structure, for exchanging one family at a time.
 
-This is the papers' acceleration behind one object: the joint log-probabilities are
-cached, an exchange touches one family's table, and rows are ordered so that those with
-the smallest margins come first, where a bad candidate is found out soonest.
+This is the speed-up of Pernkopf & Bilmes (2010): the joint log-probabilities are cached, an
+exchange needs the table of one family only, and rows with the smallest margins come first, so
+that a bad candidate is rejected early.
 """
 
 from __future__ import annotations
@@ -13,23 +13,20 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import AnyFamilies, FloatArray
 from milpbn.families import kernels
 from milpbn.families.tables import FamilyTables, key_variables
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-Families = npt.NDArray[np.integer] | Sequence[int]
-
 
 class ExchangeTables:
-    """The compiled kernels' view of a :class:`FamilyTables`; made once, shared by searches.
+    """A :class:`FamilyTables` in the layout of the compiled kernels, shared by searches.
 
     Parameters
     ----------
     tables
-        Log-probabilities, or log ratios of own class against the rest.
-    single
-        One competitor a row: `tables` holds log ratios, or there are two classes.
+        Log-probabilities, or log ratios of the row's class to the rest.
+    ratios
+        Whether `tables` holds log ratios: then each row has one competitor.
     """
 
     def __init__(self, tables: FamilyTables, ratios: bool) -> None:
@@ -42,7 +39,7 @@ class ExchangeTables:
         ]
         self.pointer = np.concatenate([[0], np.cumsum([len(k) for k in keys])]).astype(np.int64)
         self.variable = np.array([v for key in keys for v in key], dtype=np.int64)
-        # Entries of a flat table are a label apart, rows of a padded one are one apart.
+        # Rows of a flat table are n_labels entries apart, those of a padded table one row.
         self.scale = space.n_classes if self.single else 1
         self.stride = np.array(
             [s * self.scale for key in keys for s in _strides(key, space.cards)], dtype=np.int32
@@ -75,7 +72,7 @@ def _strides(key: Sequence[int], cards: Sequence[int]) -> list[int]:
 
 
 class ExchangeState:
-    """The rows' margins under a current structure, and fast scores of exchanges.
+    """The margins of the rows under a structure, and fast scores of exchanges.
 
     Parameters
     ----------
@@ -88,7 +85,7 @@ class ExchangeState:
     """
 
     def __init__(
-        self, tables: ExchangeTables, kind: int, families: Families, gamma: float = np.inf
+        self, tables: ExchangeTables, kind: int, families: AnyFamilies, gamma: float = np.inf
     ) -> None:
         self._shared = tables
         self._kind = kind
@@ -99,8 +96,8 @@ class ExchangeState:
         self.reset(families)
         self.sort_rows()
 
-    def reset(self, families: Families) -> None:
-        """Move to another structure; margins are summed anew."""
+    def reset(self, families: AnyFamilies) -> None:
+        """Move to another structure and compute its margins."""
         self.families = np.array(families, dtype=np.int64)
         self._margins[:] = self._no_margins
         for f in self.families:
@@ -108,7 +105,7 @@ class ExchangeState:
         self.value = self._value()
 
     def sort_rows(self) -> None:
-        """Put the rows with the smallest margins first, where bad candidates fail soonest."""
+        """Put the rows with the smallest margins first, so that bad candidates fail early."""
         least = self._margins if self._shared.single else self._margins.min(axis=1)
         self._order_rows(self._order[np.argsort(least[: self._n], kind="stable")])
         self.reset(self.families)
@@ -116,9 +113,9 @@ class ExchangeState:
     def scores(
         self, variable: int, candidates: npt.ArrayLike, threshold: float = -np.inf
     ) -> FloatArray:
-        """The structure's score with each candidate as family of `variable`.
+        """The score of the structure with each candidate as the family of `variable`.
 
-        A candidate that cannot reach `threshold` may be given up: its score is -inf then.
+        A candidate that cannot reach `threshold` may be abandoned; its score is then -inf.
         """
         candidates = np.asarray(candidates, dtype=np.int64)
         out = np.empty(len(candidates))
@@ -160,7 +157,7 @@ class ExchangeState:
         self._margins = self._no_margins.copy()
 
     def _start_margins(self, padded: int) -> FloatArray:
-        """Zero against every competitor, far away from the own class."""
+        """Zero for every competitor, and a large number for the row's class."""
         if self._shared.single:
             return np.zeros(padded)
         margins = np.zeros((padded, self._shared.tables.space.n_classes))

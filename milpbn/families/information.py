@@ -1,7 +1,7 @@
 """Entropy and mutual information of the training rows, in nats.
 
-Probabilities are relative frequencies: only values that occur are represented, and no
-smoothing fills the others. A conditional mutual information is a sum of entropies,
+Probabilities are relative frequencies of observed values, without smoothing. Conditional
+mutual information is a sum of entropies,
 
     I(A; B | S) = H(A, S) + H(B, S) - H(A, B, S) - H(S).
 
@@ -21,13 +21,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import xlogy
 
+from milpbn._types import FloatArray, IntArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families.candidates import CLASS
 from milpbn.families.rows import MergedRows
 from milpbn.families.tables import joint_counts
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 def entropy(counts: npt.ArrayLike) -> float:
@@ -45,16 +43,16 @@ def entropy(counts: npt.ArrayLike) -> float:
 
 @dataclass(frozen=True)
 class JointValues:
-    """Rows grouped by the joint value of some variables; only occurring values count.
+    """Rows grouped by the observed joint values of some variables.
 
     Attributes
     ----------
     rows
         The training rows.
     group
-        ``(U,)``: the number of each row's joint value.
+        ``(U,)``: the index of the joint value of each row.
     n_groups
-        How many joint values occur.
+        Number of observed joint values.
 
     Examples
     --------
@@ -69,14 +67,14 @@ class JointValues:
 
     @classmethod
     def of(cls, rows: MergedRows, variables: Sequence[int] = ()) -> JointValues:
-        """The joint values of `variables`; of none, all rows are one group."""
+        """The joint values of `variables`; without variables, all rows are one group."""
         values = cls(rows, np.zeros(len(rows), dtype=np.int64), 1)
         for v in variables:
             values = values.joined(v)
         return values
 
     def joined(self, variable: int) -> JointValues:
-        """The joint values with one more variable."""
+        """The joint values with one additional variable."""
         codes = self.rows.codes[:, variable]
         card = int(codes.max()) + 1
         key = self.group * card + codes
@@ -90,10 +88,10 @@ class JointValues:
         return entropy(np.bincount(self.group, self.rows.weights))
 
     def majority(self) -> float:
-        """Rows classified correctly when each joint value votes for its commonest class.
+        """Rows classified correctly if each joint value predicts its most frequent class.
 
         This is the classification rate of the saturated network over the class and the
-        variables, as a number of rows; a tie between classes gives one of them.
+        variables, as a number of rows; of tied classes, one is counted as correct.
         """
         n_classes = int(self.rows.labels.max()) + 1
         key = self.group * n_classes + self.rows.labels

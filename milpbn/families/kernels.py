@@ -1,12 +1,12 @@
-"""Compiled loops over rows: what a structure scores when one family is exchanged.
+"""Compiled loops over rows: the score of a structure after exchanging one family.
 
-Written by hand, in numba, because this is the one hot loop of every search: an array
-library would build rows x candidates x classes first. A candidate's entry is looked up
-in its table; a block of rows stays in the cache while all candidates pass over it; and a
-candidate is given up once the remaining rows cannot lift it over the threshold.
+This is written in numba because it is the hot loop of every search, and an array library
+would build an array of rows x candidates x classes. The entry of a candidate is looked up in
+its table, a block of rows stays in the cache while all candidates are scored on it, and a
+candidate is abandoned once the remaining rows cannot lift it over the threshold.
 
-Margins are kept as differences in single precision, sums over blocks in double. Values
-from here rank candidates; a move that is made is scored again in double precision.
+Margins are differences in single precision, sums over blocks are in double precision. These
+values rank candidates; a move that is made is scored again in double precision.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from numba import njit
 from milpbn.families.tables import TIE
 
 BLOCK = 128
-"""Rows that pass through the cache together; row arrays are padded to a multiple."""
+"""Rows per block; row arrays are padded to a multiple of it."""
 
 FAR = np.float32(1e6)
-"""The margin against a class that does not compete (the own class, padding)."""
+"""The margin against a class that is not a competitor (the row's class, padding)."""
 
 HINGE, RATE, CLL = 0, 1, 2
-"""Row scores: min(gamma, margin); 1 if margin > 0; log posterior of the own class."""
+"""Row scores: min(gamma, margin); 1 if margin > 0; log posterior of the row's class."""
 
 # A tie in single precision, where margins are exact to about 1e-5.
 _TIE = np.float32(1e-5)
@@ -65,7 +65,7 @@ def _keys(keys, family, pointer, variable, stride, base, offset, codes, first): 
 def add_family_one(  # type: ignore[no-untyped-def]
     joint, family, sign, pointer, variable, stride, base, offset, codes, labels, tables
 ):
-    """Add (or subtract) a family's margins to the rows' margins; one competitor a row."""
+    """Add (or subtract) the margins of a family to those of the rows; one competitor per row."""
     keys = np.empty(BLOCK, np.int32)
     for first in range(0, len(joint), BLOCK):
         _keys(keys, family, pointer, variable, stride, base, offset, codes, first)
@@ -77,7 +77,7 @@ def add_family_one(  # type: ignore[no-untyped-def]
 def add_family_many(  # type: ignore[no-untyped-def]
     joint, family, sign, pointer, variable, stride, base, offset, codes, labels, tables
 ):
-    """Add (or subtract) a family's margins against every class to the rows' margins."""
+    """Add (or subtract) the margins of a family against every class to those of the rows."""
     keys = np.empty(BLOCK, np.int32)
     for first in range(0, len(joint), BLOCK):
         _keys(keys, family, pointer, variable, stride, base, offset, codes, first)
@@ -90,7 +90,7 @@ def add_family_many(  # type: ignore[no-untyped-def]
 
 @_jit
 def value_one(joint, weights, kind, gamma):  # type: ignore[no-untyped-def]
-    """The score of the rows' margins in double precision; one competitor a row."""
+    """The score of the margins in double precision; one competitor per row."""
     total = 0.0
     for u in range(len(joint)):
         margin = joint[u]
@@ -105,7 +105,7 @@ def value_one(joint, weights, kind, gamma):  # type: ignore[no-untyped-def]
 
 @_jit
 def value_many(joint, weights, kind, gamma):  # type: ignore[no-untyped-def]
-    """The score of the rows' margins against every class in double precision."""
+    """The score of the margins against every class in double precision."""
     total = 0.0
     for u in range(len(joint)):
         if kind == CLL:
@@ -126,9 +126,9 @@ def value_many(joint, weights, kind, gamma):  # type: ignore[no-untyped-def]
 
 @lru_cache(maxsize=8)
 def many_classes_kernel(width: int) -> Callable[..., None]:
-    """The kernel for `width` columns a table row (classes, padded to a multiple of 8).
+    """The kernel for `width` columns per table row (classes, padded to a multiple of 8).
 
-    The width is a constant of the compiled loop, so that it becomes vector instructions.
+    The width is a constant of the compiled loop, so that the compiler can vectorise it.
     """
 
     @njit(cache=True, fastmath=True, nogil=True)
@@ -184,11 +184,11 @@ def one_competitor_kernel(  # type: ignore[no-untyped-def]
     candidates, pointer, variable, stride, base, offset, codes, tables, rest, labels,
     weights, remaining, kind, gamma, top, threshold, out,
 ):  # fmt: skip
-    """The kernel for one margin a row: two classes, or own class against the rest.
+    """The kernel for one margin per row: two classes, or the row's class against the rest.
 
-    `tables` is flat: the margin that a family gives at key k to label y is
-    ``tables[k * n_labels + y]``; `labels` carries y, `base`, `offset` and `stride` are
-    multiplied by n_labels already.
+    `tables` is flat: the margin of a family at key k for label y is
+    ``tables[k * n_labels + y]``. `labels` holds y; `base`, `offset` and `stride` are already
+    multiplied by n_labels.
     """
     keys = np.empty(BLOCK, np.int32)
     margins = np.empty(BLOCK, np.float32)
@@ -224,7 +224,7 @@ def one_competitor_kernel(  # type: ignore[no-untyped-def]
 def cut_coefficients_one(  # type: ignore[no-untyped-def]
     pointer, variable, stride, base, offset, codes, tables, labels, weights, out
 ):
-    """``out[f] = sum_u weights[u] * alpha(f, u)`` over the given rows; one competitor a row."""
+    """``out[f] = sum_u weights[u] * alpha(f, u)`` over the given rows; one competitor per row."""
     n = codes.shape[1]
     for f in range(len(base)):
         total = 0.0

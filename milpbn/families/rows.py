@@ -1,4 +1,4 @@
-"""Training rows with equal ones merged: U distinct rows with weights."""
+"""Training rows with equal rows merged: U distinct rows with weights."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from milpbn.errors import DataError, OptionError
 
 @dataclass(frozen=True)
 class MergedRows:
-    """Distinct rows and how often each occurs.
+    """Distinct rows with their multiplicities.
 
-    Merging changes no score, because scores are sums over rows, and often saves
-    much (iris: 150 rows, 24 distinct).
+    Merging changes no score, because scores are sums over rows, and often saves a lot (iris:
+    150 rows, 24 distinct).
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class MergedRows:
 
     @classmethod
     def from_codes(cls, codes: npt.NDArray[np.integer]) -> MergedRows:
-        """Merge the equal rows of `codes`."""
+        """Merge equal rows of `codes`."""
         if codes.size and codes.min() < 0:
             raise DataError("training rows must be complete: a code is negative (missing)")
         distinct, counts = np.unique(codes, axis=0, return_counts=True)
@@ -57,7 +57,7 @@ class MergedRows:
         return len(self.weights)
 
     def split(self, folds: int, seed: int) -> tuple[MergedRows, npt.NDArray[np.int64]]:
-        """The rows divided at random into folds, and the fold of each distinct row."""
+        """The rows divided into random folds, and the fold of each distinct row."""
         rows = np.repeat(self.codes, self.weights.astype(np.int64), axis=0)
         fold = assign_folds(len(rows), folds, seed)
         divided, counts = np.unique(np.column_stack([rows, fold]), axis=0, return_counts=True)
@@ -65,7 +65,7 @@ class MergedRows:
         return MergedRows(codes, counts.astype(np.float64)), divided[:, -1].astype(np.int64)
 
     def select(self, mask: npt.NDArray[np.bool_]) -> MergedRows:
-        """Only the rows of `mask`."""
+        """The rows selected by `mask`."""
         return MergedRows(self.codes[mask], self.weights[mask])
 
 
@@ -78,6 +78,8 @@ def assign_folds(n_rows: int, folds: int, seed: int) -> npt.NDArray[np.int64]:
     [0, 0, 0, 1, 1]
     """
     if not 2 <= folds <= n_rows:
-        raise OptionError(f"{folds} folds need between 2 and {n_rows} rows' worth of data")
+        raise OptionError(
+            f"the number of folds must lie between 2 and the {n_rows} rows, not {folds}"
+        )
     rng = np.random.default_rng(seed)
     return rng.permutation(np.arange(n_rows, dtype=np.int64) % folds)

@@ -1,4 +1,12 @@
-"""How counts become probabilities: Laplace (the exact paper) or epsilon (the heuristic papers)."""
+"""How counts become probabilities: Laplace or epsilon smoothing.
+
+References
+----------
+Peharz & Pernkopf (2012), Exact maximum margin structure learning of Bayesian networks
+(Laplace).
+Pernkopf & Bilmes (2010), Efficient heuristics for discriminative structure learning of
+Bayesian network classifiers (epsilon).
+"""
 
 from __future__ import annotations
 
@@ -8,11 +16,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from milpbn._types import FloatArray
 from milpbn.errors import OptionError
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class Smoothing(Protocol):
@@ -53,7 +59,7 @@ class Laplace:
 class Epsilon:
     """Relative frequencies with every zero (and 0/0) replaced by epsilon.
 
-    The rows need not sum to one, as in the heuristic papers.
+    The probabilities need not sum to one.
 
     Examples
     --------
@@ -91,7 +97,7 @@ def parse_smoothing(text: str | Smoothing) -> Smoothing:
     name, _, value = text.partition(":")
     kinds: dict[str, Callable[..., Smoothing]] = {"laplace": Laplace, "epsilon": Epsilon}
     if name not in kinds:
-        raise OptionError(f"unknown smoothing {text!r}; say laplace[:COUNT] or epsilon[:VALUE]")
+        raise OptionError(f"unknown smoothing {text!r}; use laplace[:COUNT] or epsilon[:VALUE]")
     try:
         return kinds[name](float(value)) if value else kinds[name]()
     except ValueError as error:

@@ -1,8 +1,7 @@
 """Counts and log-probabilities of every candidate family, and look-ups by row.
 
-The hot loops of every learner live behind this object. Nothing here is of size
-rows x families: a row's entry is a look-up into the family's table, at a key that
-is a mixed-radix number of the row's codes.
+Nothing here is of size rows x families: the entry of a row is looked up in the table of the
+family, at a key that is a mixed-radix number of the row's codes.
 """
 
 from __future__ import annotations
@@ -15,16 +14,14 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import FloatArray, IntArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families.candidates import CLASS, FamilySpace, ParentSet
 from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import Smoothing
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-
 TIE = 1e-9
-"""Margins below this are ties (sums of logarithms are not exact): no correct decision."""
+"""Smaller margins are ties, since sums of logarithms are not exact; a tie is an error."""
 
 
 def mixed_radix(
@@ -47,23 +44,23 @@ def joint_counts(rows: MergedRows, variables: Sequence[int], cards: Sequence[int
 
 
 def key_variables(child: int, parents: ParentSet) -> tuple[int, ...]:
-    """The features that a family's table is keyed by; the class is the table's column."""
+    """The features that form the key of a family's table; its columns are the classes."""
     return (*(p for p in parents if p != CLASS), *(() if child == CLASS else (child,)))
 
 
 @dataclass(frozen=True)
 class FamilyTables:
-    """For every family a table over (feature configuration, class).
+    """One table per family, over (feature configuration, class).
 
     Attributes
     ----------
     values
-        ``(K, |C|)``, the tables of all families on top of each other.
+        ``(K, |C|)``, the tables of all families stacked.
     base
         ``(F + 1,)``; family f owns rows ``base[f]:base[f + 1]`` of `values`.
     row_offset
-        ``(U,)`` or None: where each data row's own copy of the tables begins, when rows
-        look into tables of their own (cross-validation).
+        ``(U,)`` or None: where the copy of the tables for each data row begins, if there are
+        several copies (cross-validation).
     """
 
     space: FamilySpace
@@ -80,7 +77,7 @@ class FamilyTables:
         smoothing: Smoothing,
         checkpoint: Checkpoint = no_checkpoint,
     ) -> FamilyTables:
-        """Tables of ``log theta``: entry (key, c) is the family's factor of log P(c, z)."""
+        """Tables of ``log theta``: entry (key, c) is the family's term of log P(c, z)."""
         return cls._build(space, rows, partial(_log_probabilities, smoothing), checkpoint)
 
     @classmethod
@@ -130,7 +127,7 @@ class FamilyTables:
         return key
 
     def by_row(self, family: int, rows: slice = slice(None)) -> FloatArray:
-        """``(U, |C|)``: the family's entry for every row and class."""
+        """``(U, |C|)``: the entry of the family for each row and class."""
         out: FloatArray = self.values[self.keys(family, rows)]
         return out
 
@@ -149,7 +146,7 @@ def _log_probabilities(
         return smoothing.log_theta(counts, axis=-1)
     if CLASS in parents:
         return smoothing.log_theta(counts, axis=-2)
-    # Without the class among the parents the factor is the same for every class.
+    # Without the class among the parents, the term is the same for every class.
     log_theta = smoothing.log_theta(counts.sum(axis=-1, keepdims=True), axis=-2)
     return np.broadcast_to(log_theta, counts.shape)
 

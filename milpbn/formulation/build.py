@@ -1,8 +1,8 @@
-"""The exact paper's MILP for margin scores, and its linear twin for decomposable ones.
+"""The MILP of Peharz & Pernkopf (2012) for margin scores, and its form for decomposable scores.
 
 Columns: binary ``eta[i,S]`` per family, real ``tau[u]`` per distinct row (margin
-scores only), real ``order[i]`` per variable. Every column has finite bounds: the
-solver's answers are reliable then.
+scores only), real ``order[i]`` per variable. All columns have finite bounds, which
+makes the solver's answers reliable.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.errors import BudgetError
 from milpbn.families.candidates import DEFAULT_MEMORY, FamilySpace
@@ -19,27 +20,25 @@ from milpbn.formulation.model import ColumnBlock, RowBlock, SparseModel
 from milpbn.formulation.names import ModelNames
 from milpbn.scores import LinearObjective, MarginObjective, Objective
 
-FloatArray = npt.NDArray[np.float64]
-
-# Entries of the dense block that a chunk of margin rows passes through.
+# Entries of the dense block for a chunk of margin rows.
 _CHUNK_ENTRIES = 2_000_000
-# Measured at the peak of a run: the arrays here, the solver's copies, and PuLP's objects.
+# Peak memory, as measured: the arrays here, the solver's copies, and PuLP's objects.
 _BYTES_PER_ENTRY = {"highspy": 80, "pulp": 200}
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Where eta, tau and order stand among the columns, and how to fill a start."""
+class ModelLayout:
+    """Positions of eta, tau and order among the columns; conversion of points and structures."""
 
     objective: Objective
     eta: slice
     tau: slice
     order: slice
     bound: float
-    """Every row (or variable) takes its best families on its own: a first valid bound."""
+    """A first valid bound: every row (or variable) has the families that are best for it."""
 
     def families(self, x: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """The families that a solution vector picks: the largest eta of each variable."""
+        """The families chosen by a solution vector: the largest eta of each variable."""
         space = self.objective.space
         eta = np.asarray(x, dtype=np.float64)[self.eta]
         return np.array([r.start + int(eta[r.start : r.stop].argmax()) for r in _ranges(space)])
@@ -67,20 +66,20 @@ def build_model(
     memory_limit: int = DEFAULT_MEMORY,
     emit: str = "highspy",
     checkpoint: Checkpoint = no_checkpoint,
-) -> tuple[SparseModel, Layout]:
-    """The monolithic MILP of an objective.
+) -> tuple[SparseModel, ModelLayout]:
+    """Build the monolithic MILP of an objective.
 
     Parameters
     ----------
     objective
         A margin or a linear objective.
     memory_limit
-        Bytes; a model whose entries would need more raises before it is built.
+        Bytes; raises before building a model that would need more.
     emit
-        How the model will reach the solver, ``"highspy"`` or ``"pulp"``: what it needs
-        depends on that.
+        How the model is passed to the solver, ``"highspy"`` or ``"pulp"``; the memory
+        needed depends on it.
     checkpoint
-        Called between chunks of work; it may raise to stop (time limits).
+        Called between chunks of work; may raise to stop (time limits).
     """
     names = ModelNames(objective.space)
     columns: tuple[ColumnBlock, ...]
@@ -108,7 +107,7 @@ def build_model(
     )
     model = SparseModel("structure_learning", columns, rows, names.legend)
     n_eta = len(objective.space)
-    layout = Layout(
+    layout = ModelLayout(
         objective,
         eta=slice(0, n_eta),
         tau=slice(n_eta, n_before_order),
@@ -119,7 +118,7 @@ def build_model(
 
 
 def n_margin_entries(objective: MarginObjective) -> int:
-    """Entries of the margin rows: relevant families and tau, per row and competitor."""
+    """Number of entries of the margin rows: relevant families and tau, per row and competitor."""
     per_row = int(objective.relevant.sum()) + 1
     return len(objective.rows) * objective.n_competitors * per_row
 
@@ -140,9 +139,9 @@ def _check_size(objective: MarginObjective, memory_limit: int, emit: str) -> Non
 
 
 def _tau(objective: MarginObjective, lowest: FloatArray, names: ModelNames) -> ColumnBlock:
-    # max sum_u w_u tau_u, with tau_u in [smallest possible margin, gamma]. The lower end only
-    # keeps the column bounded. It stands well below: HiGHS fixes a column whose range is within
-    # its tolerance at the lower end, which would make the bound wrong by that much per row.
+    # max sum_u w_u tau_u, with tau_u in [smallest possible margin - 1, gamma]. The lower bound
+    # only keeps the column bounded. Minus 1, because HiGHS fixes a column at its lower bound if
+    # its range is within tolerance, which would make the bound wrong by that much per row.
     return ColumnBlock(
         "tau",
         cost=objective.rows.weights,
@@ -207,7 +206,7 @@ def _one_parent_set(space: FamilySpace, names: ModelNames) -> RowBlock:
 
 
 def _order_columns(space: FamilySpace, names: ModelNames) -> ColumnBlock:
-    # order[i] in [0, A] with A = n, so that a position in the order is a value
+    # order[i] in [0, A] with A = n, so that positions in an order are valid values
     n = space.n_variables
     return ColumnBlock(
         "order", np.zeros(n), np.zeros(n), np.full(n, float(n)), integer=False, name=names.order
@@ -217,7 +216,7 @@ def _order_columns(space: FamilySpace, names: ModelNames) -> ColumnBlock:
 def _order_rows(space: FamilySpace, first_order: int, names: ModelNames) -> RowBlock:
     # 2A (1 - a_ij) + order_j - order_i >= A/n,  a_ij = sum_{S contains i} eta[j,S],  A = n:
     #   order_j - order_i - 2n a_ij >= 1 - 2n                  for every ordered pair i != j
-    # A pair whose arc no family contains needs no row.
+    # Pairs whose arc is in no family need no row.
     n = space.n_variables
     with_parent: dict[tuple[int, int], list[int]] = {}
     for f, parents in enumerate(space.parent_sets):

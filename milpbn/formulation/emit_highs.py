@@ -1,69 +1,124 @@
-"""The sparse model straight into HiGHS: no Python object per coefficient."""
+"""The sparse model passed to HiGHS as arrays, without a Python object per coefficient."""
 
 from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from milpbn.errors import OptionError, SolverError
 from milpbn.files import check_writable
 from milpbn.formulation.model import SparseModel
 
 MODEL_SUFFIXES = {".lp": "\\ ", ".mps": "* "}
-"""File kinds that HiGHS writes, with how each begins a comment line."""
+"""Model files that HiGHS can write, by suffix, and the start of a comment line in each."""
 
 
 def check_highs(status: Any, what: str) -> None:
-    """HiGHS reports errors as return codes; turn them into an exception."""
+    """Raise an exception if HiGHS returned an error code."""
     import highspy
 
     if status == highspy.HighsStatus.kError:
         raise SolverError(f"HiGHS could not {what}")
 
 
-def pass_model(highs: Any, model: SparseModel) -> None:
-    """Hand the model to a ``highspy.Highs`` object."""
+def new_highs(**options: Any) -> Any:
+    """A silent ``highspy.Highs`` object with the given options."""
     import highspy
 
-    lengths = np.concatenate([np.diff(b.starts) for b in model.rows])
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    integrality = [np.full(len(b), int(b.integer), dtype=np.int32) for b in model.columns]
+    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    set_options(highs, output_flag=False, **options)
+    return highs
+
+
+def set_options(highs: Any, **options: Any) -> None:
+    """Set HiGHS options; an unknown name or an invalid value raises."""
+    for name, value in options.items():
+        try:
+            status = highs.setOptionValue(name, value)
+        except KeyError:
+            raise SolverError(f"HiGHS has no option {name!r}") from None
+        check_highs(status, f"set option {name}={value!r}")
+
+
+def pass_model(highs: Any, model: SparseModel) -> None:
+    """Pass the model to a ``highspy.Highs`` object."""
+    columns, rows = model.columns, model.rows
+    lengths = np.concatenate([np.diff(b.starts) for b in rows])
+    pass_arrays(
+        highs,
+        [
+            *(np.concatenate([getattr(b, a) for b in columns]) for a in ("cost", "lower", "upper")),
+            np.repeat([b.integer for b in columns], [len(b) for b in columns]),
+        ],
+        [np.concatenate([getattr(b, a) for b in rows]) for a in ("lower", "upper")],
+        [
+            np.concatenate([[0], np.cumsum(lengths)]),
+            *(np.concatenate([getattr(b, a) for b in rows]) for a in ("index", "value")),
+        ],
+    )
+
+
+def pass_arrays(
+    highs: Any,
+    columns: Sequence[npt.ArrayLike],
+    rows: Sequence[npt.ArrayLike],
+    matrix: Sequence[npt.ArrayLike],
+    *,
+    maximise: bool = True,
+    offset: float = 0.0,
+) -> None:
+    """Pass a program as arrays.
+
+    Parameters
+    ----------
+    highs
+        A ``highspy.Highs`` object.
+    columns
+        Cost, lower bound, upper bound, and whether each column is integer.
+    rows
+        Lower and upper bounds.
+    matrix
+        Starts, column indices and values, row by row; one more start than there are rows.
+    maximise, offset
+        The sense and the constant of the objective.
+    """
+    import highspy
+
+    *costs_and_bounds, integer = columns
+    starts, index, value = matrix
+    values = np.asarray(value, dtype=np.float64)
+    vectors = [np.asarray(a, dtype=np.float64) for a in (*costs_and_bounds, *rows)]
     status = highs.passModel(
-        model.n_columns,
-        model.n_rows,
-        model.n_nonzeros,
+        len(vectors[0]),
+        len(vectors[-1]),
+        len(values),
         int(highspy.MatrixFormat.kRowwise),
-        int(highspy.ObjSense.kMaximize),
-        0.0,
-        *(
-            np.concatenate([getattr(b, a) for b in model.columns])
-            for a in ("cost", "lower", "upper")
-        ),
-        *(np.concatenate([getattr(b, a) for b in model.rows]) for a in ("lower", "upper")),
-        starts,
-        np.concatenate([b.index for b in model.rows]),
-        np.concatenate([b.value for b in model.rows]),
-        np.concatenate(integrality),
+        int(highspy.ObjSense.kMaximize if maximise else highspy.ObjSense.kMinimize),
+        offset,
+        *vectors,
+        np.asarray(starts, dtype=np.int32),
+        np.asarray(index, dtype=np.int32),
+        values,
+        np.asarray(integer, dtype=np.int32),
     )
     check_highs(status, "take the model")
 
 
 def write_model(model: SparseModel, path: str | Path) -> None:
-    """Write an LP or MPS file with readable names and a legend of them as comments."""
-    import highspy
-
+    """Write an LP or MPS file with readable names, and a legend as comments."""
     path = Path(path)
     if path.suffix not in MODEL_SUFFIXES:
         raise OptionError(
-            f"{path}: a model file ends in {' or '.join(MODEL_SUFFIXES)}, not {path.suffix!r}"
+            f"{path}: a model file must end in {' or '.join(MODEL_SUFFIXES)}, not {path.suffix!r}"
         )
     check_writable(path)
-    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    check_highs(highs.setOptionValue("output_flag", False), "be silent")
+    highs = new_highs()
     pass_model(highs, model)
     for k, name in enumerate(model.column_names()):
         check_highs(highs.passColName(k, name), f"name column {name}")

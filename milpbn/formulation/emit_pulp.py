@@ -1,4 +1,4 @@
-"""The sparse model as a PuLP problem that a user can inspect, change and solve anywhere."""
+"""The sparse model as a PuLP problem, to inspect, change or solve with any solver."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 def to_pulp(
     model: SparseModel, *, checkpoint: Checkpoint = no_checkpoint
 ) -> tuple[pulp.LpProblem, list[pulp.LpVariable]]:
-    """A real ``LpProblem`` and its variables in the model's column order.
+    """An ``LpProblem`` and its variables in the order of the model's columns.
 
-    PuLP keeps a Python object per coefficient; expressions are made from lists of
-    pairs in one go, which is forty times quicker than ``lpSum`` on dense rows.
+    Expressions are created from lists of pairs, which is forty times faster than ``lpSum``
+    for dense rows.
     """
     import pulp
 
@@ -31,7 +31,7 @@ def to_pulp(
         for low, high in zip(block.lower.tolist(), block.upper.tolist(), strict=True):
             x.append(problem.add_variable(next(names), low, high, category))
     cost = np.concatenate([b.cost for b in model.columns]).tolist()
-    # All columns, also those of cost 0: PuLP knows only variables that occur somewhere.
+    # Include columns with cost 0: PuLP only knows variables that occur somewhere.
     problem.setObjective(pulp.LpAffineExpression(list(zip(x, cost, strict=True))))
     columns = np.array(x, dtype=object)
     for rows in model.rows:

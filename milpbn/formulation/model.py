@@ -1,4 +1,4 @@
-"""A neutral sparse MILP: arrays, with names made only when somebody asks for them."""
+"""A sparse MILP as arrays, with names created only on request."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from milpbn._types import FloatArray
+
 IndexArray = npt.NDArray[np.int32]
 
 
@@ -16,7 +17,7 @@ IndexArray = npt.NDArray[np.int32]
 class RowBlock:
     """Rows of one kind, ``lower <= A x <= upper``, in compressed sparse row form.
 
-    ``starts`` has one entry more than there are rows.
+    ``starts`` has one more entry than there are rows.
     """
 
     kind: str
@@ -72,11 +73,11 @@ class SparseModel:
         return sum(len(b.index) for b in self.rows)
 
     def column_slice(self, kind: str) -> slice:
-        """Where the columns of one kind stand."""
+        """The positions of the columns of one kind."""
         return _slice(self.columns, kind)
 
     def row_slice(self, kind: str) -> slice:
-        """Where the rows of one kind stand."""
+        """The positions of the rows of one kind."""
         return _slice(self.rows, kind)
 
     def column_names(self) -> list[str]:

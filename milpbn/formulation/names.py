@@ -1,8 +1,8 @@
-"""Names in LP and MPS files that a person can map back to variables and parent sets.
+"""Readable column and row names for LP and MPS files.
 
-The file formats allow few characters, and PuLP rewrites some of them without a
-word, so names are made of letters, digits, ``_`` and ``.`` only, kept unique, and
-the exported file carries a legend with the true names.
+The file formats allow few characters, and PuLP silently replaces some of them. Names
+therefore consist of letters, digits, ``_`` and ``.`` only, are unique, and are explained
+in a legend at the top of the file.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from collections.abc import Sequence
 
 from milpbn.families.candidates import FamilySpace
 
-# The LP format ends a name after 255 characters; some are left for separators.
+# Names in LP files have at most 255 characters; some are reserved for separators.
 _LONGEST = 240
 
 
 def safe_names(names: Sequence[str], longest: int = _LONGEST) -> list[str]:
-    """Unique file-safe names, as close to the originals as the formats allow.
+    """Unique names that are valid in model files, similar to the originals.
 
-    ``none`` is kept free: it stands for the empty parent set. Names are cut after
-    `longest` characters.
+    ``none`` is reserved for the empty parent set. Names are cut after `longest` characters.
 
     Examples
     --------
@@ -44,7 +43,7 @@ class ModelNames:
 
     def __init__(self, space: FamilySpace) -> None:
         self._space = space
-        # A column is named after a child and its parents: together they must fit.
+        # The name of a column contains those of a child and its parents.
         n_names = 1 + max(map(len, space.parent_sets), default=0)
         self._safe = safe_names(space.names, max(_LONGEST // n_names - 8, 1))
 
@@ -67,14 +66,14 @@ class ModelNames:
         return f"one.{self._safe[variable]}"
 
     def acyclic(self, parent: int, child: int) -> str:
-        """The order row of a possible arc."""
+        """The order row of an arc."""
         return f"acyclic.{self._safe[parent]}.before.{self._safe[child]}"
 
     def legend(self) -> list[str]:
-        """One line per variable and per family: file name, then the true names."""
+        """One line per variable and per family: the name in the file, then the original names."""
         space = self._space
         lines = [f"{s} = {n!r}" for s, n in zip(self._safe, space.names, strict=True)]
-        # Escaped, since a line break inside a name would end the comment.
+        # Escaped, because a line break inside a name would end the comment.
         shown = [repr(n)[1:-1] for n in space.names]
         for f, parents in enumerate(space.parent_sets):
             names = ", ".join(shown[p] for p in parents) or "no parents"

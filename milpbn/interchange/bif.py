@@ -20,9 +20,10 @@ from math import prod
 
 import numpy as np
 
+from milpbn._types import FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.errors import ModelFileError
-from milpbn.interchange.document import Document, FloatArray, probabilities
+from milpbn.interchange.document import Document, probabilities
 from milpbn.interchange.names import WORD, WORD_OR_NUMBER, escape, unescape
 from milpbn.network.network import Network
 

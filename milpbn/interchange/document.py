@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from milpbn._types import FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.errors import ModelFileError
 from milpbn.network.network import Network
 from milpbn.structure import Structure
-
-FloatArray = npt.NDArray[np.float64]
 
 # Rows of foreign files are rounded: they may miss 1 by this much and are then normalised.
 _ROUNDING = 0.01

@@ -12,24 +12,48 @@ from milpbn.interchange.net import write_net
 from milpbn.interchange.xmlbif import write_xmlbif
 from milpbn.network.multinet import Classifier
 from milpbn.network.network import Network
+from milpbn.structure import Structure
 
 
-def _dot(network: Network, name: str) -> str:
+def _dot(structure: Structure, name: str) -> str:
     from milpbn.pictures.dot import dot_text
 
-    return dot_text(network.structure, name) + "\n"
+    return dot_text(structure, name) + "\n"
 
 
-FORMATS: dict[str, Callable[[Network, str], str]] = {
+GRAPH_FORMATS: dict[str, Callable[[Structure, str], str]] = {
+    "dot": _dot,
+    "modelstring": lambda structure, name: write_modelstring(structure) + "\n",
+}
+"""Writers of formats that hold only the graph, by name."""
+
+NETWORK_FORMATS: dict[str, Callable[[Network, str], str]] = {
     "bif": write_bif,
     "xmlbif": write_xmlbif,
     "net": write_net,
-    "dot": _dot,
     "json": write_json,
     "networkx-json": write_networkx,
-    "modelstring": lambda network, name: write_modelstring(network.structure) + "\n",
 }
-"""Writers by the name of their format; ``dot`` and ``modelstring`` hold the graph only."""
+"""Writers of formats that hold states and probabilities, by name."""
+
+FORMATS = (*NETWORK_FORMATS, *GRAPH_FORMATS)
+"""The names of all formats."""
+
+
+def export_structure(structure: Structure, format: str, name: str = "milpbn") -> str:
+    """The graph as text for another tool, in one of :data:`GRAPH_FORMATS`.
+
+    Examples
+    --------
+    >>> export_structure(Structure.from_arcs(["class", "a"], [("class", "a")]), "modelstring")
+    '[class][a|class]\\n'
+    """
+    if format not in GRAPH_FORMATS:
+        raise OptionError(
+            f"the format {format!r} needs probability tables; without them choose "
+            f"{' or '.join(GRAPH_FORMATS)}"
+        )
+    return GRAPH_FORMATS[format](structure, name)
 
 
 def export_network(network: Classifier, format: str, name: str = "milpbn") -> str:
@@ -58,4 +82,6 @@ def export_network(network: Classifier, format: str, name: str = "milpbn") -> st
         raise OptionError(
             "a multinet is one network for every class; the formats of other tools hold one"
         )
-    return FORMATS[format](network, name)
+    if format in GRAPH_FORMATS:
+        return export_structure(network.structure, format, name)
+    return NETWORK_FORMATS[format](network, name)

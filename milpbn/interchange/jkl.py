@@ -42,20 +42,22 @@ def write_jkl(objective: LinearObjective) -> str:
 
 
 def read_jkl(path: str | Path) -> LocalScores:
-    """Read local scores; ``maximise(scores.given, scores)`` finds the best structure.
+    """Read local scores; `maximise` finds the best structure for them.
 
     Parent sets with a subset that scores as well are left out, as no optimum needs them.
 
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
-    >>> from milpbn.maximising import maximise
+    >>> from milpbn.clock import Clock
+    >>> from milpbn.learning.maximise import maximise
+    >>> from milpbn.learning.settings import Settings
     >>> text = "2\\na 2\\n-3.5 0\\n-2.0 1 b\\nb 2\\n-3.0 0\\n-2.5 1 a\\n"
     >>> with TemporaryDirectory() as folder:
     ...     file = Path(folder, "two.jkl")
     ...     _ = file.write_text(text)
     ...     scores = read_jkl(file)
-    >>> result = maximise(scores.given, scores)
+    >>> result = maximise(scores.given, Settings(score=scores), Clock())
     >>> str(result.status), result.objective
     ('optimal', -5.0)
     >>> print(result.structure)

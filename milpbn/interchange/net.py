@@ -6,7 +6,8 @@ Hugin, pyAgrum and pgmpy all take, and all digits.
 
 from __future__ import annotations
 
-from milpbn.interchange.document import FloatArray, probabilities
+from milpbn._types import FloatArray
+from milpbn.interchange.document import probabilities
 from milpbn.interchange.names import IDENTIFIER, QUOTED, escape
 from milpbn.network.network import Network
 

@@ -14,8 +14,8 @@ from milpbn.interchange.json_formats import FORMAT as NETWORK_FORMAT
 from milpbn.interchange.json_formats import parse_json
 from milpbn.interchange.modelstring import is_modelstring, parse_modelstring
 from milpbn.interchange.xmlbif import parse_xmlbif
-from milpbn.network.model_file import FORMAT as MODEL_FORMAT
-from milpbn.network.model_file import Model
+from milpbn.learning.model import FORMAT as MODEL_FORMAT
+from milpbn.learning.model import Model
 from milpbn.network.network import Network
 from milpbn.structure import Structure
 

@@ -13,9 +13,10 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
+from milpbn._types import FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.errors import ModelFileError
-from milpbn.interchange.document import Document, FloatArray, probabilities
+from milpbn.interchange.document import Document, probabilities
 from milpbn.interchange.names import XML, escape, unescape
 from milpbn.network.network import Network
 

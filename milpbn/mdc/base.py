@@ -7,26 +7,24 @@ predict codes.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from milpbn.datasets.frames import categorical_columns, frame_of
+from milpbn._types import Codes, FloatArray
+from milpbn.datasets.frames import categorical_columns
 from milpbn.errors import DataError, OptionError
+from milpbn.estimators.base import TableClassifier, encode_labels
 from milpbn.mdc.features import MIXED, FeatureEncoder, Features
 from milpbn.mdc.metrics import exact_match_score
-
-FloatArray = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.integer]
 
 # newton-cholesky factorises a matrix of (columns x classes) squared; beyond this lbfgs is quicker.
 _NEWTON_SIZE = 600
@@ -67,7 +65,7 @@ def prepare_base(base: Any, seed: int | None) -> Any:
     return base
 
 
-class MultiDimensionalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MultiDimensionalClassifier(TableClassifier):
     """Base of the classifiers that predict several class variables.
 
     Subclasses have the parameters ``base_estimator``, ``categorical_features``, ``mixed``
@@ -75,16 +73,12 @@ class MultiDimensionalClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
     """
 
     base_estimator: Any
-    categorical_features: str | Sequence[int] | Sequence[str]
     mixed: str
     random_state: int | None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
         return tags
 
     def fit(self, X: Any, y: Any) -> MultiDimensionalClassifier:
@@ -109,8 +103,7 @@ class MultiDimensionalClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         """Validate and encode labelled rows: the first half of `fit`."""
         if self.mixed not in MIXED:
             raise OptionError(f"mixed must be one of {', '.join(MIXED)}, not {self.mixed!r}")
-        checked = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan")
-        frame = frame_of(X, checked)
+        frame = self._frame(X, reset=True)
         codes = self._encode_targets(y, frame)
         categorical = categorical_columns(frame, self.categorical_features)
         self.encoder_ = FeatureEncoder.fit(frame, categorical, self.mixed)
@@ -149,7 +142,8 @@ class MultiDimensionalClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         self.target_classes_: list[npt.NDArray[Any]] = []
         codes = np.empty(table.shape, dtype=np.int64)
         for j, (name, values) in enumerate(zip(names, columns, strict=True)):
-            codes[:, j] = self._encode_target(name, values)
+            classes, codes[:, j] = encode_labels(name, values)
+            self.target_classes_.append(classes)
         self.restore_targets(flat=flat)
         return codes
 
@@ -158,23 +152,6 @@ class MultiDimensionalClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
         self._flat = flat
         self.n_outputs_ = len(self.target_classes_)
         self.classes_ = self.target_classes_[0] if flat else self.target_classes_
-
-    def _encode_target(self, name: str, values: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-        if pd.isna(values).any():
-            row = int(np.flatnonzero(pd.isna(values))[0])
-            raise DataError(f"the class variable {name!r} is missing (NaN) in row {row + 1}")
-        try:
-            classes, index = np.unique(values, return_inverse=True)
-        except TypeError:
-            raise DataError(f"the class variable {name!r} mixes texts and numbers") from None
-        check_classification_targets(values)
-        if len(classes) < 2:
-            raise DataError(
-                f"the class variable {name!r} has one class only ({classes[0]!r}); two states are "
-                "needed, leave it out"
-            )
-        self.target_classes_.append(classes)
-        return index
 
     @abstractmethod
     def _learn(self, features: Features, codes: Codes) -> None:
@@ -190,8 +167,7 @@ class MultiDimensionalClassifier(ClassifierMixin, BaseEstimator):  # type: ignor
 
     def _features(self, X: Any) -> Features:
         check_is_fitted(self)
-        checked = validate_data(self, X, reset=False, dtype=None, ensure_all_finite="allow-nan")
-        features = self.encoder_.transform(frame_of(X, checked))
+        features = self.encoder_.transform(self._frame(X, reset=False))
         for name, values in features.unseen.items():
             if name in self.encoder_.numeric:
                 raise DataError(f"column {name!r} is numeric but holds {next(iter(values))!r}")

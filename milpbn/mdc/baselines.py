@@ -17,7 +17,8 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.multioutput import MultiOutputClassifier
 
-from milpbn.mdc.base import Codes, FloatArray, MultiDimensionalClassifier
+from milpbn._types import Codes, FloatArray
+from milpbn.mdc.base import MultiDimensionalClassifier
 from milpbn.mdc.features import Features
 from milpbn.mdc.local_models import one_thread
 

@@ -13,11 +13,9 @@ network structure.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from milpbn._types import FloatArray
 from milpbn.scores import LinearObjective
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def best_score(objective: LinearObjective, d: int) -> float:

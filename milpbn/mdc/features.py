@@ -11,11 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from milpbn._types import Codes, FloatArray
 from milpbn.datasets.frames import texts
-from milpbn.encoding.columns import CATEGORICAL, Codes, ColumnCode, Variable, sorted_states
+from milpbn.encoding.columns import CATEGORICAL, ColumnCode, Variable, sorted_states
 from milpbn.errors import DataError
-
-FloatArray = npt.NDArray[np.float64]
 
 PARTITION, ONE_HOT = "partition", "one-hot"
 MIXED = (PARTITION, ONE_HOT)

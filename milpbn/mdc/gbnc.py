@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from milpbn._types import Codes, FloatArray
+from milpbn.anytime import SolveOptions
 from milpbn.clock import Clock, OutOfTime
-from milpbn.engines.monolithic import SolveOptions
 from milpbn.errors import DataError, MilpbnError, OptionError, SolverError
 from milpbn.families import Constraints
-from milpbn.maximising import ENGINES, run_engine
+from milpbn.learning.maximise import maximise
+from milpbn.learning.methods import ENGINES
+from milpbn.learning.settings import Settings
 from milpbn.mdc import inference
-from milpbn.mdc.base import Codes, FloatArray, MultiDimensionalClassifier
+from milpbn.mdc.base import MultiDimensionalClassifier
 from milpbn.mdc.candidates import Nodes, parent_choices
 from milpbn.mdc.dynamic import best_score
 from milpbn.mdc.features import Features
@@ -177,25 +180,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         self._check_loss()
         if self.engine not in ENGINES:
             raise OptionError(f"engine must be one of {', '.join(ENGINES)}, not {self.engine!r}")
-        nodes = self.nodes()
-        choices = parent_choices(
-            nodes,
-            max_parents=self.max_parents,
-            max_discrete_parents=self.max_discrete_parents,
-            constraints=self.constraints,
-        )
-        base = self._base(features, max(nodes.cards[: nodes.d]))
-        reserve = min(_SOLVE_SECONDS, _SOLVE_SHARE * clock.limit)
-        trainer = Trainer(
-            features.matrix,
-            np.column_stack([codes, features.codes]),
-            nodes,
-            choices,
-            base,
-            n_jobs=self.n_jobs,
-            clock=clock if np.isinf(clock.limit) else clock.until(clock.limit - reserve),
-            listener=training_listener,
-        )
+        trainer = self._trainer(features, codes, clock, training_listener)
         try:
             trained = trainer.run()
         except OutOfTime:
@@ -204,15 +189,46 @@ class GBNCClassifier(MultiDimensionalClassifier):
                 "base model; allow more time"
             ) from None
         clock.close_phase("training")
-        score = PenalisedCLL(type(base).__name__, self.mixed)
-        result = self._solve(trained, score, clock, start_source, listener)
+        start = self.start
+        settings = Settings(
+            score=PenalisedCLL(
+                trained.objective, "base models", type(trainer.base).__name__, self.mixed
+            ),
+            method=self.engine,
+            start=trained.nearest(start) if isinstance(start, Structure) else start,
+            start_source=start_source,
+            options=SolveOptions(seed=self.random_state or 0),
+        )
+        result = self._solve(trained, settings, clock, listener)
         assert isinstance(result.structure, Structure)
-        chosen = trained.objective.space.families(result.structure)[: nodes.d]
+        chosen = trained.objective.space.families(result.structure)[: trainer.nodes.d]
         self.local_models_ = [trained.models[f] for f in chosen]
         self.training_ = trained.training
         self._check(result, trainer, features, codes)
         clock.close_phase("checking")
         self.publish(replace(result, seconds=dict(clock.phases)))
+
+    def _trainer(
+        self, features: Features, codes: Codes, clock: Clock, listener: TrainingListener | None
+    ) -> Trainer:
+        """Trains base models with all of the time but a reserve for the class network."""
+        nodes = self.nodes()
+        reserve = min(_SOLVE_SECONDS, _SOLVE_SHARE * clock.limit)
+        return Trainer(
+            features.matrix,
+            np.column_stack([codes, features.codes]),
+            nodes,
+            parent_choices(
+                nodes,
+                max_parents=self.max_parents,
+                max_discrete_parents=self.max_discrete_parents,
+                constraints=self.constraints,
+            ),
+            self._base(features, max(nodes.cards[: nodes.d])),
+            n_jobs=self.n_jobs,
+            clock=clock if np.isinf(clock.limit) else clock.until(clock.limit - reserve),
+            listener=listener,
+        )
 
     def nodes(self) -> Nodes:
         """The class variables, then the features that may partition their rows."""
@@ -226,12 +242,11 @@ class GBNCClassifier(MultiDimensionalClassifier):
     def _solve(
         self,
         trained: TrainedFamilies,
-        score: PenalisedCLL,
+        settings: Settings,
         clock: Clock,
-        start_source: str,
         listener: Listener | None,
     ) -> Result:
-        start, bound = self.start, trained.open_bound
+        bound = trained.open_bound
 
         def covering(point: TracePoint) -> TracePoint:
             point = replace(point, source=_SOURCES.get(point.source, point.source))
@@ -240,17 +255,8 @@ class GBNCClassifier(MultiDimensionalClassifier):
                 return point
             return replace(point, bound=max(point.bound, bound))
 
-        result = run_engine(
-            self.engine,
-            trained.objective,
-            score,
-            clock,
-            trained.nearest(start) if isinstance(start, Structure) else start,
-            start_source,
-            None,
-            SolveOptions(seed=self.random_state or 0),
-            None if listener is None else lambda point: listener(covering(point)),
-        )
+        told = None if listener is None else lambda point: listener(covering(point))
+        result = maximise(trained.objective, settings, clock, told)
         if result.status is Status.OPTIMAL and len(self.target_classes_) <= _CROSS_CHECK:
             second = best_score(trained.objective, len(self.target_classes_))
             _same("dynamic programming", second, "the engine", result.objective)
@@ -265,7 +271,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         """The objective again, from the predictions for the training rows."""
         likelihood = 0.0
         for rows, factors in self._batches(features):
-            likelihood += float(inference.log_joint(factors, codes[rows]).sum())
+            likelihood += float(inference.log_probability(factors, codes[rows]).sum())
         penalty = sum(trainer.penalty(m.child, m.parents) for m in self.local_models_)
         _same("prediction", likelihood + penalty, "training", result.objective)
 
@@ -350,7 +356,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         codes = self._known_codes(y, len(features))
         out = np.empty(len(features))
         for rows, factors in self._batches(features):
-            out[rows] = inference.log_joint(factors, codes[rows])
+            out[rows] = inference.log_probability(factors, codes[rows])
         return out
 
     def _known_codes(self, y: Any, n_rows: int) -> Codes:

@@ -14,10 +14,9 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import Codes, FloatArray
 from milpbn.errors import BudgetError
-from milpbn.network.factors import Factor, FloatArray, cheapest, max_out, multiply, sum_out
-
-Codes = npt.NDArray[np.integer]
+from milpbn.network.factors import Factor, cheapest, max_out, multiply, sum_out
 
 # Cells (8 bytes) of the largest table of a batch.
 _CELLS_AT_ONCE = 2**22
@@ -91,7 +90,7 @@ def _marginal(factors: Sequence[Factor], cards: Sequence[int], query: int) -> Fl
     return normalised
 
 
-def log_joint(factors: Sequence[Factor], codes: Codes) -> FloatArray:
+def log_probability(factors: Sequence[Factor], codes: Codes) -> FloatArray:
     """``(rows,)``: log P(y | x) of one joint state per row."""
     rows = np.arange(len(codes))
     total = np.zeros(len(codes))

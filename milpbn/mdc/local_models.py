@@ -23,11 +23,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
 
+from milpbn._types import Codes, FloatArray
 from milpbn.errors import DataError
 from milpbn.mdc.features import Features
-
-FloatArray = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.integer]
 
 _TINY = np.finfo(np.float64).tiny
 

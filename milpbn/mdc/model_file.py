@@ -14,19 +14,19 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 import milpbn
 from milpbn.errors import MilpbnError, ModelFileError
-from milpbn.files import write_whole
+from milpbn.files import read_marked_json, write_whole
 from milpbn.mdc.features import FeatureEncoder
 from milpbn.mdc.gbnc import GBNCClassifier
 from milpbn.mdc.local_models import ConfigurationModel, LocalModel
 from milpbn.mdc.training import Training
-from milpbn.network.model_file import read_marked_json
+from milpbn.messages import Message, option
 from milpbn.result import Result
 
 FORMAT = "milpbn-gbnc"
@@ -60,6 +60,8 @@ class GBNCModel:
         Which rows were used.
     """
 
+    versions: ClassVar[Mapping[str, int]] = {FORMAT: VERSION}
+    """The format mark of its files, and the version that can be read."""
     classifier: GBNCClassifier
     settings: dict[str, Any] = field(default_factory=dict)
     data: dict[str, Any] = field(default_factory=dict)
@@ -101,12 +103,18 @@ class GBNCModel:
             Types of base estimators, by full name, that may be built beyond those of
             scikit-learn and numpy which skops trusts.
         """
-        content = read_marked_json(Path(path), "GBNC model", FORMAT, VERSION)
+        return cls.from_dict(read_marked_json(path, cls.versions), str(path), trusted)
+
+    @classmethod
+    def from_dict(
+        cls, content: Mapping[str, Any], path: str, trusted: Sequence[str] = ()
+    ) -> GBNCModel:
+        """The model of a file's content; `path` is for messages."""
         try:
             model = _classifier(content, _unpack(content["base_models"], trusted))
             return cls(model, dict(content["settings"]), dict(content["data"]))
         except _UntrustedError as error:
-            raise ModelFileError(f"{path}: {error}") from None
+            raise error.at(str(path)) from None
         except _DAMAGE as error:
             reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else error
             raise ModelFileError(f"{path} is a damaged GBNC model: {reason}") from None
@@ -209,9 +217,11 @@ def _unpack(packed: Mapping[str, Any], trusted: Sequence[str]) -> list[Any]:
     unknown = sorted(set(skops.io.get_untrusted_types(data=content)) - set(trusted))
     if unknown:
         raise _UntrustedError(
-            f"the base models hold objects of types that are not trusted: {', '.join(unknown)}. "
-            "If you know where the file comes from, name these types: "
-            "GBNCModel.load(..., trusted=[...]), or --trust TYPE on the command line"
+            Message(
+                f"the base models hold objects of types that are not trusted: "
+                f"{', '.join(unknown)}. If you trust the source of the file, allow them with ",
+                option("trusted", unknown, flag="trust"),
+            )
         )
     return list(skops.io.loads(content, trusted=list(trusted)))
 

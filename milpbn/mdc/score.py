@@ -1,22 +1,26 @@
-"""The penalised conditional log-likelihood as results name it."""
+"""The penalised conditional log-likelihood of class networks, as results name it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+from milpbn.scores.local import LocalScores
+
 
 @dataclass(frozen=True)
-class PenalisedCLL:
+class PenalisedCLL(LocalScores):
     """Conditional log-likelihood with a BIC penalty for every base model.
 
-    See :mod:`milpbn.mdc.training` for the formula.
+    Its local scores come from trained base models; see :mod:`milpbn.mdc.training` for the
+    formula.
     """
 
-    base: str
-    mixed: str
-    name: str = "pcll"
+    base: str = ""
+    mixed: str = ""
+    name = "pcll"
+    title = "penalised conditional log-likelihood"
 
     def settings(self) -> dict[str, Any]:
-        """The settings, as reports and model files show them."""
+        """See :class:`~milpbn.scores.Score`."""
         return {"base": self.base, "mixed": self.mixed}

@@ -24,11 +24,12 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
+from milpbn._types import Codes, FloatArray
 from milpbn.clock import Clock, OutOfTime
 from milpbn.errors import ConstraintError
 from milpbn.families.candidates import FamilySpace, ParentSet
 from milpbn.mdc.candidates import Nodes, ParentChoice
-from milpbn.mdc.local_models import Codes, FloatArray, LocalModel, TrainedFamily, train_family
+from milpbn.mdc.local_models import LocalModel, TrainedFamily, train_family
 from milpbn.result import Status
 from milpbn.scores import LinearObjective
 from milpbn.structure import Structure

@@ -1,1 +1,1 @@
-"""The network: structure, parameters, inference, pictures, model files."""
+"""Networks: a structure with its parameters, inference, multinets."""

@@ -1,8 +1,7 @@
-"""Factors: what variable elimination multiplies, sums and maximises, for many rows at once.
+"""Factors for variable elimination: products, sums and maxima, for many rows at once.
 
-Features that are missing are summed out with them (:mod:`milpbn.network.inference`), and so
-are class variables (:mod:`milpbn.mdc.inference`). All values are logarithms: long products
-underflow.
+They serve to sum out missing features (:mod:`milpbn.network.inference`) and class variables
+(:mod:`milpbn.mdc.inference`). All values are logarithms, because long products underflow.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
-FloatArray = npt.NDArray[np.float64]
+from milpbn._types import FloatArray
 
-# A sum of scaled numbers above this has lost nothing that matters to underflow.
+# A sum of scaled numbers above this is not affected by underflow.
 TINY = 1e-200
 
 
@@ -39,13 +38,13 @@ def sum_out(factors: Sequence[Factor], variable: int) -> Factor:
     """The product of `factors` with `variable` summed out.
 
     Each factor is scaled by its largest entry along the variable, so that only small tables
-    pass through exp and log; the large product is plain multiplication. Where scaled factors
-    oppose each other so much that their sum underflows, everything is done in logarithms.
+    need exp and log; the large product is plain multiplication. If the sum of the scaled
+    products underflows, it is computed in logarithms instead.
     """
     scope, aligned = _align(factors)
     axis = 1 + scope.index(variable)
     tops = [values.max(axis=axis, keepdims=True) for values in aligned]
-    # Networks from elsewhere have impossible states: -inf, and -inf - (-inf) is no number.
+    # Imported networks may have impossible states: -inf, and -inf - (-inf) is not a number.
     tops = [np.where(np.isneginf(top), 0.0, top) for top in tops]
     product = np.exp(aligned[0] - tops[0])
     for values, top in zip(aligned[1:], tops[1:], strict=True):
@@ -59,7 +58,7 @@ def sum_out(factors: Sequence[Factor], variable: int) -> Factor:
 
 
 def max_out(factors: Iterable[Factor], variable: int) -> tuple[Factor, npt.NDArray[np.intp]]:
-    """The product maximised over `variable`, and the maximising states (the first of equals)."""
+    """The product maximised over `variable`, and the maximising states (the first, if tied)."""
     product = multiply(factors)
     axis = 1 + product.scope.index(variable)
     reduced = Factor(_without(product.scope, variable), product.values.max(axis=axis))

@@ -1,19 +1,20 @@
-"""Missing features summed out of forests, row by row.
+"""Summing out missing features in forests, row by row.
 
-Where every feature has at most one feature as a parent (naive Bayes, TAN, and all of
-``max_parents=2`` with the class among the parents), and nothing missing is a parent of the
-class, one pass from the leaves up sums all missing features of a row out. A feature i that
-hangs below feature p sends up, for every class c and every state v of p that is possible,
+If every feature has at most one feature as a parent (naive Bayes, TAN, and all of
+``max_parents=2`` with the class among the parents), and no missing feature is a parent of the
+class, one pass from the leaves to the roots sums out all missing features of a row. A feature
+i with feature parent p sends, for each class c and each possible state v of p,
 
     m_i(v) = sum over the states x of i that are possible: theta_i[x | v, c] prod_j m_j(x)
 
-with j over the features below i. A row costs the squares of the numbers of states, and rows
-need no grouping by what is missing in them. Written by hand, in numba: with as many
-patterns as rows, an array library spends its time on calls.
+with j over the children of i. The cost of a row is quadratic in the numbers of states, and
+rows need not be grouped by their missing features. This is a loop in numba because there may
+be as many patterns of missing features as rows, and then the call overhead of an array
+library dominates.
 
-Messages are logarithms (products over many children underflow); the sum is taken of numbers
-that are scaled by the largest. Where that underflows or every state is impossible, it is
-taken again in logarithms.
+Messages are logarithms, because products over many children underflow. The sum is taken over
+numbers that are scaled by the largest; if it underflows, or every state is impossible, it is
+computed in logarithms instead.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from milpbn._types import Codes, FloatArray
 from milpbn.network.factors import TINY
-from milpbn.network.network import Codes, FloatArray, Network
+from milpbn.network.network import Network
 
 _jit: Callable[..., Any] = njit(cache=True, nogil=True)
 _CLASS = 0
@@ -40,16 +42,16 @@ class Forest:
     Attributes
     ----------
     order
-        The features from the leaves up.
+        The features, from the leaves to the roots.
     parent
-        ``(n,)``: the feature above each feature, or -1.
+        ``(n,)``: the feature parent of each feature, or -1.
     cards
         States of every variable.
     tables, base
         ``log theta_i[c, v, x]`` flat; feature i begins at ``base[i]``.
     by_class, by_parent
-        ``(n,)``: how far apart the entries of two classes and of two parent states are;
-        zero where the table does not depend on them.
+        ``(n,)``: the strides of the class and of the parent's state in a table; zero if the
+        table does not depend on them.
     """
 
     order: npt.NDArray[np.int64]
@@ -62,7 +64,7 @@ class Forest:
 
     @classmethod
     def of(cls, network: Network) -> Forest | None:
-        """The network's features as a forest, or None where one has several feature parents."""
+        """The features as a forest, or None if one of them has several feature parents."""
         n = len(network.variables)
         cards = np.array([v.card for v in network.variables], dtype=np.int64)
         parent = np.full(n, -1, dtype=np.int64)
@@ -73,7 +75,7 @@ class Forest:
                 continue
             if len(features) > 1:
                 return None
-            # The class, as the smallest number, is the first axis of a table.
+            # The class has the smallest index, so it is the first axis of a table.
             if features:
                 parent[i], by_parent[i] = features[0], cards[i]
             if _CLASS in parents:
@@ -121,7 +123,7 @@ def _sum_out(  # type: ignore[no-untyped-def]
     codes, order, parent, cards, tables, thetas, base, by_class, by_parent, out
 ):
     largest = cards.max()
-    below = np.empty((len(cards), largest))  # log of the messages from below, by state
+    below = np.empty((len(cards), largest))  # log messages from the children, by state
     scaled = np.empty(largest)
     for u in range(codes.shape[0]):
         for c in range(out.shape[1]):
@@ -137,7 +139,7 @@ def _sum_out(  # type: ignore[no-untyped-def]
                         top = max(top, below[i, s])
                     for s in range(r):
                         scaled[s] = np.exp(below[i, s] - top)
-                # The parent's states that are possible: one if it is observed, or absent.
+                # Possible states of the parent: one if it is observed or if there is no parent.
                 v0, v1 = 0, 1
                 if p >= 0:
                     v0 = codes[u, p - 1]
@@ -152,7 +154,7 @@ def _sum_out(  # type: ignore[no-untyped-def]
                         sum_ = 0.0
                         for s in range(r):
                             sum_ += thetas[at + s] * scaled[s]
-                        # Not so also where `top` is -inf: then the sum is not a number.
+                        # False also if `top` is -inf: the sum is then not a number.
                         if sum_ > TINY:
                             message = top + np.log(sum_)
                         else:

@@ -1,11 +1,10 @@
-"""Class probabilities, exact also when features are missing.
+"""Class probabilities, exact also with missing features.
 
-Complete rows are look-ups. In a forest of features, missing ones are summed out row by row
-(see :mod:`milpbn.network.forest`). Otherwise rows are grouped by which features are missing:
-tables without a missing variable are looked up; the others are factors over the missing
-variables, which are summed out one at a time (variable elimination), for all rows of the
-group at once. A missing variable that nothing observed hangs below sums to one and is left
-out.
+Complete rows are look-ups. In a forest of features, missing features are summed out row by
+row (see :mod:`milpbn.network.forest`). Otherwise rows are grouped by their missing features.
+Tables without a missing variable are looked up; the others are factors over the missing
+variables, which are summed out one at a time (variable elimination) for all rows of a group.
+A missing variable without observed descendants sums to one and is skipped.
 """
 
 from __future__ import annotations
@@ -14,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
+from milpbn._types import Codes, FloatArray
 from milpbn.errors import DataError
 from milpbn.network.factors import Factor, cheapest, sum_out
 from milpbn.network.forest import Forest
 from milpbn.network.multinet import Classifier, Multinet
-from milpbn.network.network import Codes, FloatArray, Network
+from milpbn.network.network import Network
 
 _ROWS_AT_ONCE = 2048
 _CLASS = 0
@@ -36,12 +36,12 @@ def log_joint(network: Classifier, features: Codes) -> FloatArray:
         codes are missing and are summed out.
     """
     if isinstance(network, Multinet):
-        # The network of a class has the prior of the class as the table of its class.
+        # In the network of a class, the table of the class variable holds the prior of the class.
         return np.concatenate([log_joint(own, features) for own in network.networks], axis=1)
     features = np.asarray(features)
     n = len(network.variables) - 1
     if features.ndim != 2 or features.shape[1] != n:
-        raise DataError(f"expected {n} feature codes a row, got an array {features.shape}")
+        raise DataError(f"expected {n} feature codes per row, got an array {features.shape}")
     out = np.empty((len(features), network.n_classes))
     absent = features < 0
     left = np.flatnonzero(~_sum_out_by_row(network, features, absent, out))
@@ -61,7 +61,7 @@ def log_joint(network: Classifier, features: Codes) -> FloatArray:
 def _sum_out_by_row(
     network: Network, features: Codes, absent: npt.NDArray[np.bool_], out: FloatArray
 ) -> npt.NDArray[np.bool_]:
-    """Fill in the incomplete rows that a forest can do; returns which."""
+    """Compute the incomplete rows that the forest algorithm can handle; return which."""
     above_class = network.structure.parents[_CLASS]
     hidden = absent[:, [p - 1 for p in above_class]].any(axis=1)
     done: npt.NDArray[np.bool_] = np.logical_and(absent.any(axis=1), ~hidden)
@@ -75,7 +75,7 @@ def _sum_out_by_row(
 
 
 def log_posterior(network: Classifier, features: Codes) -> FloatArray:
-    """``(M, |C|)``: log P(c | observed features); NaN where a row is impossible."""
+    """``(M, |C|)``: log P(c | observed features); NaN if a row is impossible."""
     joint = log_joint(network, features)
     with np.errstate(invalid="ignore"):
         out: FloatArray = joint - logsumexp(joint, axis=1, keepdims=True)
@@ -83,13 +83,13 @@ def log_posterior(network: Classifier, features: Codes) -> FloatArray:
 
 
 def predict(network: Classifier, features: Codes) -> npt.NDArray[np.intp]:
-    """The most probable class of every row (the first of equals)."""
+    """The most probable class of each row (the first, if tied)."""
     best: npt.NDArray[np.intp] = log_joint(network, features).argmax(axis=1)
     return best
 
 
 def accuracy(network: Classifier, codes: Codes) -> float:
-    """Share of rows (class code first) whose class is predicted; unknown labels are errors."""
+    """Fraction of rows (class code first) predicted correctly; unknown labels count as errors."""
     return float(np.mean(predict(network, codes[:, 1:]) == codes[:, 0]))
 
 
@@ -121,9 +121,9 @@ def _log_joint_of_pattern(network: Network, codes: Codes, missing: frozenset[int
 
 
 def _barren(network: Network, missing: frozenset[int]) -> frozenset[int]:
-    """Missing variables without anything observed below them: they sum to one.
+    """Missing variables without observed descendants: they sum to one.
 
-    That holds for tables that are normalised; epsilon smoothing's are not.
+    This holds for normalised tables only; those of epsilon smoothing may not be.
     """
     children = network.structure.children
     barren: set[int] = set()

@@ -1,9 +1,9 @@
-"""The Bayesian multinet: one network over the features for every class.
+"""The Bayesian multinet: one network over the features per class.
 
-    P(c, z) = P(c) P_c(z),   P_c with a structure and parameters of its own
+    P(c, z) = P(c) P_c(z),   each P_c with its own structure and parameters
 
-Each class's network is an ordinary one whose class variable has a single state, so that
-look-up and summing out missing features are those of networks.
+The network of a class is an ordinary network whose class variable has a single state, so
+looking up rows and summing out missing features work as for networks.
 
 References
 ----------
@@ -20,16 +20,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from milpbn._types import Codes, FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.errors import DataError
 from milpbn.families.smoothing import Smoothing
-from milpbn.network.network import Codes, FloatArray, Network, fit_network
+from milpbn.network.network import Network, fit_network
 from milpbn.structure import AnyStructure, ClassStructures
 
 
 @dataclass(frozen=True)
 class Multinet:
-    """A network for every class.
+    """One network per class.
 
     Attributes
     ----------
@@ -38,8 +39,8 @@ class Multinet:
     variables
         Names and states, the class first.
     networks
-        For each class a network whose first variable has this class as its only state;
-        the table of that variable holds ``log P(c)``.
+        For each class, a network whose first variable has this class as its only state; the
+        table of that variable holds ``log P(c)``.
     """
 
     structure: ClassStructures
@@ -48,7 +49,9 @@ class Multinet:
 
     def __post_init__(self) -> None:
         if self.structure.classes != self.variables[0].states:
-            raise DataError("the structures of a multinet are not those of the class's states")
+            raise DataError(
+                "a multinet needs one structure per state of the class, in the order of the states"
+            )
 
     @property
     def n_classes(self) -> int:
@@ -68,7 +71,7 @@ class Multinet:
 
 
 Classifier = Network | Multinet
-"""What predicts."""
+"""A network or a multinet."""
 
 
 def class_network(
@@ -103,7 +106,7 @@ def fit_multinet(
 def fit_classifier(
     structure: AnyStructure, variables: Sequence[Variable], codes: Codes, smoothing: Smoothing
 ) -> Classifier:
-    """Smoothed maximum-likelihood parameters for a structure or for one a class."""
+    """Smoothed maximum-likelihood parameters for one structure, or for one per class."""
     if isinstance(structure, ClassStructures):
         return fit_multinet(structure, variables, codes, smoothing)
     return fit_network(structure, variables, codes, smoothing)

@@ -8,15 +8,12 @@ from functools import cached_property
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
+from milpbn._types import Codes, FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.errors import DataError
 from milpbn.families.smoothing import Smoothing
 from milpbn.structure import Structure
-
-FloatArray = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.integer]
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class Network:
 
     @cached_property
     def is_normalised(self) -> tuple[bool, ...]:
-        """For each table whether its rows sum to one (epsilon smoothing's need not)."""
+        """For each table, whether its rows sum to one (with epsilon smoothing they may not)."""
         return tuple(
             bool(np.allclose(np.exp(c).sum(axis=-1), 1.0, rtol=0, atol=1e-12))
             for c in self.log_cpts
@@ -74,8 +71,8 @@ def fit_network(
 ) -> Network:
     """Smoothed maximum-likelihood parameters from complete rows of codes.
 
-    Counts are taken from the rows as they come, by a path of its own: re-scoring a
-    learner's structure through here checks the learner's tables.
+    The rows are counted directly, without the tables of the learners, so that the definitions
+    of the scores are independent of those tables.
     """
     cpts = []
     for i, parents in enumerate(structure.parents):

@@ -1,7 +1,7 @@
 """Parameters for a given structure: maximum likelihood, conditional likelihood, margin.
 
-Learners are found by name in ``PARAMETERS``. The score of a structure is always that of
-its maximum-likelihood parameters, whatever parameters the classifier ends up with.
+The learners are in ``PARAMETERS``, by name. The score of a structure always refers to its
+maximum-likelihood parameters, regardless of the parameters of the final classifier.
 """
 
 from milpbn.parameters.base import Parameters

@@ -1,4 +1,4 @@
-"""What every parameter learner is given, and what it gives back."""
+"""The interface of the parameter learners."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import ClassVar
 
+from milpbn._types import Codes
 from milpbn.clock import Clock
 from milpbn.encoding.columns import Variable
 from milpbn.families.smoothing import Smoothing
 from milpbn.network.multinet import Classifier
-from milpbn.network.network import Codes
 from milpbn.result import ParameterReport
 from milpbn.structure import AnyStructure
 
@@ -20,7 +20,7 @@ from milpbn.structure import AnyStructure
 class Parameters(ABC):
     """A way to learn parameters for a given structure.
 
-    Settings are fields of the class; ``str`` gives them in the form that
+    The settings are the fields of the class; ``str`` gives them in the form that
     :func:`make_parameters` reads.
     """
 
@@ -36,7 +36,7 @@ class Parameters(ABC):
         smoothing: Smoothing,
         clock: Clock | None = None,
     ) -> tuple[Classifier, ParameterReport]:
-        """The network with parameters from complete rows of codes, and how they came about."""
+        """Learn parameters from complete rows of codes; return the network and a report."""
 
     def __str__(self) -> str:
         given = [

@@ -1,17 +1,17 @@
 """CL: parameters that maximise the conditional log-likelihood of the classes.
 
 On a naive Bayes structure this is multinomial logistic regression, and on structures like
-trees it is one with products of features; there the conditional log-likelihood has no local
-optimum below the global one (Roos et al. 2005). Left to itself it overfits, and for
-separable rows it has no maximum at all. Three ways to hold it back:
+trees it is logistic regression with products of features; there every local optimum of the
+conditional log-likelihood is global (Roos et al. 2005). Without regularisation it overfits,
+and for separable rows it has no maximum. There are three choices:
 
 - ``selection="l2"``: a Gaussian prior around the maximum-likelihood solution,
-  ``CLL - penalty / 2 |beta - beta_ML|^2``, its weight chosen by cross-validation of the
-  held-out conditional log-likelihood. An infinite weight, maximum likelihood itself, is
-  among the choices.
-- ``selection="cross-tuning"``: the number of steps is chosen by cross-validation, as in the
-  papers.
-- ``selection="none"``: to the optimum.
+  ``CLL - penalty / 2 |beta - beta_ML|^2``. Its weight is chosen by cross-validation of the
+  held-out conditional log-likelihood. The choices include an infinite weight, which is
+  maximum likelihood.
+- ``selection="cross-tuning"``: the number of steps is chosen by cross-validation, as in
+  Pernkopf & Bilmes (2010).
+- ``selection="none"``: no regularisation.
 
 References
 ----------
@@ -28,29 +28,30 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from milpbn._types import FloatArray
 from milpbn.clock import Clock
 from milpbn.errors import OptionError
 from milpbn.parameters.discriminative import Discriminative, FoldMaker, Plan, value_of
-from milpbn.parameters.losses import ConditionalLikelihood
+from milpbn.parameters.losses import ConditionalLoss
 from milpbn.parameters.optimise import Problem
 from milpbn.parameters.selection import choose_setting, choose_steps
-from milpbn.parameters.tables import FloatArray, Rows
+from milpbn.parameters.tables import Rows
 
 SELECTIONS = ("l2", "cross-tuning", "none")
 
 PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
-"""Weights of the prior that are tried, from cautious to daring."""
+"""Weights of the prior that are tried, from strong to weak."""
 
-# Worse settings in a row, and steps without a better held-out score, before giving up.
+# Consecutive worse settings, and steps without a better held-out score, before stopping.
 _PATIENCE = 2
 _STEPS_PATIENCE = 20
 _MOST_STEPS = 200
 
-_LOSS = ConditionalLikelihood()
+_LOSS = ConditionalLoss()
 
 
 @dataclass(frozen=True)
-class ConditionalLogLikelihood(Discriminative):
+class ConditionalLikelihood(Discriminative):
     """Maximum conditional likelihood.
 
     Parameters
@@ -58,9 +59,9 @@ class ConditionalLogLikelihood(Discriminative):
     method, folds, seed
         See :class:`~milpbn.parameters.discriminative.Discriminative`.
     selection
-        What holds the climb back, see the module.
+        The kind of regularisation, see the module.
     penalty
-        The weight of the prior, with ``selection="l2"``; chosen where it is None.
+        The weight of the prior with ``selection="l2"``; chosen if None.
     """
 
     name = "cl"
@@ -77,9 +78,9 @@ class ConditionalLogLikelihood(Discriminative):
                 f"selection must be one of {', '.join(SELECTIONS)}, not {self.selection!r}"
             )
         if self.penalty is not None and not 0 <= self.penalty < math.inf:
-            raise OptionError(f"penalty must be a number from 0 on, not {self.penalty}")
+            raise OptionError(f"penalty must be a number >= 0, not {self.penalty}")
         if self.penalty is not None and self.selection != "l2":
-            raise OptionError("penalty goes with selection=l2")
+            raise OptionError("penalty can be given only with selection=l2")
 
     def plan(self, folds: FoldMaker, clock: Clock) -> Plan:
         """See :class:`~milpbn.parameters.discriminative.Discriminative`."""

@@ -1,4 +1,4 @@
-"""Between the tables of a network and the vector that an optimiser moves."""
+"""Conversion between the tables of a network and the vector of an optimiser."""
 
 from __future__ import annotations
 
@@ -7,45 +7,46 @@ from dataclasses import replace
 
 import numpy as np
 
+from milpbn._types import FloatArray
 from milpbn.families.candidates import CLASS
 from milpbn.network.multinet import Classifier, Multinet, class_network
-from milpbn.parameters.tables import FloatArray, Layout, Table
+from milpbn.parameters.tables import ClassTable, TableLayout
 
 
-def layout_of(network: Classifier) -> Layout:
-    """The tables that decide between classes: the class's own, and those below the class.
+def layout_of(network: Classifier) -> TableLayout:
+    """The tables that discriminate between classes: those of the class and of its children.
 
-    Of a multinet, these are the class's own and all tables of all classes.
+    For a multinet, these are the table of the class and all tables of all classes.
     """
     cards = tuple(v.card for v in network.variables)
     if isinstance(network, Multinet):
-        return Layout(tuple(_multinet_tables(network, cards)), cards)
+        return TableLayout(tuple(_multinet_tables(network, cards)), cards)
     tables = []
     for i, parents in enumerate(network.structure.parents):
         features = [p for p in parents if p != CLASS]
         if i == CLASS:
-            tables.append(Table.of_class(features, cards))
+            tables.append(ClassTable.of_class(features, cards))
         elif CLASS in parents:
-            tables.append(Table.of_feature(i, features, cards))
-    return Layout(tuple(tables), cards)
+            tables.append(ClassTable.of_feature(i, features, cards))
+    return TableLayout(tuple(tables), cards)
 
 
-def _multinet_tables(multinet: Multinet, cards: tuple[int, ...]) -> Iterator[Table]:
-    yield Table.of_class((), cards)
+def _multinet_tables(multinet: Multinet, cards: tuple[int, ...]) -> Iterator[ClassTable]:
+    yield ClassTable.of_class((), cards)
     for c, structure in enumerate(multinet.structure.structures):
         for i, parents in enumerate(structure.parents):
             if i != CLASS:
-                yield Table.of_feature(i, [p for p in parents if p != CLASS], cards, only=c)
+                yield ClassTable.of_feature(i, [p for p in parents if p != CLASS], cards, only=c)
 
 
-def with_tables(network: Classifier, layout: Layout, log_theta: FloatArray) -> Classifier:
-    """The classifier with other tables where the layout has one."""
+def with_tables(network: Classifier, layout: TableLayout, log_theta: FloatArray) -> Classifier:
+    """The classifier with the tables of the layout replaced."""
     if isinstance(network, Multinet):
         return _multinet_with_tables(network, layout, log_theta)
     cpts = list(network.log_cpts)
     for table, values in zip(layout.tables, layout.split(log_theta), strict=True):
         if table.key and CLASS in network.structure.parents[child := table.key[-1]]:
-            # (q, r, |C|) -> the class first, as the smallest parent, then the features.
+            # (q, r, |C|) -> the class first, since it is the smallest parent, then the features.
             shape = [layout.cards[v] for v in table.key]
             cpts[child] = np.moveaxis(values.reshape(*shape, -1), -1, 0).copy()
         else:
@@ -53,7 +54,9 @@ def with_tables(network: Classifier, layout: Layout, log_theta: FloatArray) -> C
     return replace(network, log_cpts=tuple(cpts))
 
 
-def _multinet_with_tables(multinet: Multinet, layout: Layout, log_theta: FloatArray) -> Multinet:
+def _multinet_with_tables(
+    multinet: Multinet, layout: TableLayout, log_theta: FloatArray
+) -> Multinet:
     prior, *tables = layout.split(log_theta)
     left = iter(tables)
     networks = []

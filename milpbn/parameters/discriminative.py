@@ -1,4 +1,4 @@
-"""What CL and MM share: from maximum likelihood, choose by cross-validation, then climb."""
+"""Common parts of CL and MM: start, choice by cross-validation, final optimisation."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from milpbn._types import Codes, FloatArray
 from milpbn.clock import Clock
 from milpbn.encoding.columns import Variable
 from milpbn.errors import OptionError
 from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import Smoothing
 from milpbn.network.multinet import Classifier, fit_classifier
-from milpbn.network.network import Codes
 from milpbn.parameters.base import Parameters
 from milpbn.parameters.convert import layout_of, with_tables
 from milpbn.parameters.losses import Loss
-from milpbn.parameters.optimise import MAX_ITERATIONS, METHODS, Problem, maximise
+from milpbn.parameters.optimise import MAX_ITERATIONS, METHODS, Problem, climb
 from milpbn.parameters.selection import Fold, make_folds
-from milpbn.parameters.tables import FloatArray, Layout, Rows
+from milpbn.parameters.tables import Rows, TableLayout
 from milpbn.result import ParameterReport
 from milpbn.structure import AnyStructure
 
 _SELECTION_SHARE = 0.7
-"""Of the time that is left, what cross-validation may take at most."""
+"""The maximum share of the remaining time for cross-validation."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to climb to, once everything is chosen.
+    """The final optimisation, with everything chosen.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class Plan:
     chosen
         What cross-validation chose, for the report.
     max_iterations
-        Steps of the final climb.
+        Steps of the final optimisation.
     stopped
-        Why there is no time to climb at all, or empty.
+        Why there is no time for it, or empty.
     """
 
     loss: Loss
@@ -58,17 +58,17 @@ class Discriminative(Parameters):
     Parameters
     ----------
     method
-        ``"l-bfgs"``, or ``"cg"`` for the papers' Polak-Ribiere conjugate gradients, which
-        reach the same optimum in more evaluations.
+        ``"l-bfgs"``, or ``"cg"`` for Polak-Ribiere conjugate gradients (Pernkopf & Bilmes
+        2010), which reach the same optimum with more evaluations.
     folds
-        Parts that the training rows are divided into where something is chosen.
+        Number of folds of the training rows for choosing settings.
     seed
-        Seed of the division.
+        Seed for the division into folds.
     """
 
     measure: ClassVar[str]
     default_loss: ClassVar[Loss]
-    """What is reported where there was no time to choose."""
+    """The loss for the report if there was no time to choose one."""
     method: str = "l-bfgs"
     folds: int = 5
     seed: int = 0
@@ -81,10 +81,10 @@ class Discriminative(Parameters):
 
     @abstractmethod
     def plan(self, folds: FoldMaker, clock: Clock) -> Plan:
-        """Choose what is not given."""
+        """Choose the settings that are not given."""
 
     def _plan(self, folds: FoldMaker, clock: Clock) -> Plan:
-        """The plan, also where Ctrl-C comes between two climbs."""
+        """The plan, also if Ctrl-C comes between two optimisations."""
         try:
             return self.plan(folds, clock)
         except KeyboardInterrupt:
@@ -106,7 +106,7 @@ class Discriminative(Parameters):
         rows = Rows.of(layout, merged)
         start = rows.maximum_likelihood(smoothing)
         plan = self._plan(maker, clock.until(clock.elapsed + _SELECTION_SHARE * clock.remaining))
-        found = maximise(
+        found = climb(
             Problem(rows, plan.loss, start, plan.penalty),
             start,
             method=self.method,
@@ -128,9 +128,9 @@ class Discriminative(Parameters):
 
 @dataclass(frozen=True)
 class FoldMaker:
-    """Makes the folds where they are needed."""
+    """Makes the folds when they are needed."""
 
-    layout: Layout
+    layout: TableLayout
     rows: MergedRows
     smoothing: Smoothing
     folds: int

@@ -1,8 +1,8 @@
-"""Compiled sums over rows: a row's log-joint by look-up, and counts by scattering.
+"""Compiled sums over rows: log-joints by look-up, and counts by scattering.
 
-Written by hand, in numba, because every step of every optimiser passes here twice. An
-array library would build rows x tables x classes, or a one-hot design matrix; a row
-touches one run of cells in each table, and these loops touch nothing else.
+This is written in numba because every step of every optimiser calls these loops twice. An
+array library would build an array of rows x tables x classes, or a one-hot design matrix,
+while a row needs only one run of cells in each table.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def gather(cells, first, width, values, out):  # type: ignore[no-untyped-def]
 
 @_jit
 def scatter(cells, first, width, amounts, out):  # type: ignore[no-untyped-def]
-    """Add each row's amount for class c to the cells that it looked up: weighted counts."""
+    """Add the amount of each row for class c to the cells of the row: weighted counts."""
     for u in range(cells.shape[0]):
         for f in range(cells.shape[1]):
             cell, c0 = cells[u, f], first[f]
@@ -59,7 +59,7 @@ def log_softmax(base, shapes, beta, out):  # type: ignore[no-untyped-def]
 
 @_jit
 def through_softmax(base, shapes, log_theta, by_cell):  # type: ignore[no-untyped-def]
-    """Turn a derivative by log theta into one by beta, in place: d - theta * (sum of d)."""
+    """Convert a derivative by log theta to one by beta, in place: d - theta * (sum of d)."""
     for t in range(len(shapes)):
         q, r, k = shapes[t]
         for h in range(q):

@@ -1,13 +1,13 @@
-"""What parameters maximise: sums over rows of a smooth function of the row's log-joint.
+"""Objectives of parameter learning: sums over rows of a smooth function of the log-joint.
 
 CL, the conditional log-likelihood:
 
     sum_u w_u [ L_u(c_u) - log sum_c exp L_u(c) ],   L_u(c) = log P(c, z_u).
 
-Its derivative by L_u(c) is w_u ([c = c_u] - W_u(c)) with the posterior W of the papers.
+Its derivative by L_u(c) is w_u ([c = c_u] - W_u(c)) with the posterior W.
 
 MM, the soft margin. The competitor of a row is a soft maximum over the other classes, and
-the hinge min(1, y) is rounded over an interval of width 2h around its corner (Huber):
+the hinge min(1, y) is smoothed on an interval of width 2h around its corner (Huber):
 
     d_u = L_u(c_u) - (1 / eta) log sum_{c != c_u} exp(eta L_u(c))
     sum_u w_u g(lambda d_u),   g(y) = y                          for y <= 1 - h
@@ -31,7 +31,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from milpbn._types import FloatArray
+
 Labels = npt.NDArray[np.integer]
 
 
@@ -41,12 +42,12 @@ class Loss(Protocol):
     def __call__(
         self, joint: FloatArray, labels: Labels, weights: FloatArray
     ) -> tuple[float, FloatArray]:
-        """From ``(U, |C|)`` log-joints; the derivative has the same shape."""
+        """Value and derivative from ``(U, |C|)`` log-joints; the derivative has the same shape."""
         ...
 
 
 def _soft_maximum(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """``log sum exp`` along the classes, and the shares of the classes in it."""
+    """``log sum exp`` over the classes, and the softmax."""
     top = values.max(axis=1, keepdims=True)
     shares = np.exp(values - top)
     total = shares.sum(axis=1, keepdims=True)
@@ -55,12 +56,12 @@ def _soft_maximum(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 @dataclass(frozen=True)
-class ConditionalLikelihood:
-    """CL.
+class ConditionalLoss:
+    """The conditional log-likelihood (CL).
 
     Examples
     --------
-    >>> value, by_joint = ConditionalLikelihood()(np.log([[3.0, 1.0]]), np.array([0]), np.ones(1))
+    >>> value, by_joint = ConditionalLoss()(np.log([[3.0, 1.0]]), np.array([0]), np.ones(1))
     >>> round(float(np.exp(value)), 6), by_joint.round(6).tolist()
     (0.75, [[0.25, -0.25]])
     """
@@ -78,22 +79,23 @@ class ConditionalLikelihood:
 
 
 @dataclass(frozen=True)
-class SoftMargin:
-    """MM.
+class MarginLoss:
+    """The smoothed soft margin (MM).
 
     Parameters
     ----------
     scale
-        The lambda of the papers: margins above ``1 / lambda`` earn nothing more.
+        The lambda of Pernkopf, Wohlmayr & Tschiatschek (2012): margins above ``1 / lambda``
+        are not rewarded.
     h
-        Half the width of the rounded corner, on the scale of ``lambda d``.
+        Half the width of the smoothed corner, on the scale of ``lambda d``.
     eta
-        How close the soft maximum is to the maximum: they differ by at most
+        The sharpness of the soft maximum: it differs from the maximum by at most
         ``log(|C| - 1) / eta``.
 
     Examples
     --------
-    >>> value, by_joint = SoftMargin(1.0)(np.array([[0.0, 2.0]]), np.array([0]), np.ones(1))
+    >>> value, by_joint = MarginLoss(1.0)(np.array([[0.0, 2.0]]), np.array([0]), np.ones(1))
     >>> round(value, 6), by_joint.round(6).tolist()
     (-2.0, [[1.0, -1.0]])
     """

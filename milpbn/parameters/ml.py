@@ -1,15 +1,15 @@
-"""ML: smoothed relative frequencies, the parameters that make the training rows likeliest."""
+"""ML: smoothed relative frequencies, which maximise the likelihood of the training rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from milpbn._types import Codes
 from milpbn.clock import Clock
 from milpbn.encoding.columns import Variable
 from milpbn.families.smoothing import Smoothing
 from milpbn.network.multinet import Classifier, fit_classifier
-from milpbn.network.network import Codes
 from milpbn.parameters.base import Parameters
 from milpbn.result import ParameterReport
 from milpbn.structure import AnyStructure

@@ -1,14 +1,13 @@
 """MM: parameters that maximise the soft margin.
 
-The score is that of the structures (see :mod:`milpbn.scores.margin`), made smooth: see
-:mod:`milpbn.parameters.losses`. Lambda says which margins are large enough: 1 / lambda is
-the log-ratio at which a row stops pulling. It is chosen by cross-validation of the
-classification rate. Like CL this is held back by a Gaussian prior around maximum
-likelihood. Its weight stands on the scale of the margin,
+The objective is the soft margin of the structure scores (see :mod:`milpbn.scores.margin`),
+smoothed as in :mod:`milpbn.parameters.losses`. 1 / lambda is the margin above which a row is
+not rewarded. Lambda is chosen by cross-validation of the classification rate. As in CL, there
+is a Gaussian prior around maximum likelihood. Its weight is on the scale of the margin,
 
     sum_u w_u g(lambda d_u) - lambda * penalty / 2 |beta - beta_ML|^2,
 
-so that one weight suits all lambda.
+so that one weight is suitable for all values of lambda.
 
 References
 ----------
@@ -24,19 +23,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from milpbn._types import FloatArray
 from milpbn.clock import Clock
 from milpbn.errors import OptionError
 from milpbn.parameters.discriminative import Discriminative, FoldMaker, Plan
-from milpbn.parameters.losses import SoftMargin
+from milpbn.parameters.losses import MarginLoss
 from milpbn.parameters.optimise import Problem
 from milpbn.parameters.selection import choose_setting
-from milpbn.parameters.tables import FloatArray, Rows
+from milpbn.parameters.tables import Rows
 
 LAMBDAS = (2.0, 1.0, 0.5, 0.25, 0.1, 0.05)
-"""Values that are tried, from small to large desired margins."""
+"""Values of lambda that are tried, from small to large desired margins."""
 
 _FALLBACK = 0.5
-"""Lambda where there was no time to choose one."""
+"""Lambda if there is no time to choose one."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class MaximumMargin(Discriminative):
     method, folds, seed
         See :class:`~milpbn.parameters.discriminative.Discriminative`.
     lambda_
-        The scale of the margin; chosen where it is None.
+        The scale of the margin; chosen if None.
     penalty
         The weight of the prior.
     """
@@ -56,7 +56,7 @@ class MaximumMargin(Discriminative):
     name = "mm"
     title = "maximum margin"
     measure = "soft margin"
-    default_loss = SoftMargin(_FALLBACK)
+    default_loss = MarginLoss(_FALLBACK)
     lambda_: float | None = None
     penalty: float = 1.0
 
@@ -65,17 +65,17 @@ class MaximumMargin(Discriminative):
         if self.lambda_ is not None and not 0 < self.lambda_ < math.inf:
             raise OptionError(f"lambda must be a positive number, not {self.lambda_}")
         if not 0 <= self.penalty < math.inf:
-            raise OptionError(f"penalty must be a number from 0 on, not {self.penalty}")
+            raise OptionError(f"penalty must be a number >= 0, not {self.penalty}")
 
     def plan(self, folds: FoldMaker, clock: Clock) -> Plan:
         """See :class:`~milpbn.parameters.discriminative.Discriminative`."""
         if self.lambda_ is not None:
-            return Plan(SoftMargin(self.lambda_), self.lambda_ * self.penalty, {})
+            return Plan(MarginLoss(self.lambda_), self.lambda_ * self.penalty, {})
         choice = choose_setting(
             folds(),
             LAMBDAS,
             lambda fold, scale: Problem(
-                fold.train, SoftMargin(scale), fold.start, scale * self.penalty
+                fold.train, MarginLoss(scale), fold.start, scale * self.penalty
             ),
             _rate,
             with_start=False,
@@ -87,7 +87,7 @@ class MaximumMargin(Discriminative):
             penalty = _FALLBACK * self.penalty
             return Plan(self.default_loss, penalty, {}, stopped=choice.stopped)
         scale = LAMBDAS[choice.index]
-        return Plan(SoftMargin(scale), scale * self.penalty, {"lambda": scale})
+        return Plan(MarginLoss(scale), scale * self.penalty, {"lambda": scale})
 
 
 def _rate(rows: Rows, log_theta: FloatArray) -> float:

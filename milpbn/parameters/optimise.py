@@ -1,4 +1,4 @@
-"""Maximising a row objective over the cells, from a start, with scipy's optimisers."""
+"""Maximising an objective over the parameters with the optimisers of SciPy."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any, Literal
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
+from milpbn._types import FloatArray
 from milpbn.clock import Checkpoint, OutOfTime, no_checkpoint
 from milpbn.parameters.losses import Loss
-from milpbn.parameters.tables import FloatArray, Rows
+from milpbn.parameters.tables import Rows
 
 METHODS: dict[str, Literal["L-BFGS-B", "CG"]] = {"l-bfgs": "L-BFGS-B", "cg": "CG"}
-"""Optimisers by name; scipy's CG is the papers' Polak-Ribiere."""
+"""Optimisers by name; CG is the Polak-Ribiere variant of conjugate gradients."""
 
 MAX_ITERATIONS = 1000
 
@@ -28,11 +29,11 @@ class Problem:
     rows
         The training rows.
     loss
-        What they earn.
+        The objective without the penalty.
     anchor
-        The point that the penalty pulls towards: maximum likelihood.
+        The mean of the Gaussian prior: maximum likelihood.
     penalty
-        Its weight; the penalty is the logarithm of a Gaussian prior.
+        The weight of the prior.
     """
 
     rows: Rows
@@ -55,12 +56,12 @@ class Problem:
 
 @dataclass(frozen=True)
 class Optimum:
-    """Where an optimiser ended.
+    """The result of an optimiser.
 
     Attributes
     ----------
     beta
-        The best point that was seen.
+        The best point found.
     value
         Its objective; never below that of the start.
     iterations
@@ -75,7 +76,7 @@ class Optimum:
     ended: str
 
 
-def maximise(
+def climb(
     problem: Problem,
     start: FloatArray,
     *,
@@ -85,7 +86,7 @@ def maximise(
     after_step: Callable[[FloatArray], bool] | None = None,
     checkpoint: Checkpoint = no_checkpoint,
 ) -> Optimum:
-    """Climb from `start`; out of time or interrupted, the best point so far is the answer.
+    """Maximise from `start`; if out of time or interrupted, return the best point so far.
 
     Parameters
     ----------
@@ -96,11 +97,11 @@ def maximise(
     method
         ``"l-bfgs"`` or ``"cg"``.
     max_iterations
-        Steps at most.
+        Maximum number of steps.
     tolerance
         Stop when no component of the gradient, per row, is larger.
     after_step
-        Called with every new point; a true answer ends the run.
+        Called with every new point; if it returns true, the run ends.
     checkpoint
         Raises when the time is over.
     """
@@ -126,10 +127,10 @@ def maximise(
         return Optimum(best, best_value, 0, "iterations")
     options: Any = {"maxiter": max_iterations, "gtol": tolerance}
     if method == "l-bfgs":
-        # Memory for curvature beyond scipy's default of 10 saves steps here.
+        # More curvature pairs than the default of 10 save steps here.
         options |= {"maxcor": 30, "maxfun": 20 * max_iterations, "ftol": 1e-3 * tolerance}
     try:
-        # The vectors are short: threads of the linear algebra would wait for each other.
+        # The vectors are short: threads in the linear algebra would only add overhead.
         with threadpool_limits(1, user_api="blas"):
             found = minimize(  # type: ignore[call-overload]  # the stubs fix the vector's shape
                 negative, start, jac=True, method=METHODS[method], callback=step, options=options

@@ -1,4 +1,4 @@
-"""Parameter learners by name, with settings, for the command line and the estimator."""
+"""Parameter learners by name, with settings."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 from milpbn.errors import OptionError
 from milpbn.parameters.base import Parameters
-from milpbn.parameters.cl import ConditionalLogLikelihood
+from milpbn.parameters.cl import ConditionalLikelihood
 from milpbn.parameters.ml import MaximumLikelihood
 from milpbn.parameters.mm import MaximumMargin
 
 PARAMETERS: dict[str, type[Parameters]] = {
-    p.name: p for p in (MaximumLikelihood, ConditionalLogLikelihood, MaximumMargin)
+    p.name: p for p in (MaximumLikelihood, ConditionalLikelihood, MaximumMargin)
 }
 
 _READERS: dict[str, Callable[[str], Any]] = {

@@ -1,8 +1,9 @@
-"""Choosing a setting by cross-validation inside the training rows.
+"""Choosing a setting by cross-validation within the training rows.
 
-Every choice is between settings in an order from cautious to daring. All folds go through
-the order together, each from where its last setting ended, and the choice is what scores
-best on the rows held out. Once several settings in a row are worse, the rest are not tried.
+Settings are ordered from strong to weak regularisation. All folds try the settings in this
+order, each starting from the result of the previous setting, and the setting with the best
+score on the held-out rows is chosen. After several consecutive worse settings, the rest are
+not tried.
 """
 
 from __future__ import annotations
@@ -13,23 +14,24 @@ from typing import TypeVar
 
 import numpy as np
 
+from milpbn._types import FloatArray
 from milpbn.clock import Checkpoint
 from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import Smoothing
-from milpbn.parameters.optimise import Problem, maximise
-from milpbn.parameters.tables import FloatArray, Layout, Rows
+from milpbn.parameters.optimise import Problem, climb
+from milpbn.parameters.tables import Rows, TableLayout
 
 Setting = TypeVar("Setting")
 Criterion = Callable[[Rows, FloatArray], float]
-"""How good log-probabilities are on rows: larger is better."""
+"""Scores log-probabilities on rows; larger is better."""
 
 _TOLERANCE = 1e-4
-"""Gradient per row at which a fold's optimum is good enough to compare settings."""
+"""Gradient per row at which the optimum of a fold is accurate enough to compare settings."""
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows to learn from, rows to judge by, and the maximum likelihood of the former."""
+    """Training rows, held-out rows, and the maximum-likelihood start of the training rows."""
 
     train: Rows
     held_out: Rows
@@ -47,7 +49,7 @@ class Choice:
     scores
         The held-out score of every setting that was tried, per row.
     stopped
-        Empty, or why the choice was cut short: ``"time_limit"`` or ``"interrupted"``.
+        Empty, or why the choice ended early: ``"time_limit"`` or ``"interrupted"``.
     """
 
     index: int
@@ -56,11 +58,11 @@ class Choice:
 
 
 def make_folds(
-    layout: Layout, rows: MergedRows, smoothing: Smoothing, folds: int, seed: int
+    layout: TableLayout, rows: MergedRows, smoothing: Smoothing, folds: int, seed: int
 ) -> list[Fold]:
     """Divide the rows at random; with fewer rows than folds, leave one out.
 
-    A single row cannot be divided: there are no folds then, and nothing is chosen.
+    A single row cannot be divided: then there are no folds, and nothing is chosen.
     """
     if rows.total < 2:
         return []
@@ -84,9 +86,9 @@ def choose_setting(
     patience: int,
     checkpoint: Checkpoint,
 ) -> Choice:
-    """The setting with the best held-out score; the first of equals.
+    """The setting with the best held-out score (the first, if tied).
 
-    With `with_start` the maximum-likelihood start itself takes part, as index -1.
+    With `with_start`, the maximum-likelihood start is one of the choices, as index -1.
     """
     total = sum(fold.held_out.total for fold in folds)
     if not total:
@@ -98,7 +100,7 @@ def choose_setting(
     offset = len(scores)
     for setting in settings:
         for k, fold in enumerate(folds):
-            found = maximise(
+            found = climb(
                 problem_of(fold, setting),
                 at[k],
                 method=method,
@@ -126,8 +128,8 @@ def choose_steps(
 ) -> Choice:
     """Cross tuning: the number of optimiser steps with the best held-out score.
 
-    Every fold climbs for itself; the score after s steps is summed over the folds, and a
-    fold that ended earlier keeps its last score.
+    Each fold is optimised separately; the score after s steps is summed over the folds, and
+    a fold that ended earlier keeps its last score.
     """
     if not folds:
         return Choice(0, ())
@@ -139,7 +141,7 @@ def choose_steps(
             curve.append(criterion(fold.held_out, fold.train.layout.log_theta(beta)))
             return len(curve) - 1 - _first_best(curve) >= patience
 
-        found = maximise(
+        found = climb(
             problem_of(fold),
             fold.start,
             method=method,

@@ -1,15 +1,15 @@
-"""The parameters that decide between classes, as one vector, and what rows make of them.
+"""The parameters that discriminate between classes, as one vector, and look-ups by row.
 
-A table takes part if its variable is the class or has the class among its parents; the
-other factors of log P(c, z) are the same for every class and cancel. Each table is laid
-out as ``(q, r, k)``: parent configurations without the class, the child's states, and the
-classes it speaks of. It is a softmax over the middle axis,
+A table is included if its variable is the class or has the class as a parent; the other terms
+of log P(c, z) are the same for every class and cancel. The layout of each table is
+``(q, r, k)``: parent configurations without the class, states of the child, and the classes
+that it applies to. It is a softmax over the middle axis,
 
     theta[x | h] = exp(beta[x | h]) / sum_x' exp(beta[x' | h]),
 
-so probabilities stay normalised whatever an optimiser does to beta. (The class's own table
-is ``(q, |C|, 1)``; in memory both end with the class, so a row finds its entries for
-all classes next to each other.)
+so probabilities are normalised for every beta. (The table of the class is ``(q, |C|, 1)``. In
+memory the class is the last axis of both, so the entries of a row for all classes are
+contiguous.)
 
 References
 ----------
@@ -29,30 +29,27 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import Codes, FloatArray, IntArray
 from milpbn.families.candidates import CLASS
 from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import Smoothing
 from milpbn.families.tables import mixed_radix
 from milpbn.parameters import kernels
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.integer]
-
 
 @dataclass(frozen=True)
-class Table:
-    """One table: which features a row is looked up by, and for which classes.
+class ClassTable:
+    """One table: the features that form its key, and the classes that it applies to.
 
     Attributes
     ----------
     key
-        The features that say where a row looks: the parents, then the child. The class's
-        own table has its parents only.
+        The features that form the key: the parents, then the child. For the table of the
+        class, its parents only.
     shape
         ``(q, r, k)``, see the module.
     first, width
-        The classes it speaks of: their entries lie next to each other.
+        The first class that it applies to, and their number; their entries are contiguous.
     """
 
     key: tuple[int, ...]
@@ -61,28 +58,28 @@ class Table:
     width: int
 
     @classmethod
-    def of_class(cls, parents: Sequence[int], cards: Sequence[int]) -> Table:
-        """The class's own table."""
+    def of_class(cls, parents: Sequence[int], cards: Sequence[int]) -> ClassTable:
+        """The table of the class."""
         q, n_classes = prod(cards[p] for p in parents), cards[CLASS]
         return cls(tuple(parents), (q, n_classes, 1), 0, n_classes)
 
     @classmethod
     def of_feature(
         cls, child: int, parents: Sequence[int], cards: Sequence[int], only: int | None = None
-    ) -> Table:
-        """A feature's table for all classes, or for `only` one; `parents` are features."""
+    ) -> ClassTable:
+        """The table of a feature for all classes, or for `only` one; `parents` are features."""
         q = prod(cards[p] for p in parents)
         first, width = (0, cards[CLASS]) if only is None else (only, 1)
         return cls((*parents, child), (q, cards[child], width), first, width)
 
     @property
     def size(self) -> int:
-        """Cells."""
+        """Number of cells."""
         return prod(self.shape)
 
 
 @dataclass(frozen=True)
-class Layout:
+class TableLayout:
     """All tables in one vector of cells.
 
     Attributes
@@ -93,7 +90,7 @@ class Layout:
         States of every variable, the class first.
     """
 
-    tables: tuple[Table, ...]
+    tables: tuple[ClassTable, ...]
     cards: tuple[int, ...]
 
     @cached_property
@@ -122,7 +119,7 @@ class Layout:
         return self.cards[CLASS]
 
     def cells(self, codes: Codes) -> npt.NDArray[np.int32]:
-        """``(U, T)``: where each row's entries begin in each table."""
+        """``(U, T)``: where the entries of each row begin in each table."""
         out = np.empty((len(codes), len(self.tables)), dtype=np.int32)
         for t, table in enumerate(self.tables):
             out[:, t] = self.base[t] + mixed_radix(codes, table.key, self.cards) * table.width
@@ -150,25 +147,25 @@ class Layout:
 
 @dataclass(frozen=True)
 class Rows:
-    """Distinct rows as the tables see them: cells, classes, weights.
+    """Distinct rows as cells of the tables, with classes and weights.
 
     Attributes
     ----------
     layout
         The tables.
     cells
-        ``(U, T)``, see :meth:`Layout.cells`.
+        ``(U, T)``, see :meth:`TableLayout.cells`.
     labels, weights
         ``(U,)``.
     """
 
-    layout: Layout
+    layout: TableLayout
     cells: npt.NDArray[np.int32]
     labels: npt.NDArray[np.integer]
     weights: FloatArray
 
     @classmethod
-    def of(cls, layout: Layout, rows: MergedRows) -> Rows:
+    def of(cls, layout: TableLayout, rows: MergedRows) -> Rows:
         """The merged training rows."""
         return cls(layout, layout.cells(rows.codes), rows.labels, rows.weights)
 
@@ -181,11 +178,11 @@ class Rows:
         return float(self.weights.sum())
 
     def select(self, mask: npt.NDArray[np.bool_]) -> Rows:
-        """Only the rows of `mask`."""
+        """The rows selected by `mask`."""
         return Rows(self.layout, self.cells[mask], self.labels[mask], self.weights[mask])
 
     def log_joint(self, log_theta: FloatArray) -> FloatArray:
-        """``(U, |C|)``: log P(c, z_u), up to a number that is the same for every class."""
+        """``(U, |C|)``: log P(c, z_u), up to a term that is the same for every class."""
         out = np.empty((len(self), self.layout.n_classes))
         kernels.gather(self.cells, self.layout.first, self.layout.width, log_theta, out)
         return out
@@ -197,16 +194,16 @@ class Rows:
         return out
 
     def own(self) -> FloatArray:
-        """``(U, |C|)``: the row's weight at its own class, zero elsewhere."""
+        """``(U, |C|)``: the weight of the row at its class, zero elsewhere."""
         out = np.zeros((len(self), self.layout.n_classes))
         out[np.arange(len(self)), self.labels] = self.weights
         return out
 
     def maximum_likelihood(self, smoothing: Smoothing) -> FloatArray:
-        """The cells' log-probabilities from the rows' counts, every row of a table normalised.
+        """Log-probabilities of the cells from the counts of the rows, normalised.
 
-        Epsilon smoothing leaves rows that do not quite sum to one, and rows of nothing but
-        epsilon where a parent configuration never occurs: these become uniform.
+        With epsilon smoothing, table rows may not sum to one, and are all epsilon if a parent
+        configuration never occurs: these become uniform.
         """
         counts = self.counts(self.own())
         out = np.empty_like(counts)

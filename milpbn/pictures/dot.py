@@ -1,4 +1,4 @@
-"""A network as Graphviz text: every arc, every name quoted, roles as colours."""
+"""A network as Graphviz text: every arc, every name dot_quoted, roles as colours."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def dot_text(structure: Structure, title: str | None = None, n_class_variables: 
     """
     lines = ["digraph network {"]
     if title is not None:
-        lines.append(f"  label={quoted(title)}; labelloc=t;")
+        lines.append(f"  label={dot_quoted(title)}; labelloc=t;")
     lines.append('  node [shape=box, style="rounded,filled", fontname="Helvetica", fontsize=10];')
     lines.append(f'  edge [color="{FEATURE_ARC}", arrowsize=0.7];')
-    names = [quoted(name) for name in structure.variables]
+    names = [dot_quoted(name) for name in structure.variables]
     for name, role in zip(names, roles(structure, n_class_variables), strict=True):
         look = role.value
         style = ', style="rounded,filled,dashed"' if look.dashed else ""
@@ -43,7 +43,7 @@ def dot_text(structure: Structure, title: str | None = None, n_class_variables: 
     return "\n".join([*lines, "}"])
 
 
-def quoted(name: str) -> str:
+def dot_quoted(name: str) -> str:
     r"""A Graphviz string.
 
     A backslash is doubled: alone it would escape the closing quote or, in a label,
@@ -51,7 +51,7 @@ def quoted(name: str) -> str:
 
     Examples
     --------
-    >>> print(quoted('C:\\new "x"'))
+    >>> print(dot_quoted('C:\\new "x"'))
     "C:\\new \"x\""
     """
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')

@@ -70,7 +70,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Layout:
+class GraphLayout:
     """Boxes and arc routes inside ``[0, width] x [0, height]``.
 
     A route lists points two by two: from an even point to the next the arc bends
@@ -91,7 +91,7 @@ def layered(
     *,
     sideways: bool,
     limit: int,
-) -> Layout:
+) -> GraphLayout:
     """Lay out a connected graph, parents before children.
 
     Parameters
@@ -352,7 +352,7 @@ def _turned(
     starts: Sequence[float],
     depths: Sequence[float],
     sideways: bool,
-) -> Layout:
+) -> GraphLayout:
     """From (along, depth) to (x, y)."""
 
     def point(a: float, d: float) -> Point:
@@ -375,7 +375,7 @@ def _turned(
     ends = [p for route in routes.values() for p in route]
     width = max([b.right for b in boxes.values()] + [x for x, _ in ends])
     height = max([b.bottom for b in boxes.values()] + [y for _, y in ends])
-    return Layout(boxes, routes, layers, width, height, sideways)
+    return GraphLayout(boxes, routes, layers, width, height, sideways)
 
 
 def _ports(

@@ -12,7 +12,7 @@ from milpbn.pictures.saving import FIGURE_SUFFIXES, picture_path, save_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from milpbn.missing_curve import CurvePoint
+    from milpbn.evaluation.missing_curve import CurvePoint
 
 # Okabe and Ito's colours, told apart by nearly everybody.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
@@ -28,7 +28,8 @@ def plot_missing_curve(
     Parameters
     ----------
     points
-        See :class:`milpbn.missing_curve.CurvePoint`. A band shows the standard deviation.
+        See :class:`~milpbn.evaluation.missing_curve.CurvePoint`. A band shows the standard
+        deviation.
     path
         Where to write: ``.png``, ``.svg`` or ``.pdf``.
     title

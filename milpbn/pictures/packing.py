@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from milpbn.pictures.layout import Arc, Box, Layout, Point, assign_layers, layered
+from milpbn.pictures.layout import Arc, Box, GraphLayout, Point, assign_layers, layered
 
 ASPECT = 1.5  # width to height of the screen or page that a picture should fill
 PART_GAP = 0.35
@@ -103,7 +103,7 @@ def components(nodes: Sequence[int], arcs: Sequence[Arc]) -> list[list[int]]:
 
 def _layouts(
     parts: list[list[int]], sizes: Mapping[int, tuple[float, float]], arcs: Sequence[Arc]
-) -> Iterator[tuple[float, list[Layout]]]:
+) -> Iterator[tuple[float, list[GraphLayout]]]:
     """Every direction and wrapping worth a try, with a cost factor."""
     graphs = []
     widest = 0
@@ -120,7 +120,9 @@ def _layouts(
 
 
 def _widths(
-    layouts: Sequence[Layout], sizes: Mapping[int, tuple[float, float]], groups: Sequence[Group]
+    layouts: Sequence[GraphLayout],
+    sizes: Mapping[int, tuple[float, float]],
+    groups: Sequence[Group],
 ) -> list[float]:
     """Page widths to try, from the widest part to everything in one row."""
     cells = [max(sizes[v][0] for v in g.nodes) for g in groups]
@@ -133,7 +135,7 @@ def _widths(
 
 
 def _composed(
-    layouts: Sequence[Layout],
+    layouts: Sequence[GraphLayout],
     width: float,
     sizes: Mapping[int, tuple[float, float]],
     header: Sequence[int],
@@ -183,7 +185,7 @@ def pack(
     return corners
 
 
-def _paste(page: Page, part: Layout, dx: float, dy: float) -> None:
+def _paste(page: Page, part: GraphLayout, dx: float, dy: float) -> None:
     page.boxes |= {v: box.moved(dx, dy) for v, box in part.boxes.items()}
     page.routes |= {
         arc: tuple((x + dx, y + dy) for x, y in route) for arc, route in part.routes.items()

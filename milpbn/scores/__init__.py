@@ -1,7 +1,7 @@
-"""Scores, one file each, by name.
+"""Scores: one file per score, and a registry by name.
 
-``SCORES`` serves the Python interface and the command line; a new score is a file
-with a class, a line here, and its plain definition in :mod:`milpbn.network.rescore`.
+A built-in score is one file with its class and one line in :mod:`milpbn.scores.registry`. The
+attributes of :class:`Score` say what it can be used for.
 """
 
 from milpbn.scores.base import LinearObjective, Objective, Score, ScoreReport, SearchState
@@ -10,7 +10,13 @@ from milpbn.scores.cll import ConditionalLogLikelihood
 from milpbn.scores.cr import ClassificationRate
 from milpbn.scores.margin import MarginObjective, MarginScore
 from milpbn.scores.mdl import MDL
-from milpbn.scores.registry import SCORES, make_score
+from milpbn.scores.registry import (
+    SCORES,
+    applicable_settings,
+    make_score,
+    score_class,
+    score_names,
+)
 from milpbn.scores.rows import RowObjective, RowScore
 from milpbn.scores.sbm import SoftBinaryMargin
 from milpbn.scores.sm import SoftMargin
@@ -32,5 +38,8 @@ __all__ = [
     "SearchState",
     "SoftBinaryMargin",
     "SoftMargin",
+    "applicable_settings",
     "make_score",
+    "score_class",
+    "score_names",
 ]

@@ -1,26 +1,26 @@
-"""What a score is, and what it becomes on a given data set: an objective over families."""
+"""Scores, and objectives: a score on given data as a function of the chosen families."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import AnyFamilies, Codes, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
+from milpbn.encoding.columns import Variable
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
 from milpbn.families.tables import joint_counts
-
-FloatArray = npt.NDArray[np.float64]
-Families = npt.NDArray[np.integer] | Sequence[int]
+from milpbn.structure import Structure
 
 
 class SearchState(Protocol):
-    """A current structure, its score, and the scores of exchanging one family."""
+    """A current structure, its score, and the scores after exchanging one family."""
 
     families: npt.NDArray[np.int64]
     value: float
@@ -29,14 +29,14 @@ class SearchState(Protocol):
     def scores(
         self, variable: int, candidates: npt.ArrayLike, threshold: float = -np.inf
     ) -> FloatArray:
-        """Scores with each candidate as family of `variable`; -inf where below `threshold`."""
+        """Scores with each candidate as the family of `variable`; -inf if below `threshold`."""
         ...
 
     def exchange(self, variable: int, family: int) -> None:
         """Give `variable` another family."""
         ...
 
-    def reset(self, families: Families) -> None:
+    def reset(self, families: AnyFamilies) -> None:
         """Move to another structure."""
         ...
 
@@ -48,12 +48,12 @@ class SearchState(Protocol):
 class LinearState:
     """The search state of a decomposable score: exchanges are differences of weights."""
 
-    def __init__(self, weights: FloatArray, families: Families) -> None:
+    def __init__(self, weights: FloatArray, families: AnyFamilies) -> None:
         self._weights = weights
         self.evaluations = 0
         self.reset(families)
 
-    def reset(self, families: Families) -> None:
+    def reset(self, families: AnyFamilies) -> None:
         """See :class:`SearchState`."""
         self.families = np.array(families, dtype=np.int64)
         self.value = float(self._weights[self.families].sum())
@@ -83,34 +83,34 @@ class Objective(ABC):
     space: FamilySpace
 
     @abstractmethod
-    def value(self, families: Families) -> float:
+    def value(self, families: AnyFamilies) -> float:
         """The score of a structure, given as one family per variable."""
 
     @abstractmethod
-    def state(self, families: Families) -> SearchState:
+    def state(self, families: AnyFamilies) -> SearchState:
         """The structure as a starting point of a search that exchanges families."""
 
     @abstractmethod
     def quick_bound(self) -> float:
-        """A valid upper bound at no cost, so that a run has one from its first moment."""
+        """An upper bound that costs nothing, so that a run has one from the start."""
 
 
 @dataclass(frozen=True)
 class LinearObjective(Objective):
     """Decomposable scores: ``sum_i w[i, S_i]``.
 
-    `rows` are the training rows, for learners that measure information on them.
+    `rows` are the training rows, for learners that compute mutual information.
     """
 
     space: FamilySpace
     weights: FloatArray
     rows: MergedRows | None = None
 
-    def value(self, families: Families) -> float:
+    def value(self, families: AnyFamilies) -> float:
         """See :class:`Objective`."""
         return float(self.weights[np.asarray(families)].sum())
 
-    def state(self, families: Families) -> LinearState:
+    def state(self, families: AnyFamilies) -> LinearState:
         """See :class:`Objective`."""
         return LinearState(self.weights, families)
 
@@ -120,27 +120,62 @@ class LinearObjective(Objective):
 
 
 class ScoreReport(Protocol):
-    """What a result says of the score it maximised."""
+    """The score as a result reports it."""
 
     @property
     def name(self) -> str:
-        """As results show it."""
+        """The name in results."""
 
     def settings(self) -> dict[str, Any]:
         """The settings, as reports and model files show them."""
 
 
 class Score(ABC):
-    """A score with its settings, before it has seen data."""
+    """A score with its settings, independent of any data.
+
+    A score is a frozen dataclass. Its fields are its settings: `make_score` accepts their
+    names, and reports and model files show their values. The class attributes say what the
+    score can be used for; the rest of milpbn asks for these attributes, not for the type.
+
+    A score is implemented twice. `objective` is the fast implementation, for the learners.
+    `definition` computes the score of one structure from the raw codes, with
+    :func:`~milpbn.network.network.fit_network` and
+    :func:`~milpbn.network.inference.log_joint` or by counting. It uses no table, no merged
+    rows and no formula of the learners, and every result is checked against it.
+    """
 
     name: ClassVar[str]
     title: ClassVar[str]
-    generative: ClassVar[bool]
+    aliases: ClassVar[tuple[str, ...]] = ()
+    """Other names of the score."""
+    exact: ClassVar[bool] = False
+    """Whether the engines can solve it: its objective is a `LinearObjective` or a
+    `MarginObjective`."""
+    decomposable: ClassVar[bool] = False
+    """Whether it is a sum of one term per family (a `LinearObjective`)."""
+    generative: ClassVar[bool] = False
     """Whether the candidate families are all parent sets (see `candidate_families`)."""
+    per_class: ClassVar[bool] = False
+    """Whether it can score a multinet: it depends on the log-joints only, and its definition
+    also accepts one structure per class."""
 
-    @abstractmethod
+    @classmethod
+    def parameter_names(cls) -> tuple[str, ...]:
+        """The settings that `make_score` accepts for this score: the fields of the class."""
+        return tuple(f.name for f in fields(cls) if f.init) if is_dataclass(cls) else ()
+
     def settings(self) -> dict[str, Any]:
-        """The settings, as reports and model files show them."""
+        """The settings, as reports and model files show them.
+
+        Numbers and strings are kept, other values become strings, None is omitted.
+        ``make_score(score.name, **score.settings())`` gives every structure the same score.
+        """
+        values = {name: getattr(self, name) for name in self.parameter_names()}
+        return {
+            name: value if isinstance(value, int | float | str) else str(value)
+            for name, value in values.items()
+            if value is not None
+        }
 
     @abstractmethod
     def objective(
@@ -148,10 +183,27 @@ class Score(ABC):
     ) -> Objective:
         """The score as an objective over `space` for the training `rows`."""
 
+    def definition(
+        self, structure: Structure, variables: Sequence[Variable], codes: Codes
+    ) -> float:
+        """The score of a structure on complete rows of codes (the class first).
+
+        See the class. A user-defined score may omit it; its results are then not checked. A
+        score with `per_class` also accepts a :class:`~milpbn.structure.ClassStructures`.
+        """
+        raise NotImplementedError(f"the score {self.name} has no definition")
+
+    @classmethod
+    def has_definition(cls) -> bool:
+        """Whether the class has a `definition`."""
+        return cls.definition is not Score.definition
+
 
 class DecomposableScore(Score):
     """A score that is a sum of one term per family, computed from the family's counts."""
 
+    exact = True
+    decomposable = True
     generative = True
 
     @abstractmethod

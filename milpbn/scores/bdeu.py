@@ -12,13 +12,17 @@ Heckerman, Geiger & Chickering (1995), Learning Bayesian networks.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from scipy.special import gammaln
 
+from milpbn._types import Codes, FloatArray
+from milpbn.encoding.columns import Variable
 from milpbn.errors import OptionError
-from milpbn.scores.base import DecomposableScore, FloatArray
+from milpbn.scores.base import DecomposableScore
+from milpbn.scores.definition import observed_counts
+from milpbn.structure import Structure
 
 
 @dataclass(frozen=True)
@@ -40,10 +44,6 @@ class BDeu(DecomposableScore):
         if not (self.ess > 0 and math.isfinite(self.ess)):
             raise OptionError(f"the equivalent sample size must be positive, not {self.ess}")
 
-    def settings(self) -> dict[str, Any]:
-        """See :class:`~milpbn.scores.Score`."""
-        return {"ess": self.ess}
-
     def local(self, counts: FloatArray, total: float) -> float:
         """See the module's formula."""
         q, r = counts.shape
@@ -51,3 +51,19 @@ class BDeu(DecomposableScore):
         rows = gammaln(a_h) - gammaln(a_h + counts.sum(axis=1))
         cells = gammaln(a_x + counts) - gammaln(a_x)
         return float(rows.sum() + cells.sum())
+
+    def definition(
+        self, structure: Structure, variables: Sequence[Variable], codes: Codes
+    ) -> float:
+        """See :class:`~milpbn.scores.Score`.
+
+        Only observed configurations need gamma functions: the others contribute log 1 = 0.
+        """
+        total = 0.0
+        for i, parents in enumerate(structure.parents):
+            q = math.prod(variables[p].card for p in parents)
+            a_h, a_x = self.ess / q, self.ess / (q * variables[i].card)
+            n_h, n_xh, _ = observed_counts(codes, i, parents)
+            total += float((gammaln(a_h) - gammaln(a_h + n_h)).sum())
+            total += float((gammaln(a_x + n_xh) - gammaln(a_x)).sum())
+        return total

@@ -10,16 +10,22 @@ conditional likelihood.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import logsumexp
 
+from milpbn._types import AnyFamilies, Codes, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
+from milpbn.encoding.columns import Variable
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
-from milpbn.scores.base import Families
+from milpbn.network.inference import log_posterior
+from milpbn.network.multinet import fit_classifier
+from milpbn.scores.definition import by_fold
 from milpbn.scores.rows import CLL, RowObjective, RowScore
+from milpbn.structure import AnyStructure
 
 
 @dataclass(frozen=True)
@@ -28,26 +34,40 @@ class PosteriorObjective(RowObjective):
 
     kind = CLL
 
-    def value(self, families: Families) -> float:
+    def value(self, families: AnyFamilies) -> float:
         """See :class:`~milpbn.scores.Objective`."""
         margins = self.to_margins(self.tables.total(families))
         with_own = np.column_stack([np.zeros(len(margins)), -margins])
         return -float(self.rows.weights @ logsumexp(with_own, axis=1))
 
     def quick_bound(self) -> float:
-        """Certainty."""
+        """Zero: all posteriors are 1."""
         return 0.0
 
 
 @dataclass(frozen=True)
 class ConditionalLogLikelihood(RowScore):
-    """The conditional log-likelihood, on the training rows or cross-validated inside them."""
+    """The conditional log-likelihood, on the training rows or cross-validated on them."""
 
     name = "cll"
     title = "conditional log-likelihood"
+    per_class = True
 
     def objective(
         self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
     ) -> PosteriorObjective:
         """See :class:`~milpbn.scores.Score`."""
         return PosteriorObjective(self.tables(space, rows, checkpoint))
+
+    def definition(
+        self, structure: AnyStructure, variables: Sequence[Variable], codes: Codes
+    ) -> float:
+        """See :class:`~milpbn.scores.Score`."""
+
+        def own_posteriors(train: Codes, test: Codes) -> FloatArray:
+            network = fit_classifier(structure, variables, train, self.smoothing)
+            posterior = log_posterior(network, test[:, 1:])
+            out: FloatArray = posterior[np.arange(len(test)), test[:, 0]]
+            return out
+
+        return float(by_fold(self, codes, own_posteriors).sum())

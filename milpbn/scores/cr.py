@@ -3,8 +3,8 @@
     CR = sum_u w_u [ log P(c_u, z_u) > log P(c, z_u) for all c != c_u ]
 
 A tie counts as an error, so that the rate does not depend on the order of the classes.
-Given as a number of rows, not as a fraction. It is not concave in the structure, so no
-linear program is known for it here: it serves the searches.
+It is the number of rows, not the fraction. It is not concave in the families, so milpbn has
+no linear program for it: only heuristics maximise it.
 
 References
 ----------
@@ -13,14 +13,18 @@ Keogh & Pazzani (1999), Learning augmented Bayesian classifiers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from milpbn._types import AnyFamilies, Codes
 from milpbn.clock import Checkpoint, no_checkpoint
+from milpbn.encoding.columns import Variable
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
 from milpbn.families.tables import TIE
-from milpbn.scores.base import Families
+from milpbn.scores.definition import margins
 from milpbn.scores.rows import RATE, RowObjective, RowScore
+from milpbn.structure import AnyStructure
 
 
 @dataclass(frozen=True)
@@ -29,24 +33,31 @@ class RateObjective(RowObjective):
 
     kind = RATE
 
-    def value(self, families: Families) -> float:
+    def value(self, families: AnyFamilies) -> float:
         """See :class:`~milpbn.scores.Objective`."""
         return float(self.rows.weights @ (self.margins(families) > TIE))
 
     def quick_bound(self) -> float:
-        """All rows."""
+        """The number of rows: all are classified correctly."""
         return self.rows.total
 
 
 @dataclass(frozen=True)
 class ClassificationRate(RowScore):
-    """The classification rate, on the training rows or cross-validated inside them."""
+    """The classification rate, on the training rows or cross-validated on them."""
 
     name = "cr"
     title = "classification rate"
+    per_class = True
 
     def objective(
         self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
     ) -> RateObjective:
         """See :class:`~milpbn.scores.Score`."""
         return RateObjective(self.tables(space, rows, checkpoint))
+
+    def definition(
+        self, structure: AnyStructure, variables: Sequence[Variable], codes: Codes
+    ) -> float:
+        """See :class:`~milpbn.scores.Score`."""
+        return float((margins(self, structure, variables, codes) > TIE).sum())

@@ -1,4 +1,4 @@
-"""Local scores that come from elsewhere: a number for each candidate family, and no data."""
+"""Local scores from another program: one number per candidate family, no data."""
 
 from __future__ import annotations
 
@@ -20,21 +20,23 @@ class LocalScores(Score):
     given
         The families and their scores.
     source
-        Where they came from, for reports.
+        The file they were read from, for reports.
     """
 
     given: LinearObjective = field(repr=False)
     source: str
     name = "local scores"
     title = "local scores from a file"
+    exact = True
+    decomposable = True
     generative = True
 
     def settings(self) -> dict[str, Any]:
-        """See :class:`~milpbn.scores.Score`."""
+        """The source; the table is too large to show."""
         return {"source": self.source}
 
     def objective(
         self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
     ) -> LinearObjective:
-        """The table itself, whatever the rows."""
+        """The given table; the rows are not used."""
         return self.given

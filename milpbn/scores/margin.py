@@ -1,4 +1,4 @@
-"""What the soft-margin scores share: linear margins under one concave hinge.
+"""Common parts of the soft-margin scores: linear margins under a concave hinge.
 
 For row u and competitor c the margin is linear in the family indicators,
 ``d_u(c) = sum_{i,S} alpha(i,S,u,c) eta[i,S]``, and the score is
@@ -16,11 +16,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import AnyFamilies, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.errors import OptionError
 from milpbn.families.candidates import CLASS, FamilySpace
 from milpbn.families.rows import MergedRows
-from milpbn.scores.base import Families, FloatArray
 from milpbn.scores.rows import HINGE, RowObjective, RowScore
 
 
@@ -47,16 +47,16 @@ class MarginObjective(RowObjective):
         """``(U, competitors)`` coefficients alpha(i, S, u, c) of one family."""
         return self.to_margins(self.tables.by_row(family, rows), rows)
 
-    def value(self, families: Families) -> float:
+    def value(self, families: AnyFamilies) -> float:
         """See :class:`~milpbn.scores.Objective`."""
         return float(self.rows.weights @ np.minimum(self.margins(families), self.gamma))
 
     def margin_range(self, checkpoint: Checkpoint = no_checkpoint) -> tuple[FloatArray, FloatArray]:
-        """``(U,)`` lowest and highest margin any choice of families gives a row.
+        """``(U,)`` lower and upper bounds on the margin of each row, over all choices of families.
 
-        Each variable contributes its smallest (largest) alpha for every competitor;
-        the row then takes the smallest over competitors. Acyclicity is ignored, so
-        both ends are safe.
+        Each variable contributes its smallest (largest) alpha for each competitor; then the
+        smallest sum over the competitors is taken. Acyclicity is ignored, so both bounds are
+        valid.
         """
         shape = (len(self.rows), self.n_competitors)
         low, high = np.zeros(shape), np.zeros(shape)
@@ -76,11 +76,11 @@ class MarginObjective(RowObjective):
         return low.min(axis=1), high.min(axis=1)
 
     def quick_bound(self) -> float:
-        """No row earns more than gamma."""
+        """No row scores more than gamma."""
         return self.gamma * self.rows.total
 
     def row_bound(self, highest: FloatArray) -> float:
-        """No row earns more than gamma, nor more than its highest margin (`margin_range`)."""
+        """No row scores more than gamma or its highest margin (see `margin_range`)."""
         return float(self.rows.weights @ np.minimum(highest, self.gamma))
 
 
@@ -98,6 +98,7 @@ class MarginScore(RowScore):
         Desired log-margin; overrides `p`.
     """
 
+    exact = True
     binary: ClassVar[bool] = False
     p: float | None = 0.9
     gamma: float | None = None
@@ -113,14 +114,14 @@ class MarginScore(RowScore):
 
     @property
     def hinge(self) -> float:
-        """The gamma in force."""
+        """The gamma that is used: `gamma`, or the one that follows from `p`."""
         if self.gamma is not None:
             return self.gamma
         assert self.p is not None
         return math.log(self.p / (1 - self.p))
 
     def settings(self) -> dict[str, Any]:
-        """See :class:`~milpbn.scores.Score`."""
+        """See :class:`~milpbn.scores.Score`; gamma is always included."""
         p = {} if self.p is None else {"p": self.p}
         return {**p, "gamma": self.hinge, **super().settings()}
 

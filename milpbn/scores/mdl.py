@@ -1,4 +1,4 @@
-"""MDL, equal to BIC: log-likelihood minus half of log M per free parameter.
+"""MDL, which equals BIC: log-likelihood minus half of log M per free parameter.
 
     w[i, S] = sum_{h, x} n[x, h] log(n[x, h] / n[h])  -  (log M / 2) (r_i - 1) q_S
 
@@ -9,13 +9,18 @@ Suzuki (1993), A construction of Bayesian networks from databases on an MDL prin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
-from typing import Any
+from math import log, prod
 
+import numpy as np
 from scipy.special import xlogy
 
-from milpbn.scores.base import DecomposableScore, FloatArray
+from milpbn._types import Codes, FloatArray
+from milpbn.encoding.columns import Variable
+from milpbn.scores.base import DecomposableScore
+from milpbn.scores.definition import observed_counts
+from milpbn.structure import Structure
 
 
 @dataclass(frozen=True)
@@ -30,11 +35,8 @@ class MDL(DecomposableScore):
     """
 
     name = "mdl"
+    aliases = ("bic",)
     title = "minimum description length (= BIC)"
-
-    def settings(self) -> dict[str, Any]:
-        """See :class:`~milpbn.scores.Score`."""
-        return {}
 
     def local(self, counts: FloatArray, total: float) -> float:
         """See the module's formula."""
@@ -42,3 +44,14 @@ class MDL(DecomposableScore):
         per_configuration = counts.sum(axis=1)
         likelihood = xlogy(counts, counts).sum() - xlogy(per_configuration, per_configuration).sum()
         return float(likelihood - 0.5 * log(total) * (r - 1) * q)
+
+    def definition(
+        self, structure: Structure, variables: Sequence[Variable], codes: Codes
+    ) -> float:
+        """See :class:`~milpbn.scores.Score`."""
+        total, free = 0.0, 0
+        for i, parents in enumerate(structure.parents):
+            free += (variables[i].card - 1) * prod(variables[p].card for p in parents)
+            n_h, n_xh, h = observed_counts(codes, i, parents)
+            total += float((n_xh * np.log(n_xh / n_h[h])).sum())
+        return total - 0.5 * log(len(codes)) * free

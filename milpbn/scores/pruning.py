@@ -1,4 +1,4 @@
-"""Families that no optimal structure needs, for decomposable scores."""
+"""Pruning of families that no optimal structure needs, for decomposable scores."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def prune_dominated(
 ) -> LinearObjective:
     """Drop every parent set that has a candidate subset scoring at least as well.
 
-    Replacing a parent set by a subset removes arcs only, so it never closes a cycle:
-    the optimum over the remaining families is the optimum over all.
+    Replacing a parent set by a subset only removes arcs and cannot close a cycle, so the
+    optimum over the remaining families is the optimum over all families.
     """
     space = objective.space
     keep: list[int] = []
@@ -26,9 +26,9 @@ def prune_dominated(
     for i in range(space.n_variables):
         checkpoint()
         families = sorted(space.of(i), key=lambda f: len(space.parent_sets[f]))
-        # Best score over a set and its candidate subsets, with the family; sizes ascend, so
-        # subsets with one parent less are known. A subset that is no candidate itself still
-        # passes on its own.
+        # Best score over a set and its candidate subsets, with the family. Sizes ascend, so
+        # subsets with one parent less are known. If such a subset is not a candidate, smaller
+        # subsets are looked up directly.
         best: dict[ParentSet, tuple[float, int]] = {}
         for f in families:
             parents = space.parent_sets[f]
@@ -57,7 +57,7 @@ def _best_below(best: dict[ParentSet, tuple[float, int]], parents: ParentSet) ->
     for size in range(len(parents) - 1, -1, -1):
         known = [best[s] for s in combinations(parents, size) if s in best]
         found = max([found, *known])
-        # Every subset of this size is a candidate: they carry all smaller ones.
+        # Every subset of this size is a candidate, and they cover all smaller ones.
         if len(known) == len(list(combinations(parents, size))):
             break
     return found

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import AnyFamilies, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.errors import OptionError
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
-from milpbn.families.smoothing import Laplace, Smoothing
+from milpbn.families.smoothing import Laplace, Smoothing, parse_smoothing
 from milpbn.families.tables import FamilyTables
-from milpbn.scores.base import Families, FloatArray, Objective, Score
+from milpbn.scores.base import Objective, Score
 
 if TYPE_CHECKING:
     from milpbn.families.exchange import ExchangeState, ExchangeTables
@@ -29,9 +30,9 @@ HINGE, RATE, CLL = "hinge", "rate", "cll"
 class RowObjective(Objective):
     """A row score on one data set.
 
-    `tables` holds log-probabilities and the margins are differences between a
-    row's own class and each competitor; with ``binary`` it holds log ratios of the
-    own class against the rest, and each row has one competitor.
+    `tables` holds log-probabilities, and the margins are the differences between the row's
+    class and each competitor. With ``binary`` it holds log ratios of the row's class to the
+    rest, and each row has one competitor.
     """
 
     tables: FamilyTables
@@ -51,7 +52,7 @@ class RowObjective(Objective):
 
     @cached_property
     def competitors(self) -> npt.NDArray[np.intp]:
-        """``(U, |C| - 1)``: the classes each row competes with, ascending."""
+        """``(U, |C| - 1)``: the other classes of each row, in ascending order."""
         others = np.arange(self.space.n_classes - 1)[None, :]
         return others + (others >= self.rows.labels[:, None])
 
@@ -62,13 +63,13 @@ class RowObjective(Objective):
             return own
         return own - np.take_along_axis(by_class, self.competitors[rows], axis=1)
 
-    def margins(self, families: Families) -> FloatArray:
-        """``(U,)``: the smallest margin of every row under a structure."""
+    def margins(self, families: AnyFamilies) -> FloatArray:
+        """``(U,)``: the smallest margin of each row under a structure."""
         smallest: FloatArray = self.to_margins(self.tables.total(families)).min(axis=1)
         return smallest
 
     @abstractmethod
-    def value(self, families: Families) -> float:
+    def value(self, families: AnyFamilies) -> float:
         """See :class:`~milpbn.scores.Objective`."""
 
     @cached_property
@@ -78,7 +79,7 @@ class RowObjective(Objective):
 
         return ExchangeTables(self.tables, self.binary)
 
-    def state(self, families: Families) -> ExchangeState:
+    def state(self, families: AnyFamilies) -> ExchangeState:
         """See :class:`~milpbn.scores.Objective`."""
         from milpbn.families import kernels
         from milpbn.families.exchange import ExchangeState
@@ -89,38 +90,40 @@ class RowObjective(Objective):
 
 @dataclass(frozen=True)
 class RowScore(Score):
-    """Settings shared by the scores over rows.
+    """Common settings of the scores that are sums over rows.
 
     Parameters
     ----------
     smoothing
-        How counts become probabilities.
+        How counts become probabilities; a string such as ``"laplace:0.5"`` is parsed.
     folds
-        None: rows are scored with parameters learned from all rows. A number:
-        every row is scored with parameters learned without its own fold.
+        None: each row is scored with parameters learned from all rows. A number: each row is
+        scored with parameters learned from the other folds.
     fold_seed
-        Seed of the division into folds.
+        Seed for the division into folds.
     """
 
     smoothing: Smoothing = field(default_factory=Laplace)
     folds: int | None = None
     fold_seed: int = 0
-    generative = False
     _tables_of: ClassVar[Callable[..., FamilyTables]] = FamilyTables.log_probabilities
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "smoothing", parse_smoothing(self.smoothing))
         if self.folds is not None and self.folds < 2:
             raise OptionError(f"cross-validation needs at least 2 folds, not {self.folds}")
 
     def settings(self) -> dict[str, Any]:
-        """See :class:`~milpbn.scores.Score`."""
-        folds = {} if self.folds is None else {"folds": self.folds, "fold_seed": self.fold_seed}
-        return {"smoothing": str(self.smoothing), **folds}
+        """See :class:`~milpbn.scores.Score`; the seed is omitted if there are no folds."""
+        shown = super().settings()
+        if self.folds is None:
+            del shown["fold_seed"]
+        return shown
 
     def tables(
         self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
     ) -> FamilyTables:
-        """The tables that the rows look up, one copy a fold when cross-validated."""
+        """The tables that rows look up; with cross-validation, one copy per fold."""
         tables_of = type(self)._tables_of
         if self.folds is None:
             return tables_of(space, rows, self.smoothing, checkpoint)

@@ -1,4 +1,4 @@
-"""SM, the soft margin: every row against its strongest competing class.
+"""SM, the soft margin: the class of each row against its strongest competitor.
 
     SM = sum_u w_u min(gamma, min_{c != c_u} [log P(c_u, z_u) - log P(c, z_u)])
 
@@ -9,14 +9,21 @@ Peharz & Pernkopf (2012), Exact maximum margin structure learning of Bayesian ne
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from milpbn._types import Codes
+from milpbn.encoding.columns import Variable
+from milpbn.scores.definition import margins
 from milpbn.scores.margin import MarginScore
+from milpbn.structure import AnyStructure
 
 
 @dataclass(frozen=True)
 class SoftMargin(MarginScore):
-    """The soft margin.
+    """The soft margin; the MM score of Pernkopf & Wohlmayr (2013) is SM times 1 / gamma.
 
     Examples
     --------
@@ -25,4 +32,12 @@ class SoftMargin(MarginScore):
     """
 
     name = "sm"
+    aliases = ("mm",)
     title = "soft margin"
+    per_class = True
+
+    def definition(
+        self, structure: AnyStructure, variables: Sequence[Variable], codes: Codes
+    ) -> float:
+        """See :class:`~milpbn.scores.Score`."""
+        return float(np.minimum(margins(self, structure, variables, codes), self.hinge).sum())

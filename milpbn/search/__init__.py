@@ -1,7 +1,7 @@
-"""Heuristic learners: one file each, one interface, by name in ``LEARNERS``.
+"""Heuristic learners: one file per learner, one interface, by name in ``LEARNERS``.
 
-They give answers of their own in seconds, and warm starts to the exact engines. All
-work on the candidate families of the search space, so all obey its constraints.
+They learn structures in seconds and give warm starts to the exact engines. All of them work
+on the candidate families of the search space and so obey its constraints.
 """
 
 from milpbn.search.base import Learner, Search, run_learner

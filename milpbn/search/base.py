@@ -1,26 +1,24 @@
-"""What every heuristic learner is given, and what becomes of what it finds."""
+"""The interface of the heuristic learners, and running one."""
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from milpbn.clock import Checkpoint, Clock, OutOfTime
+from milpbn._types import Families
+from milpbn.anytime import Progress, Run, simple_starts
+from milpbn.clock import Checkpoint, OutOfTime
+from milpbn.families.acyclicity import Acyclicity
 from milpbn.families.candidates import FamilySpace
-from milpbn.result import Listener, Result, Status
+from milpbn.result import Result, Status
 from milpbn.scores import Objective, ScoreReport, SearchState
-from milpbn.search.graph import Acyclicity
-from milpbn.search.progress import Families, Progress
-from milpbn.search.start import simple_starts
-from milpbn.structure import Structure
 
 
 class Search:
-    """The setting of one run: objective, acyclicity, time, randomness, the record.
+    """What a heuristic is given: objective, acyclicity, time, randomness and the record.
 
     Parameters
     ----------
@@ -29,11 +27,12 @@ class Search:
     progress
         Where better structures are reported.
     seed
-        All randomness of the learner comes from it.
+        Seed for all random decisions.
     start
-        A structure to begin with, for learners that can.
+        A structure to begin with, for learners that can use one.
     checkpoint
-        Called between evaluations; raises when the search must end. The clock's by default.
+        Called between evaluations; raises when the search must end. Default: that of the
+        clock.
     """
 
     def __init__(
@@ -73,47 +72,46 @@ class Search:
         return state
 
     def simple_start(self) -> Families:
-        """Naive Bayes where the constraints allow it, else some structure."""
+        """Naive Bayes if the constraints allow it, else some structure that they allow."""
         return next(iter(simple_starts(self.space).values()))
 
     def offer(self, state: SearchState, source: str) -> None:
-        """Report the state's structure if it beats the best so far."""
+        """Report the structure of the state if it is better than the best so far."""
         if state.value > self.progress.value:
             self.progress.incumbent(state.families.copy(), source)
 
 
 class Learner(ABC):
-    """A heuristic: ``run`` reports structures until it is done or out of time."""
+    """A heuristic: ``run`` reports structures until it is finished or out of time."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     whole_space: ClassVar[bool] = False
-    """Whether it asks for families that no optimum has, and pruning would take from it."""
+    """Whether it needs families that no optimal structure has, which pruning would remove."""
 
     @abstractmethod
     def run(self, search: Search) -> None:
-        """Search, calling ``search.offer`` for what is found."""
+        """Search, and call ``search.offer`` for each structure found."""
 
 
 def run_learner(
-    learner: Learner,
-    objective: Objective,
-    score: ScoreReport,
-    *,
-    clock: Clock | None = None,
-    seed: int = 0,
-    start: Structure | None = None,
-    bound: float = math.inf,
-    listener: Listener | None = None,
+    learner: Learner, objective: Objective, score: ScoreReport, run: Run | None = None
 ) -> Result:
-    """Run a heuristic to its end, its time limit, or Ctrl-C; the best structure is kept.
+    """Run a heuristic until it ends, its time limit, or Ctrl-C, and return the best structure.
 
-    A `bound` that is known beforehand stands in the trace beside the objective.
+    Parameters
+    ----------
+    learner
+        The heuristic.
+    objective, score
+        What is maximised, and its score (for the report).
+    run
+        Time, start, seed and listener; its bound appears in the trace.
     """
-    clock = clock or Clock()
-    progress = Progress(objective, clock, listener, bound)
-    families = None if start is None else objective.space.families(start)
-    search = Search(objective, progress, seed, families)
+    run = run or Run()
+    progress = run.progress(objective)
+    families = None if run.start is None else objective.space.families(run.start)
+    search = Search(objective, progress, run.options.seed, families)
     status = Status.FEASIBLE
     try:
         learner.run(search)
@@ -122,20 +120,9 @@ def run_learner(
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     if progress.families is None:
-        # Stopped before the first report: the simplest structure is still an answer.
+        # Stopped before the first report: return the simplest structure.
         progress.incumbent(search.simple_start(), "naive-bayes")
-    clock.close_phase("searching")
-    assert progress.families is not None
-    return Result(
-        status=status,
-        structure=objective.space.structure(progress.families),
-        objective=progress.value,
-        bound=None,
-        score=score.name,
-        score_parameters=score.settings(),
-        source=progress.source,
-        engine=learner.name,
-        evaluations=search.evaluations,
-        seconds=dict(clock.phases),
-        trace=progress.close(),
+    run.clock.close_phase("searching")
+    return progress.result(
+        score, status, engine=learner.name, bound=None, evaluations=search.evaluations
     )

@@ -1,10 +1,10 @@
-"""Greedy hill climbing over edges, and the papers' part of the search space.
+"""Greedy hill climbing over edges, and the part of the search space that it uses.
 
-Beginning with naive Bayes, the edge with the largest gain is added until no edge gains,
-or until no edge can be added. With ``max_parents = k + 1`` every feature has the class
-and at most k features as parents: k = 1 gives the papers' TAN-CR and TAN-HC-MM, k = 2
-their 2-tree-CR. (A k-tree in the strict sense also bounds the tree-width of the moral
-graph; the papers count parents, and so does milpbn.)
+Starting from naive Bayes, the edge with the largest gain is added until no edge gains, or
+until no edge can be added. With ``max_parents = k + 1`` each feature has the class and at
+most k features as parents: k = 1 gives TAN-CR (Pernkopf & Bilmes 2010) and TAN-HC-MM
+(Pernkopf & Wohlmayr 2013), k = 2 gives 2-tree-CR. (A k-tree in the strict sense also bounds
+the tree-width of the moral graph; these papers count parents, and so does milpbn.)
 
 References
 ----------
@@ -22,25 +22,23 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import BoolArray, Families
 from milpbn.families.candidates import CLASS
 from milpbn.scores import SearchState
 from milpbn.search.base import Learner, Search
-from milpbn.search.progress import Families
 
-BoolArray = npt.NDArray[np.bool_]
-
-# Scores of candidates come in single precision: smaller gains are rounding.
+# Candidates are scored in single precision: smaller gains are rounding errors.
 _GAIN = 1e-7
-# Candidates scored between two looks at the clock.
+# Candidates scored between two checks of the clock.
 _CHUNK = 256
 
 
 class KTrees:
-    """The papers' part of a search space: the class is a root and a parent of all features.
+    """The families of k-trees: the class is a root and a parent of all features.
 
-    Constraints may leave a variable without such a family. Then it takes what is nearest:
-    a feature that cannot have the class as a parent keeps its families without it, and a
-    class with required parents keeps the fewest.
+    If the constraints leave a variable without such a family, the nearest ones are used: a
+    feature that cannot have the class as a parent keeps its families without it, and a class
+    with required parents keeps those with the fewest parents.
     """
 
     def __init__(self, search: Search) -> None:
@@ -50,21 +48,21 @@ class KTrees:
         has_class = self.graph.contains[:, CLASS]
         can_have_class = np.logical_or.reduceat(has_class, self.space.offsets[:-1])
         self.usable: BoolArray = has_class | ~can_have_class[self.space.child]
-        """``(F,)``: families that contain the class, or whose variable has none that does."""
+        """``(F,)``: families that contain the class, or whose variable has no such family."""
 
     @property
     def most_parents(self) -> int:
-        """k, the largest number of features that are parents of one."""
+        """k, the maximum number of feature parents."""
         features = self.graph.contains[int(self.space.offsets[CLASS + 1]) :, CLASS + 1 :]
         return int(features.sum(axis=1).max(initial=0))
 
     def naive_bayes(self) -> Families:
-        """Naive Bayes, or the structure nearest to it that the constraints allow.
+        """Naive Bayes, or the nearest structure that the constraints allow.
 
-        Variables are placed one by one, each with a parent set among those placed before:
-        the class first, after what it requires; then the cheapest families, where a
-        missing class costs more than any number of parents. Placing one variable never
-        hinders another, so this ends with a structure whenever there is one.
+        Variables are placed one by one, each with parents among those already placed: first
+        the class, after its required ancestors; then the variable with the cheapest family,
+        where a missing class costs more than any number of parents. Placing a variable never
+        prevents placing another, so this finds a structure whenever one exists.
         """
         space, contains, n = self.space, self.graph.contains, self.space.n_variables
         size = contains.sum(axis=1)
@@ -80,7 +78,7 @@ class KTrees:
         return chosen
 
     def _required_by_class(self) -> set[int]:
-        """The variables that every structure puts above the class."""
+        """The variables that are ancestors of the class in every structure."""
         always = np.logical_and.reduceat(self.graph.contains, self.space.offsets[:-1], axis=0)
         above, front = set[int](), {CLASS}
         while front:
@@ -89,17 +87,17 @@ class KTrees:
         return above - {CLASS}
 
     def additions(self, families: Families, feature: int) -> Families:
-        """The families of `feature` with one more edge from a feature."""
+        """The families of `feature` with one additional feature parent."""
         added, removed, free = self._changes(families, feature)
         return self._of(feature, free & (removed == 0) & (added <= 1))
 
     def replacements(self, families: Families, feature: int) -> Families:
-        """The families of `feature` with one edge more, or with one edge replaced."""
+        """The families of `feature` with one edge added or replaced."""
         added, removed, free = self._changes(families, feature)
         return self._of(feature, free & (removed <= 1) & (added <= 1))
 
     def new_parents(self, families: Families, feature: int) -> dict[int, int]:
-        """The features that can be one more parent of `feature`, each with the family."""
+        """The features that can be added as a parent of `feature`, each with the new family."""
         now, found = self.graph.contains[families[feature]], dict[int, int]()
         for f in self.additions(families, feature):
             for parent in self.space.parent_sets[f]:
@@ -110,7 +108,7 @@ class KTrees:
     def _changes(
         self, families: Families, feature: int
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], BoolArray]:
-        """Features added and parents removed by each family, and which can be taken at all."""
+        """Features added and parents removed by each family, and which families are possible."""
         own = slice(int(self.space.offsets[feature]), int(self.space.offsets[feature + 1]))
         parents, now = self.graph.contains[own], self.graph.contains[families[feature]]
         added, removed = parents & ~now, now & ~parents
@@ -127,7 +125,7 @@ class KTrees:
 def best_family(
     search: Search, state: SearchState, variable: int, candidates: Families, threshold: float
 ) -> tuple[float, int]:
-    """The first best of the candidates above `threshold`, with its score; (-inf, -1) if none."""
+    """The best candidate above `threshold` (the first, if tied) and its score, or (-inf, -1)."""
     best, family = -np.inf, -1
     for at in range(0, len(candidates), _CHUNK):
         search.checkpoint()
@@ -140,7 +138,7 @@ def best_family(
 
 
 def just_above(value: float) -> float:
-    """The least score that counts as a gain over `value`."""
+    """The smallest score that counts as a gain over `value`."""
     return value + _GAIN * max(1.0, abs(value))
 
 
@@ -165,9 +163,9 @@ class HillClimbing(Learner):
     Parameters
     ----------
     complete
-        False: stop when no edge gains (Pernkopf & Bilmes 2010). True: go on with the
-        best edge, gain or loss, until none can be added, which for k = 1 is a tree of
-        N - 1 edges (Pernkopf & Wohlmayr 2013); the answer is that tree.
+        False: stop when no edge gains (Pernkopf & Bilmes 2010). True: continue with the best
+        edge, even if it loses, until none can be added (Pernkopf & Wohlmayr 2013). For k = 1
+        the result is then a tree of N - 1 edges.
     """
 
     name = "hc"
@@ -187,8 +185,8 @@ class HillClimbing(Learner):
                 if not self.complete:
                     search.offer(state, self.name)
         finally:
-            # The complete tree may score less than a part of it: it is offered alone. A
-            # run that is stopped offers what it has.
+            # The complete tree may score less than a part of it, so only the complete tree is
+            # offered. A run that is stopped offers its current structure.
             search.offer(state, self.name)
 
     def _add_edge(self, search: Search, trees: KTrees, state: SearchState) -> bool:
@@ -210,7 +208,7 @@ class HillClimbing(Learner):
 
 
 class CompleteHillClimbing(HillClimbing):
-    """Hill climbing until the tree is complete, by a name of its own for the command line."""
+    """Hill climbing until the tree is complete."""
 
     name = "hc-complete"
     title = "greedy hill climbing to a complete tree"

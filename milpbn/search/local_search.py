@@ -1,11 +1,11 @@
-"""Iterated local search over parent sets, in the exact paper's whole space.
+"""Iterated local search over parent sets, in the whole search space of the exact engines.
 
-The moves: the best family of one variable given all others (best response), turning an
-arc round together with the best new family at its other end, cutting a subtree off and
-joining it again by any of its variables, and making features the parents of the class.
-From a local optimum the search kicks a few variables, climbs again, and goes on from the
-better of the two. The longer nothing improves, the harder it kicks; now and then it begins
-afresh for a spell, and then returns to the best.
+The moves are: the best family of one variable given all others (best response), reversing
+an arc together with the best new family at its other end, cutting off a subtree and joining
+it again at any of its variables, and making features parents of the class. From a local
+optimum the search perturbs ("kicks") a few variables, climbs again, and continues from the
+better of the two structures. The longer there is no improvement, the more variables it
+kicks; from time to time it restarts from a random structure, and later returns to the best.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from itertools import combinations
 
 import numpy as np
 
+from milpbn._types import Families
 from milpbn.families.candidates import CLASS
 from milpbn.scores import SearchState
 from milpbn.search.base import Learner, Search
 from milpbn.search.hc import just_above
-from milpbn.search.progress import Families
 
-# Failures in a row after which the search begins afresh, and after as many again returns to
-# the best.
+# Consecutive failures after which the search restarts, and after as many again returns to the
+# best structure.
 _SPELL = 60
 
-# A kicked variable takes one of this many next best families, or, this often, any.
+# A kicked variable takes one of this many next best families, or, with this probability, any.
 _NEXT_BEST = 3
 _WILD = 0.1
 
 
 class LocalSearch(Learner):
-    """Multi-start iterated local search; any-time, runs until its time or its patience ends.
+    """Multi-start iterated local search; runs until its time or its patience ends.
 
     Parameters
     ----------
     patience
-        Stop after this many kicks in a row without a better structure.
+        Stop after this many consecutive kicks without a better structure.
     """
 
     name = "local-search"
@@ -55,11 +55,11 @@ class Climber:
     Parameters
     ----------
     search
-        The setting.
+        Objective, time and record.
     source
-        Under which name better structures are reported.
+        The name under which better structures are reported.
     tries_class
-        Whether to try features as parents of the class: a move for every pair of them.
+        Whether to try features as parents of the class: one move per pair of features.
     """
 
     def __init__(self, search: Search, source: str, tries_class: bool = True) -> None:
@@ -71,15 +71,15 @@ class Climber:
         self.state: SearchState = search.state(start)
         search.offer(self.state, source)
         self.tries_class = tries_class and len(self.space.of(CLASS)) > 1
-        # The best structure, the one that is kicked (not always the best), and kicks since.
+        # The best structure, the one that is kicked (not always the best), and the kicks since.
         self.best = self.home = start
         self.best_value = self.home_value = -np.inf
         self.failures = 0
 
     def run(self, patience: int) -> None:
-        """Climb, kick and climb again, until `patience` kicks in a row bring nothing.
+        """Climb, kick and climb again until `patience` consecutive kicks have no success.
 
-        A later call goes on where this one ended.
+        A later call continues where this one ended.
         """
         if np.isinf(self.best_value):
             self.go_on_from(self.best)
@@ -102,13 +102,13 @@ class Climber:
                 self.home, self.home_value = self.best.copy(), self.best_value
 
     def go_on_from(self, families: Families) -> None:
-        """Search around this structure from now on, or a better one near it."""
+        """Continue the search from this structure, or from a better one near it."""
         self.restore(families)
         self.climb()
         self._settle()
 
     def _settle(self) -> None:
-        """The present structure is the best so far."""
+        """Record the current structure as the best so far."""
         self.state.sort_rows()
         self.best, self.best_value = self.state.families.copy(), self.state.value
         self.home, self.home_value = self.best, self.best_value
@@ -128,19 +128,19 @@ class Climber:
             variable = int(waiting.pop())
             if self.best_response(variable):
                 improved = True
-                # Everything may look different now; the changed variable is settled.
+                # All other variables may have a better family now.
                 others = self.search.rng.permutation(self.space.n_variables)
                 waiting = [int(v) for v in others if v != variable]
         return improved
 
     def best_response(self, variable: int) -> bool:
-        """Give the variable its best family, if that is better than its present one."""
+        """Give the variable its best family, if it is better than the current one."""
         self.search.checkpoint()
         candidates = self.graph.candidates(self.state.families, variable)
         return self.take_best(variable, candidates, self.state.value)
 
     def take_best(self, variable: int, candidates: Families, target: float) -> bool:
-        """Exchange for the best candidate if it beats `target` in double precision."""
+        """Exchange for the best candidate if it scores above `target` in double precision."""
         if len(candidates) == 0:
             return False
         threshold = just_above(target)
@@ -156,7 +156,7 @@ class Climber:
         return False
 
     def reversals(self) -> bool:
-        """Turn arcs between features round, with the best family at the new child."""
+        """Reverse arcs between features, with the best family at the new child."""
         for child in self.search.rng.permutation(np.arange(1, self.space.n_variables)):
             for parent in self.space.parent_sets[int(self.state.families[child])]:
                 if parent != CLASS and self.reverse(int(parent), int(child)):
@@ -164,7 +164,7 @@ class Climber:
         return False
 
     def reverse(self, parent: int, child: int) -> bool:
-        """Take `parent` out of the child's parents and let it depend on the child."""
+        """Remove `parent` from the parents of `child`, and make it depend on `child`."""
         self.search.checkpoint()
         before, value = int(self.state.families[child]), self.state.value
         without = [p for p in self.space.parent_sets[before] if p != parent]
@@ -180,11 +180,11 @@ class Climber:
         return False
 
     def transplants(self) -> bool:
-        """Cut subtrees off and join each again by the variable and the family that suit best.
+        """Cut off subtrees and join each again at the best variable with its best family.
 
-        A tree scores almost the same whichever of its variables is the root, but only the
-        root can take a new parent: the subtree is turned round step by step, and whoever is
-        its root looks for its best family.
+        A tree scores almost the same with any of its variables as the root, but only the root
+        can take a new parent. So each variable of the subtree in turn becomes its root and
+        looks for its best family.
         """
         children: dict[int, list[int]] = {}
         for v in range(1, self.space.n_variables):
@@ -202,7 +202,7 @@ class Climber:
         return False
 
     def turn(self, root: int, children: dict[int, list[int]], target: float) -> bool:
-        """Let every variable below `root` be the root in its place, until one gains by it."""
+        """Make each variable below `root` the root in its place, until one gains."""
         for v in children.get(root, ()):
             self.search.checkpoint()
             before = int(self.state.families[root]), int(self.state.families[v])
@@ -221,7 +221,7 @@ class Climber:
         return False
 
     def only_feature_parent(self, variable: int) -> int:
-        """The feature among the parents where there is just one, else the class."""
+        """The feature parent if there is exactly one, else the class."""
         parents = self.space.parent_sets[int(self.state.families[variable])]
         features = [p for p in parents if p != CLASS]
         return features[0] if len(features) == 1 else CLASS
@@ -229,19 +229,19 @@ class Climber:
     def with_feature_parent(self, variable: int, feature: int) -> int | None:
         """The family with another feature in place of the only feature parent.
 
-        A feature that stood alone takes the class as well where it must.
+        A feature without parents also takes the class if the search space requires it.
         """
         parents = self.other_parents(variable) | {feature}
         family = self.space.find(variable, list(parents))
         return self.space.find(variable, list(parents | {CLASS})) if family is None else family
 
     def other_parents(self, variable: int) -> set[int]:
-        """The parents but for the only feature parent."""
+        """The parents without the only feature parent."""
         parents = set(self.space.parent_sets[int(self.state.families[variable])])
         return parents - ({self.only_feature_parent(variable)} - {CLASS})
 
     def class_moves(self) -> bool:
-        """Free one or two features from the class and let them be its parents."""
+        """Make one or two features parents of the class instead of its children."""
         if not self.tries_class:
             return False
         features = [
@@ -251,11 +251,11 @@ class Climber:
         return any(self.adopt(group) for size in sizes for group in combinations(features, size))
 
     def largest_class_set(self) -> int:
-        """How many parents the class may have."""
+        """The maximum number of parents of the class."""
         return max(len(self.space.parent_sets[f]) for f in self.space.of(CLASS))
 
     def adopt(self, group: tuple[int, ...]) -> bool:
-        """Let all of `group` be parents of the class, each without parents of its own."""
+        """Make all features of `group` parents of the class, without parents themselves."""
         self.search.checkpoint()
         if set(group) <= set(self.space.parent_sets[int(self.state.families[CLASS])]):
             return False
@@ -279,14 +279,14 @@ class Climber:
             self.state.exchange(int(v), int(families[v]))
 
     def strength(self, failures: int) -> int:
-        """How many variables to kick: a few, more the longer nothing improved."""
+        """How many variables to kick: more, the longer there was no improvement."""
         n = self.space.n_variables
         return 2 + int(self.search.rng.integers(0, 2 + min(failures // 20, n)))
 
     def kick(self, strength: int) -> None:
-        """New families for some variables: mostly one of the next best, at times any.
+        """New families for some variables: mostly one of the next best, sometimes any.
 
-        A kick of all variables is a new beginning, and wholly random.
+        A kick of all variables is a restart, and completely random.
         """
         rng, n = self.search.rng, self.space.n_variables
         for variable in rng.permutation(n)[:strength].tolist():

@@ -1,11 +1,11 @@
-"""Multinets by information: a tree of features for every class.
+"""Multinets by mutual information: one tree of features per class.
 
-- ``multinet-cmi``: the maximum spanning tree on ``I(Xi; Xj | C = c)``, which makes the rows
-  of class c likeliest (Chow & Liu within each class);
+- ``multinet-cmi``: the maximum spanning tree on ``I(Xi; Xj | C = c)``, which maximises the
+  likelihood of the rows of class c (Chow & Liu within each class);
 - ``multinet-ear``: the maximum spanning forest on positive explaining-away residuals
   ``I(Xi; Xj | C = c) - I(Xi; Xj)``.
 
-The trees are those of ``tan-cmi`` and ``tan-ear`` otherwise, constraints included: an arc is
+Otherwise the trees are those of ``tan-cmi`` and ``tan-ear``, including constraints: an arc is
 required or forbidden in the tree of every class. A class without rows gets no edges.
 
 References
@@ -21,27 +21,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from milpbn._types import FloatArray
 from milpbn.families.candidates import CLASS
 from milpbn.families.information import JointValues, class_information, pairwise_information
 from milpbn.families.rows import MergedRows
 from milpbn.search.base import Search
-from milpbn.search.tan_cmi import FloatArray, tree_families
+from milpbn.search.tan_cmi import tree_families
 from milpbn.structure import ClassStructures
 
-# Information below this is rounding.
+# Information below this is a rounding error.
 _ROUNDING = 1e-12
 
 MULTINETS = {
-    "multinet-cmi": "a tree for every class by mutual information",
-    "multinet-ear": "a forest for every class by explaining-away residual",
+    "multinet-cmi": "a tree per class by mutual information",
+    "multinet-ear": "a forest per class by explaining-away residual",
 }
-"""Multinet learners by name."""
+"""Multinet learners by name, with their titles."""
 
 
 def multinet_structures(
     name: str, search: Search, rows: MergedRows, classes: Sequence[str]
 ) -> ClassStructures:
-    """A tree for every class, over the candidate families of a search."""
+    """One tree per class, from the candidate families of a search."""
     space = search.space
     relevance = class_information(JointValues.of(rows), range(space.n_variables))
     plain = pairwise_information(rows, space.cards, search.checkpoint)[1]
@@ -57,7 +58,7 @@ def multinet_structures(
 def _weights(
     name: str, rows: MergedRows, cards: Sequence[int], plain: FloatArray, search: Search
 ) -> FloatArray:
-    """What an edge is worth within one class; NaN for edges that are not wanted."""
+    """The weights of the edges within one class; NaN for edges that are not used."""
     if not len(rows):
         return np.full(plain.shape, np.nan)
     within = pairwise_information(rows, cards, search.checkpoint)[1]

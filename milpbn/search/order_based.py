@@ -1,25 +1,24 @@
-"""Order-based heuristics: put the features in an order, then choose parents before them.
+"""Order-based heuristics: order the features, then choose parents among earlier features.
 
-Four orders, each with the parents chosen by the score that is maximised (the papers use
-the classification rate, hence the names):
+There are four orders. Parents are always chosen by the score that is maximised (Pernkopf &
+Bilmes 2010 use the classification rate, hence the names):
 
 - ``omi-cr``: each feature is the most informative about the class given all before it;
 - ``omisp-cr``: ... given the best single feature before it;
-- ``ocr-cr``: ... the one with which the saturated network over the class and all features
-  so far classifies best;
+- ``ocr-cr``: each feature is the one with which the saturated network over the class and all
+  features so far classifies best;
 - ``ro-cr``: a random order.
 
-``omi-cr-ext`` goes through the order again and again, choosing parents anew in the present
+``omi-cr-ext`` repeats the rounds over the order, choosing the parents again in the current
 structure, until a round changes nothing.
 
-Algorithm 1 of the paper is followed to the letter, which has two consequences. The edge
-from the first to the second feature is added without a test. And the best score so far
-begins at "nothing" (CR_old = 0), so that the third feature keeps its best parent even where
-that scores less than no parent. From there on an edge must gain. The answer can therefore
-score less than naive Bayes.
+Algorithm 1 of Pernkopf & Bilmes (2010) is followed exactly, which has two consequences. The
+edge from the first to the second feature is added without a test. And the best score so far
+starts at CR_old = 0, so that the third feature keeps its best parent even if no parent scores
+more. After that, an edge must gain. The result can therefore score less than naive Bayes.
 
-With k > 1 all sets of at most k features before are tried. Information is measured with
-the histogram of occurring values; such queries are not counted as score evaluations.
+With k > 1 all sets of at most k earlier features are tried. Mutual information is computed
+from the observed values and does not count as a score evaluation.
 
 References
 ----------
@@ -36,21 +35,21 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import Families
 from milpbn.families.candidates import CLASS
 from milpbn.families.information import JointValues, class_information
 from milpbn.families.rows import MergedRows
 from milpbn.scores import SearchState
 from milpbn.search.base import Learner, Search
 from milpbn.search.hc import KTrees, best_family, exchange_if_better, just_above
-from milpbn.search.progress import Families
 from milpbn.search.tan_cmi import training_rows
 
-# Information that differs by less is equal: the earlier feature wins.
+# Smaller differences of information count as ties: the earlier feature wins.
 _ROUNDING = 1e-12
 
 
 class OrderBased(Learner):
-    """Parents among earlier features, one feature after the other.
+    """Choose parents among earlier features, one feature after the other.
 
     Ties between parent sets go to the smaller one, then to features earlier in the order.
     """
@@ -113,7 +112,7 @@ class OMIExtended(OMI):
     """OMI with iterative refinement of the parents."""
 
     name = "omi-cr-ext"
-    title = "order by mutual information, parents refined until nothing changes"
+    title = "omi-cr, parents refined until nothing changes"
     refine = True
 
 
@@ -121,10 +120,10 @@ class OMISP(OrderBased):
     """Order by mutual information with the class given one earlier feature."""
 
     name = "omisp-cr"
-    title = "order by mutual information given a single parent, parents by score"
+    title = "order by information given one parent, parents by score"
 
     def order(self, search: Search) -> list[int]:
-        """Greedily; the first feature is the most informative one alone."""
+        """Greedily; the first feature is the one with the largest ``I(C; X)``."""
         rows = training_rows(search, self.name)
         values = class_information(JointValues.of(rows), range(search.space.n_variables))
         values[CLASS] = -np.inf
@@ -145,7 +144,7 @@ class OCR(OrderBased):
     title = "order by classification rate, parents by score"
 
     def order(self, search: Search) -> list[int]:
-        """Greedily from the first feature on."""
+        """Greedily, including the first feature."""
         given = JointValues.of(training_rows(search, self.name))
         rest = list(range(CLASS + 1, search.space.n_variables))
         order = []
@@ -158,7 +157,7 @@ class OCR(OrderBased):
 
 
 class RandomOrder(OrderBased):
-    """A random order, from the seed."""
+    """A random order, given by the seed."""
 
     name = "ro-cr"
     title = "random order, parents by score"
@@ -185,7 +184,7 @@ class ParentSelection:
         self.state: SearchState = search.state(self.base)
 
     def first_round(self) -> None:
-        """Algorithm 1; features later in the order have no parents but the class."""
+        """Algorithm 1; later features have no parent except the class."""
         if len(self.order) > 1:
             first, second = self.order[:2]
             edge = self.trees.new_parents(self.base, second).get(first)
@@ -205,7 +204,7 @@ class ParentSelection:
         self.search.offer(self.state, self.source)
 
     def next_round(self) -> bool:
-        """Choose all parents anew, none among the choices; whether anything changed."""
+        """Choose all parents again, with no parent as a choice; return whether one changed."""
         changed = False
         for j in range(1, len(self.order)):
             candidates = self.candidates(j)
@@ -216,7 +215,7 @@ class ParentSelection:
         return changed
 
     def choose(self, j: int, candidates: Families, must_gain: bool) -> bool:
-        """Give the j-th feature the best of the candidates; whether it took one."""
+        """Give the j-th feature its best candidate; return whether it took one."""
         feature = self.order[j]
         threshold = just_above(self.state.value) if must_gain else -np.inf
         _, family = best_family(self.search, self.state, feature, candidates, threshold)
@@ -228,10 +227,10 @@ class ParentSelection:
         return True
 
     def candidates(self, j: int) -> Families:
-        """The families of the j-th feature with parents before it, in the order of ties.
+        """The families of the j-th feature with earlier parents, ordered for breaking ties.
 
-        A required parent may come later in the order: it is in the family all the same,
-        unless it closes a cycle.
+        A required parent may come later in the order. It is then still in the family, unless
+        it closes a cycle.
         """
         feature, contains = self.order[j], self.trees.graph.contains
         rank = np.full(self.search.space.n_variables, len(self.order))

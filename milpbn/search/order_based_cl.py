@@ -1,15 +1,14 @@
 """``omi-crcl``: the order of ``omi-cr``, parents by the classification rate with CL parameters.
 
-For every candidate parent the conditional log-likelihood of the whole structure is maximised
-over its parameters before the structure is judged by its classification rate on the training
-rows. That costs an optimisation a candidate, so this is for small data. The search begins
-each of them at the parameters of the structure so far, with frequencies in the one table
-that is new, and holds them back by a fixed prior around Laplace-smoothed frequencies
-(weight 1, see :mod:`milpbn.parameters.cl`): choosing a weight for every candidate would cost
-fifty times as much.
+For each candidate parent, the conditional log-likelihood of the whole structure is maximised
+over its parameters; then the structure is judged by its classification rate on the training
+rows. This costs one optimisation per candidate, so it is for small data. Each optimisation
+starts from the parameters of the current structure, with frequencies in the one new table,
+and is regularised by a fixed prior around Laplace-smoothed frequencies (weight 1, see
+:mod:`milpbn.parameters.cl`): choosing a weight per candidate would cost fifty times as much.
 
-Like ``tan-cmi`` it does not look at the score that is maximised: its structure is the answer,
-and is scored once, with maximum-likelihood parameters like every structure.
+Like ``tan-cmi``, it does not use the score that is maximised: its structure is the result and
+is scored once, with maximum-likelihood parameters like every structure.
 
 References
 ----------
@@ -21,15 +20,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from milpbn._types import Families, FloatArray
 from milpbn.families.candidates import CLASS
 from milpbn.families.smoothing import Laplace
 from milpbn.families.tables import TIE
-from milpbn.parameters.losses import ConditionalLikelihood
-from milpbn.parameters.optimise import Problem, maximise
-from milpbn.parameters.tables import FloatArray, Layout, Rows, Table
+from milpbn.parameters.losses import ConditionalLoss
+from milpbn.parameters.optimise import Problem, climb
+from milpbn.parameters.tables import ClassTable, Rows, TableLayout
 from milpbn.search.base import Search
 from milpbn.search.order_based import OMI, ParentSelection
-from milpbn.search.progress import Families
 from milpbn.search.tan_cmi import training_rows
 
 _PENALTY = 1.0
@@ -41,7 +40,7 @@ class OMICRCL(OMI):
     """OMI whose parents are chosen with conditional-likelihood parameters."""
 
     name = "omi-crcl"
-    title = "order by mutual information, parents by classification rate with CL parameters"
+    title = "omi-cr with CL parameters inside"
 
     def run(self, search: Search) -> None:
         """See :class:`~milpbn.search.Learner`."""
@@ -49,7 +48,7 @@ class OMICRCL(OMI):
         try:
             selection.first_round()
         finally:
-            # A run that is stopped offers what it has.
+            # A run that is stopped offers its current structure.
             search.offer(selection.state, self.name)
 
 
@@ -61,10 +60,10 @@ class _ConditionalSelection(ParentSelection):
         self.rows = training_rows(search, source)
         self.rate = 0.0
         self._beta: dict[int, FloatArray] = {}
-        """The cells of the families that the present structure has."""
+        """The parameters of the families of the current structure."""
 
     def tell(self) -> None:
-        """Only the end is reported: what comes before may score more by frequencies."""
+        """Do nothing: only the final structure is reported, even if an earlier one scored more."""
 
     def choose(self, j: int, candidates: Families, must_gain: bool) -> bool:
         """See :class:`~milpbn.search.order_based.ParentSelection`."""
@@ -91,21 +90,21 @@ class _ConditionalSelection(ParentSelection):
         for i, family in enumerate(families.tolist()):
             parents = [p for p in space.parent_sets[family] if p != CLASS]
             if i == CLASS:
-                tables.append(Table.of_class(parents, space.cards))
+                tables.append(ClassTable.of_class(parents, space.cards))
             elif CLASS in space.parent_sets[family]:
-                tables.append(Table.of_feature(i, parents, space.cards))
+                tables.append(ClassTable.of_feature(i, parents, space.cards))
             else:
                 continue
             kept.append(family)
-        layout = Layout(tuple(tables), tuple(space.cards))
+        layout = TableLayout(tuple(tables), tuple(space.cards))
         rows = Rows.of(layout, self.rows)
         anchor = rows.maximum_likelihood(Laplace())
         start = anchor.copy()
         for family, cells in zip(kept, layout.split(start), strict=True):
             if family in self._beta:
                 cells[:] = self._beta[family].reshape(cells.shape)
-        problem = Problem(rows, ConditionalLikelihood(), anchor, _PENALTY)
-        found = maximise(problem, start, max_iterations=_STEPS, tolerance=_TOLERANCE)
+        problem = Problem(rows, ConditionalLoss(), anchor, _PENALTY)
+        found = climb(problem, start, max_iterations=_STEPS, tolerance=_TOLERANCE)
         joint = rows.log_joint(layout.log_theta(found.beta))
         at = np.arange(len(rows))
         own = joint[at, rows.labels]

@@ -1,19 +1,20 @@
-"""Simulated annealing over trees: worse structures are accepted while it is hot.
+"""Simulated annealing over trees.
 
-Algorithm 1 of the paper with its constants. A proposal draws a feature, then a new parent
-for it, which is added or takes the place of another. A better structure is accepted; a
-worse one with probability ``exp((new - old) / (r T))``, where scores are the paper's: the
-classification rate as a fraction of the rows with r = 1, and the margin score
-MM = SM / gamma with r = 100. Scores that the paper does not use take r = 100 as they are.
+This is Algorithm 1 of Pernkopf & Wohlmayr (2013) with its constants. A proposal draws a
+feature, then a new parent for it, which is added or replaces another parent. A better
+structure is accepted; a worse one is accepted with probability ``exp((new - old) / (r T))``.
+Here the scores are those of the paper: the classification rate as a fraction of the rows with
+r = 1, and the margin score MM = SM / gamma with r = 100. Other scores are used as they are,
+with r = 100.
 
-Three points the paper leaves open:
+Three points that the paper leaves open:
 
-- A proposal that would close a cycle or leave the constraints is drawn again; it does not
+- A proposal that would close a cycle or violate the constraints is drawn again; it does not
   count as a try.
-- The best structure visited is reported, not the last.
-- Structures of equal score are always accepted and never count as rejections, so that the
-  published loop need not end. It ends here at the latest when the temperature has fallen to
-  a billionth of its start.
+- The best structure visited is reported, not the last one.
+- Structures of equal score are always accepted and never count as rejections, so the
+  published loop might not end. Here it ends at the latest when the temperature has fallen to
+  a billionth of its initial value.
 
 References
 ----------
@@ -31,9 +32,9 @@ from milpbn.scores.rows import HINGE, RATE
 from milpbn.search.base import Learner, Search
 from milpbn.search.hc import KTrees
 
-# Below this fraction of the first temperature only equal scores are accepted.
+# Below this fraction of the initial temperature only equal scores are accepted.
 _FROZEN = 1e-9
-# Relative differences below this are rounding, not improvements.
+# Smaller relative differences are rounding errors, not improvements.
 _ROUNDING = 1e-12
 
 
@@ -43,16 +44,16 @@ class SimulatedAnnealing(Learner):
     Parameters
     ----------
     temperature
-        T at the start.
+        The initial T.
     cooling
-        D: T becomes D T.
+        The factor D by which T is multiplied.
     r
-        The scale of score differences; None is 1 for the classification rate and 100
+        The scale of score differences; None stands for 1 for the classification rate and 100
         for other scores.
     max_rejections
         Stop after this many rejections since the last improvement, times N features.
     max_tries, max_successes
-        Cool after this many proposals, or accepted ones, at one temperature, times N.
+        Cool after this many proposals, or accepted proposals, at one temperature, times N.
     """
 
     name = "sa"
@@ -120,8 +121,8 @@ class SimulatedAnnealing(Learner):
     ) -> bool:
         """Exchange if ``random < exp((new - old) / temperature)``.
 
-        The random number comes first: it gives the score that the proposal must reach,
-        and a proposal that cannot is given up before all rows are scored.
+        The random number is drawn first. It gives the score that the proposal must reach, and
+        a proposal that cannot reach it is abandoned before all rows are scored.
         """
         search.checkpoint()
         draw = float(search.rng.random())
@@ -133,7 +134,7 @@ class SimulatedAnnealing(Learner):
 
 
 def _propose(search: Search, trees: KTrees, state: SearchState) -> tuple[int, int] | None:
-    """A random feature with a random change of one edge; None where nothing can change."""
+    """A random feature with a random change of one edge; None if no change is possible."""
     left = list(trees.features)
     while left:
         feature = left.pop(int(search.rng.integers(len(left))))

@@ -1,13 +1,13 @@
-"""SuperParent: find the feature that helps most as a parent of all, then its best children.
+"""SuperParent: find the best feature as a parent of all features, then its best children.
 
-Step 1 lets each feature in turn be a further parent of every feature that has fewer than k
-feature parents (of every orphan, for k = 1), and keeps the one that scores best. Step 2 tries
-the edges from this superparent to k of those features at once, and keeps the best k edges
-if they gain; else the search ends. As published by Keogh & Pazzani, step 1 takes the
-best superparent whether or not it gains itself. Where fewer than k children are possible,
+Step 1 makes each feature in turn an additional parent of every feature that has fewer than k
+feature parents (of every orphan, for k = 1), and selects the one with the best score. Step 2
+tries the edges from this superparent to k of those features at once, and keeps the best k
+edges if they gain; otherwise the search ends. As in Keogh & Pazzani (1999), step 1 selects
+the best superparent whether or not it gains itself. If fewer than k children are possible,
 they are tried together.
 
-A structure scored in step 1 counts as one evaluation, however many edges it has.
+A structure scored in step 1 counts as one evaluation, regardless of its number of edges.
 
 References
 ----------
@@ -27,7 +27,7 @@ from milpbn.search.base import Learner, Search
 from milpbn.search.hc import KTrees, best_family, exchange_if_better, just_above
 
 Edges = list[tuple[int, int]]
-"""Children with the families that the superparent gives them."""
+"""Children, with the families that include the superparent."""
 
 
 class SuperParent(Learner):
@@ -37,7 +37,7 @@ class SuperParent(Learner):
     """
 
     name = "superparent"
-    title = "SuperParent"
+    title = "SuperParent: the best parent of all, then its best children"
 
     def run(self, search: Search) -> None:
         """See :class:`~milpbn.search.Learner`."""
@@ -57,9 +57,9 @@ class SuperParent(Learner):
 
 
 def _best_superparent(search: Search, trees: KTrees, state: SearchState) -> Edges:
-    """Step 1: the edges of the best superparent, all together; empty if there is none.
+    """Step 1: all edges of the best superparent; empty if there is none.
 
-    The edges from one feature close no cycle together if each alone closes none, because
+    If no edge from a feature closes a cycle, all of them together close none either, because
     they give the feature no new ancestors.
     """
     edges_from: dict[int, Edges] = {parent: [] for parent in trees.features}
@@ -82,7 +82,7 @@ def _best_superparent(search: Search, trees: KTrees, state: SearchState) -> Edge
 
 
 def _best_edges(search: Search, state: SearchState, edges: Edges, k: int) -> Edges:
-    """Step 2: the k edges that score best, if they gain; else none."""
+    """Step 2: the best k edges if they gain, else none."""
     best, best_edges = just_above(state.value), Edges()
     home = state.families.copy()
     for first, sets in groupby(combinations(edges, k), key=lambda chosen: chosen[:-1]):

@@ -1,4 +1,4 @@
-"""TAN by conditional mutual information: the tree that makes the training data likeliest.
+"""TAN by conditional mutual information: the tree with the highest likelihood.
 
 The features form a maximum spanning tree on ``I(Xi; Xj | C)`` (Kruskal), directed away
 from a root, and the class is a parent of all. The root is the feature with the largest
@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import Families, FloatArray
 from milpbn.errors import OptionError
 from milpbn.families.candidates import CLASS
 from milpbn.families.information import JointValues, class_information, pairwise_information
@@ -23,29 +24,26 @@ from milpbn.families.rows import MergedRows
 from milpbn.scores import LinearObjective, RowObjective
 from milpbn.search.base import Learner, Search
 from milpbn.search.hc import KTrees
-from milpbn.search.progress import Families
 
-FloatArray = npt.NDArray[np.float64]
 Arcs = list[tuple[int, int]]
 
 
 def training_rows(search: Search, name: str) -> MergedRows:
-    """The rows that information is measured on."""
+    """The rows from which mutual information is computed."""
     objective = search.objective
     if isinstance(objective, RowObjective | LinearObjective) and objective.rows is not None:
         return objective.rows
     raise OptionError(
-        f"{name} measures information on the training rows, which this score does not keep; "
-        "choose another score, or another method"
+        f"{name} computes mutual information from the training rows, which this score does not "
+        "keep; choose another score or another method"
     )
 
 
 class TanCMI(Learner):
     """The maximum spanning tree on conditional mutual information.
 
-    It does not look at the score that is maximised: its tree is the answer, and is scored
-    once. Constraints turn the spanning tree into a maximum branching over the arcs that
-    they allow.
+    It does not use the score that is maximised: its tree is the result and is scored once.
+    With constraints, the spanning tree becomes a maximum branching over the allowed arcs.
     """
 
     name = "tan-cmi"
@@ -62,16 +60,16 @@ class TanCMI(Learner):
         search.offer(state, self.name)
 
     def weights(self, search: Search, rows: MergedRows) -> FloatArray:
-        """``(n, n)``: what an edge is worth; edges that are not wanted have NaN."""
+        """``(n, n)``: the weights of the edges; NaN for edges that are not used."""
         return pairwise_information(rows, search.space.cards, search.checkpoint)[0]
 
 
 def tree_families(search: Search, weights: FloatArray, relevance: FloatArray) -> Families:
-    """Naive Bayes with the heaviest forest over the features.
+    """Naive Bayes with the forest of maximum weight over the features.
 
     Without constraints this is a spanning forest, each tree rooted at its most relevant
-    feature. With them it is a branching over the allowed arcs: required arcs stay, and a
-    feature that has a required feature parent gets no other.
+    feature. With constraints it is a branching over the allowed arcs: required arcs are kept,
+    and a feature with a required feature parent gets no other.
     """
     trees = KTrees(search)
     families = trees.naive_bayes()
@@ -81,8 +79,8 @@ def tree_families(search: Search, weights: FloatArray, relevance: FloatArray) ->
     else:
         arcs = _rooted_forest(allowed, weights, relevance)
     for parent, child in sorted(arcs, key=lambda arc: -weights[arc]):
-        # A branching knows nothing of the arcs to and from the class, nor of a feature
-        # with several required parents: an arc that closes a cycle there is left out.
+        # A branching does not consider the arcs to and from the class, nor features with
+        # several required parents: an arc that closes a cycle there is left out.
         family = trees.new_parents(families, child).get(parent)
         if family is not None:
             families[child] = family
@@ -92,7 +90,7 @@ def tree_families(search: Search, weights: FloatArray, relevance: FloatArray) ->
 def _arcs(
     trees: KTrees, families: Families, weights: FloatArray
 ) -> tuple[npt.NDArray[np.bool_], Arcs]:
-    """The arcs between features that may be added, and those that are there already."""
+    """The arcs between features that may be added, and those that already exist."""
     contains = trees.graph.contains
     allowed = np.zeros(weights.shape, dtype=bool)
     fixed = []
@@ -125,7 +123,7 @@ def _branching(allowed: npt.NDArray[np.bool_], fixed: Arcs, weights: FloatArray)
 
     graph = nx.DiGraph()
     graph.add_weighted_edges_from((i, j, weights[i, j]) for i, j in np.argwhere(allowed))
-    # No set of other arcs outweighs one that is there already.
+    # No set of other arcs outweighs an arc that already exists.
     heavy = 1.0 + float(np.nansum(weights))
     graph.add_weighted_edges_from((p, c, heavy) for p, c in fixed)
     branching = nx.maximum_branching(graph)

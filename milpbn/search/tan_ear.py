@@ -1,10 +1,10 @@
-"""TAN by explaining-away residual: features that inform about each other through the class.
+"""TAN by explaining-away residual: features that are more dependent given the class.
 
     EAR(Xi, Xj) = I(Xi; Xj | C) - I(Xi; Xj)
 
 approximates what an edge adds to the expected log posterior of the class. Edges with a
 positive residual are added, the largest first, while they form a forest. Each tree is
-directed away from its feature with the largest ``I(C; X)``; the papers name no root.
+directed away from its feature with the largest ``I(C; X)``; the papers do not specify a root.
 
 References
 ----------
@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from milpbn._types import FloatArray
 from milpbn.families.information import pairwise_information
 from milpbn.families.rows import MergedRows
 from milpbn.search.base import Search
-from milpbn.search.tan_cmi import FloatArray, TanCMI
+from milpbn.search.tan_cmi import TanCMI
 
-# Information below this is rounding.
+# Information below this is a rounding error.
 _ROUNDING = 1e-12
 
 
@@ -30,7 +31,7 @@ class TanEAR(TanCMI):
     """The maximum spanning forest on positive explaining-away residuals.
 
     Adding edges one by one, the largest first, while no cycle closes, is Kruskal's
-    algorithm. Like ``tan-cmi`` it does not look at the score that is maximised.
+    algorithm. Like ``tan-cmi``, it does not use the score that is maximised.
     """
 
     name = "tan-ear"

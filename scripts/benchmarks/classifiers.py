@@ -56,7 +56,7 @@ def run() -> None:
                 continue
             began = time.process_time()
             structure = learn_structure(
-                data, method=method, score="cr", smoothing="epsilon", class_parents=False
+                data, method=method, structure_score="cr", smoothing="epsilon", class_parents=False
             ).structure
             right, reports = {}, {}
             for parameters in ("ml", AS_PRINTED, "cl", "mm"):

@@ -19,8 +19,8 @@ import numpy as np
 
 from benchmarks.problems import all_rows
 from milpbn import learn_structure
+from milpbn.anytime import SolveOptions
 from milpbn.encoding import EncodedData
-from milpbn.engines.monolithic import SolveOptions
 from milpbn.result import Result
 
 OUT = Path(__file__).resolve().parents[2] / "build" / "bench"
@@ -83,7 +83,7 @@ def measure(part, name, data: EncodedData, seconds, *, space="class-root", score
     result: Result = learn_structure(
         data,
         method=engine,
-        score=score,
+        structure_score=score,
         p=p,
         class_parents=space != "class-root",
         augmented=space == "augmented",
@@ -263,7 +263,8 @@ def growth() -> None:
 
     from benchmarks.problems import synthetic
     from milpbn.engines.branch_and_cut import root_bound
-    from milpbn.learning import SearchSpace, build_objective
+    from milpbn.learning.objective import build_objective
+    from milpbn.learning.settings import SearchSpace
     from milpbn.scores import make_score
 
     figure, axes = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained", sharey=True)

@@ -12,6 +12,7 @@ import time
 import numpy as np
 
 from benchmarks.problems import objective_of
+from milpbn.anytime import Run
 from milpbn.clock import Clock
 from milpbn.scores import make_score
 from milpbn.search import run_learner
@@ -47,7 +48,7 @@ def per_second(score, variables, space):
 def measure(name):
     objective = objective_of(name)
     space = objective.space
-    found = run_learner(LocalSearch(patience=3), objective, make_score("sm"), clock=Clock(20))
+    found = run_learner(LocalSearch(patience=3), objective, make_score("sm"), Run(clock=Clock(20)))
     families = space.families(found.structure)
     state = objective.state(families)
     variables = list(range(1, space.n_variables))

@@ -11,7 +11,7 @@ import resource
 import time
 from pathlib import Path
 
-from milpbn.datasets import load_multi_dataset, read_multi_table
+from milpbn.datasets import load_dataset, read_table
 from milpbn.mdc import GBNCClassifier
 from milpbn.mdc.base import default_base
 
@@ -63,15 +63,15 @@ def run() -> None:
         f"{'set':<14}{'rows':>7}{'classes':>9}{'models':>9}{'base, s':>10}{'else, s':>10}", end=""
     )
     print(f"{'share':>11}{'GiB':>9}")
-    warm_up = load_multi_dataset("Jura")
+    warm_up = load_dataset("Jura")
     GBNCClassifier().fit(warm_up.features, warm_up.targets)  # libraries are loaded here
     for name, parameters in BUNDLED.items():
-        measure(name, load_multi_dataset(name), parameters)
+        measure(name, load_dataset(name), parameters)
     folder = os.environ.get("MILPBN_VERIFY_DATA")
     for name, (d, parameters) in VERIFY.items():
         path = Path(folder or "") / "mdc" / f"{name}.csv.gz"
         if folder is None or not path.exists():
             print(f"{name}: not at hand (MILPBN_VERIFY_DATA)")
             continue
-        table = read_multi_table(path, [f"class_{j}" for j in range(1, d + 1)])
+        table = read_table(path, [f"class_{j}" for j in range(1, d + 1)])
         measure(name, table, parameters)

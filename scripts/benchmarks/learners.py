@@ -14,10 +14,12 @@ import numpy as np
 import pandas as pd
 
 from milpbn import Encoder, load_dataset
+from milpbn.anytime import Run, SolveOptions
 from milpbn.datasets.table import Table
 from milpbn.encoding import EncodedData
 from milpbn.families import Epsilon
-from milpbn.learning import SearchSpace, build_objective
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
 from milpbn.network.inference import accuracy
 from milpbn.network.network import fit_network
 from milpbn.result import Result
@@ -68,7 +70,9 @@ def learned(
     space = SearchSpace(max_parents, class_parents=False)
     objective = build_objective(data, score, space)
     began = time.perf_counter()
-    result = run_learner(make_learner(learner), objective, score, seed=seed)
+    result = run_learner(
+        make_learner(learner), objective, score, Run(options=SolveOptions(seed=seed))
+    )
     return result, time.perf_counter() - began
 
 
@@ -94,7 +98,7 @@ def from_papers(name: str) -> Table | None:
     return Table(
         name=name,
         features=features.astype(float) if name in NUMERIC else features,
-        target=frame["class"],
+        targets=frame["class"],
         numeric=tuple(features) if name in NUMERIC else (),
         is_train=np.arange(len(frame)) < SPLITS[name],
     )

@@ -6,7 +6,8 @@ import numpy as np
 
 from milpbn import Encoder, load_dataset
 from milpbn.encoding import EncodedData, Variable
-from milpbn.learning import SearchSpace, build_objective
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
 from milpbn.scores import Objective, make_score
 
 

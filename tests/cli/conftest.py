@@ -53,7 +53,7 @@ def process() -> Callable[..., subprocess.CompletedProcess[str]]:
 
     def run(*arguments: object, code: str = MAIN, **how: object) -> subprocess.CompletedProcess:
         started = start_process(*arguments, code=code, **how)
-        stdout, stderr = started.communicate(timeout=60)
+        stdout, stderr = started.communicate(timeout=600)
         return subprocess.CompletedProcess(started.args, started.returncode, stdout, stderr)
 
     return run

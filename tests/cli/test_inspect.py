@@ -66,7 +66,7 @@ def _damage(model: dict[str, Any], path: tuple[Any, ...], value: Any) -> None:
     ("path", "value", "message"),
     [
         (("format",), "other", "is not a milpbn model"),
-        (("version",), 9, "has milpbn model format 9; this milpbn"),
+        (("version",), 9, "has version 9 of the format 'milpbn-model'; this milpbn"),
         (("encoder",), None, "'encoder' is missing"),
         (("encoder", "columns"), 3, "the encoder cannot be read"),
         (("result",), None, "'result' is missing"),

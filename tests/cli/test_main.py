@@ -53,7 +53,7 @@ def test_version(milpbn: Run) -> None:
     assert milpbn("--version").stdout == f"milpbn {__version__}\n"
 
 
-def test_a_misspelt_command_gets_the_nearest(milpbn: Run) -> None:
+def test_a_misspelt_command_is_named(milpbn: Run) -> None:
     result = milpbn("sovle")
     assert result.exit_code == 2
     assert "No such command 'sovle'" in result.stderr
@@ -65,25 +65,32 @@ def test_without_a_command_the_help_is_shown(milpbn: Run) -> None:
     assert "Commands:" in result.stderr
 
 
-def test_signals_in_quick_succession_are_one() -> None:
+def test_signals_in_quick_succession_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: at[0])
     interrupts = Interrupts()
     assert not interrupts.asked
     with pytest.raises(KeyboardInterrupt):
         interrupts(signal.SIGINT, None)
     assert interrupts.asked
+    at[0] += 1.9
     interrupts(signal.SIGINT, None)
+    at[0] += 0.2
+    with pytest.raises(KeyboardInterrupt):
+        interrupts(signal.SIGINT, None)
 
 
 def test_once_closed_signals_do_nothing() -> None:
     interrupts = Interrupts()
     interrupts.close()
     interrupts(signal.SIGINT, None)
+    assert not interrupts.asked
 
 
 # In a process of its own
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("solve", "--help")])
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("mdc", "--help")])
 def test_help_does_not_wait_for_heavy_modules(process: Process, arguments: tuple[str]) -> None:
     code = (
         "import os, sys\nfrom milpbn.cli import main\nos._exit = sys.exit\n"
@@ -130,9 +137,10 @@ def test_a_time_limit_ends_with_a_structure_and_exit_code_3(
 ) -> None:
     out = tmp_path / "model.json"
     options = ("--dataset", "vehicle", "--time-limit", "3s", "--json", "--out", out)
-    # On a busy machine the imports alone can take that long.
+    # Time passes by a millisecond whenever it is read, and so the same on any machine.
     code = (
-        "import time, milpbn, milpbn.learning\nmilpbn.PROCESS_START = time.perf_counter()\n"
+        "import itertools, time\nticks = itertools.count()\n"
+        "time.perf_counter = lambda: next(ticks) / 1000\n"
         "from milpbn.cli import main\nmain()\n"
     )
     result = process("solve", *options, code=code)
@@ -149,7 +157,7 @@ def test_an_interrupted_run_keeps_structure_bound_and_trace(
     launch: Launch, tmp_path: Path, number: int
 ) -> None:
     out, trace = tmp_path / "model.json", tmp_path / "trace.csv"
-    options = ("--dataset", "vehicle", "--time-limit", "60", "--out", out, "--trace", trace)
+    options = ("--dataset", "vehicle", "--time-limit", "600", "--out", out, "--trace", trace)
     run = launch("solve", *options)
     assert run.stderr is not None
     for line in run.stderr:
@@ -158,7 +166,7 @@ def test_an_interrupted_run_keeps_structure_bound_and_trace(
     for _ in range(3):  # an impatient user
         run.send_signal(number)
         time.sleep(0.01)
-    stdout, stderr = run.communicate(timeout=60)
+    stdout, stderr = run.communicate(timeout=600)
     assert run.returncode == 3, stderr
     assert "Traceback" not in stderr
     assert "status      interrupted" in stdout
@@ -213,7 +221,7 @@ def test_a_reader_that_goes_away_is_no_error_message(launch: Launch) -> None:
     run.stdout.close()
     assert run.stderr is not None
     assert run.stderr.read() == ""
-    run.wait(timeout=60)
+    run.wait(timeout=600)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -247,7 +255,7 @@ def test_in_a_terminal_the_progress_line_comes_and_goes() -> None:
     os.close(leader)
     assert run.stdout is not None
     assert json.loads(run.stdout.read())["result"]["status"] == "optimal"
-    assert run.wait(timeout=60) == 0
+    assert run.wait(timeout=600) == 0
     text = shown.decode()
     assert "best bound" in text
     # Which phases last long enough to be seen depends on the machine.

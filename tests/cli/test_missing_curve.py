@@ -52,7 +52,7 @@ def test_bad_options_are_named(
 def test_ctrl_c_keeps_what_is_done(
     milpbn: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from milpbn.missing_curve import MissingCurve
+    from milpbn.evaluation.missing_curve import MissingCurve
 
     whole = MissingCurve.points
 

@@ -68,9 +68,16 @@ def test_what_is_no_size_is_refused(text: str) -> None:
         Size().convert(text, None, None)
 
 
-@pytest.mark.parametrize("text", ["0.5", "1", "1.5", "-1", "nan", "inf", "x"])
-def test_numbers_lie_strictly_between_their_ends(text: str) -> None:
-    with pytest.raises(click.BadParameter):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        *((text, r"is not in the range 0\.5<x<1") for text in ("0.5", "1", "1.5", "-1", "inf")),
+        ("nan", "is not a finite number"),
+        ("x", "'x' is not a valid float range"),
+    ],
+)
+def test_numbers_lie_strictly_between_their_ends(text: str, message: str) -> None:
+    with pytest.raises(click.BadParameter, match=message):
         Number(0.5, 1).convert(text, None, None)
 
 
@@ -101,8 +108,13 @@ def test_scores_go_by_any_case_and_alias() -> None:
 
 def test_smoothing() -> None:
     assert SmoothingText().convert("laplace", None, None) == "laplace:1"
-    for text in ("laplace:-1", "epsilon:2", "laplace:x", "none"):
-        with pytest.raises(click.BadParameter):
+    for text, message in (
+        ("laplace:-1", "a positive count, not -1"),
+        ("epsilon:2", "0 < epsilon < 1, not 2"),
+        ("laplace:x", "'x' is not a number"),
+        ("none", "unknown smoothing 'none'"),
+    ):
+        with pytest.raises(click.BadParameter, match=message):
             SmoothingText().convert(text, None, None)
 
 

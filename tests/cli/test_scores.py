@@ -76,7 +76,15 @@ def test_a_truncated_file_is_an_error_without_traceback(milpbn, car_jkl):
     assert "car.jkl: " in result.stderr
 
 
-@pytest.mark.parametrize("options", [("--score", "sm"), ("--score", "mdl", "--ess", 2), ()])
-def test_what_scores_refuses(milpbn, options):
-    data = ("--dataset", "car") if options else ()
-    assert milpbn("scores", *data, *options).exit_code == 2
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--dataset", "car", "--score", "sm"), "'sm' is not one of 'mdl', 'bic', 'bdeu'"),
+        (("--dataset", "car", "--score", "mdl", "--ess", 2), "--ess does not go with --score mdl"),
+        ((), "give the data to learn from"),
+    ],
+)
+def test_what_scores_refuses(milpbn, options, message):
+    result = milpbn("scores", *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr

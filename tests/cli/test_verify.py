@@ -59,6 +59,13 @@ def test_a_users_file_is_read_again_as_it_was(milpbn: Run, messy_csv: Path, tmp_
     options = ("--target", "Klasse №", "--drop", "Kennung", "--missing", "state", "--quiet")
     result = milpbn("solve", "--data", file, *options, "--out", model)
     assert result.exit_code == 0, result.output
+    columns = json.loads(model.read_text())["data"]["columns"]
+    assert columns == {
+        "target": "Klasse №",
+        "categorical": [],
+        "numeric": [],
+        "drop": ["Kennung"],
+    }
     agreed = milpbn("verify", model)
     assert agreed.exit_code == 0, agreed.output
     moved = file.rename(tmp_path / "moved.csv")
@@ -112,8 +119,8 @@ def _status(model: dict[str, Any]) -> None:
         (_objective, "the structure scores what the model says"),
         (_probability, "counting again"),
         (_encoder, "fitting the encoder again"),
-        (_forbidden, "obeys limits and constraints"),
-        (_limit, "obeys limits and constraints"),
+        (_forbidden, "satisfies limits and constraints"),
+        (_limit, "satisfies limits and constraints"),
         (_status, "the status optimal fits"),
     ],
 )
@@ -134,8 +141,8 @@ def test_a_wrong_bound_is_refuted_by_search_and_enumeration(
     """A worse structure, scored honestly, with a bound that says nothing better exists."""
     from milpbn import Encoder, load_dataset
     from milpbn.network.network import fit_network
-    from milpbn.network.rescore import rescore
     from milpbn.scores import make_score
+    from milpbn.scores.rescore import rescore
     from milpbn.structure import Structure
 
     def change(model: dict[str, Any]) -> None:

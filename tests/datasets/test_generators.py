@@ -99,7 +99,7 @@ def test_only_the_training_labels_of_monks_3_are_noisy(problem, n_wrong):
 
 
 def test_monks_problem_must_exist():
-    with pytest.raises(OptionError, match="1, 2 and 3, not 4"):
+    with pytest.raises(OptionError, match="are 1, 2 and 3, not 4"):
         monks(4, seed=1)
 
 

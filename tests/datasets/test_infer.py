@@ -10,6 +10,7 @@ import pytest
 
 from milpbn.datasets import read_table, table_from_frame
 from milpbn.errors import DataError
+from milpbn.messages import on_command_line
 
 N = 40
 LABELS = ["a", "b"] * (N // 2)
@@ -32,8 +33,9 @@ def read(tmp_path):
 
 
 def only_note(table) -> str:
+    """The note as the command line prints it."""
     assert len(table.notes) == 1
-    return table.notes[0]
+    return on_command_line(table.notes[0])
 
 
 def test_numbers_are_numeric(read):
@@ -56,7 +58,7 @@ def test_mostly_numbers_are_categories_with_a_note(read):
     assert table.numeric == ()
     note = only_note(table)
     assert "toy.csv: column 'x' holds 39 numbers but also 'broken'" in note
-    assert "--numeric x treats these as missing" in note
+    assert "--numeric x treats the other values as missing" in note
 
 
 def test_fewer_numbers_need_no_note(read):
@@ -67,11 +69,11 @@ def test_numeric_option_turns_other_values_into_missing_ones(read):
     table = read(x=[*WAVE[:-2], "broken", "broken"], numeric=("x",))
     assert table.numeric == ("x",)
     assert np.isnan(table.features["x"].iloc[-2:]).all()
-    assert "column 'x': 2 values treated as missing (no number): 'broken'" in only_note(table)
+    assert "column 'x': 2 values treated as missing (not a number): 'broken'" in only_note(table)
 
 
 def test_numeric_option_without_any_number(read):
-    with pytest.raises(DataError, match=r"toy\.csv: column 'x' holds no number, only 'p', 'q'"):
+    with pytest.raises(DataError, match=r"toy\.csv: column 'x' holds no numbers, only 'p', 'q'"):
         read(x=["p", "q"] * 20, numeric=("x",))
 
 
@@ -81,7 +83,7 @@ def test_few_different_numbers_become_categories(read):
     assert table.features["x"].tolist()[:5] == ["0", "1", "2.5", None, "1"]
     note = only_note(table)
     assert "toy.csv: column 'x' has only 3 different numbers" in note
-    assert "--numeric x keeps them" in note
+    assert "--numeric x keeps it numeric" in note
 
 
 def test_five_numbers_are_few_and_six_are_not(read):
@@ -126,7 +128,7 @@ def test_row_numbers_are_dropped(read, values):
     assert "--numeric x keeps it" in note
 
 
-def test_numbers_that_rise_by_fractions_or_stay_are_no_row_numbers(read):
+def test_numbers_that_rise_by_fractions_or_stay_are_not_row_numbers(read):
     assert "x" in read(x=[i / 2 for i in range(N)]).features
     assert "x" in read(x=[i // 2 for i in range(N)]).features
     assert "x" in read(x=[*range(20)], target=LABELS[:20]).features
@@ -144,11 +146,11 @@ def test_option_with_blanks_is_quoted_as_one_would_type_it(read):
 def test_constant_column_is_dropped(read, options):
     table = read(x=["same"] * N, **options)
     assert "x" not in table.features
-    assert "toy.csv: column 'x' is dropped: it says 'same' wherever" in only_note(table)
+    assert "toy.csv: column 'x' is dropped: 'same' is its only value" in only_note(table)
 
 
 def test_one_number_written_in_two_ways_is_constant(read):
-    assert "it says '1' wherever" in only_note(read(x=["1", "1.0"] * 20))
+    assert "'1' is its only value" in only_note(read(x=["1", "1.0"] * 20))
 
 
 def test_one_value_and_missing_ones_are_constant_only_if_incomplete_rows_go(read):
@@ -160,7 +162,7 @@ def test_one_value_and_missing_ones_are_constant_only_if_incomplete_rows_go(read
 
 def test_column_without_values_is_dropped(read):
     note = only_note(read(x=[""] * N))
-    assert "toy.csv: column 'x' is dropped: it has no value at all" in note
+    assert "toy.csv: column 'x' is dropped: it has no values" in note
 
 
 def test_drop_leaves_a_column_out_without_a_note(read):
@@ -178,19 +180,21 @@ def test_no_feature_left(read):
 def test_unknown_column_in_an_option(read, option):
     with pytest.raises(
         DataError,
-        match=rf"toy\.csv: --{option}: there is no column 'Fne' .*close matches are 'fine'",
+        match=rf"toy\.csv: {option}: there is no column 'Fne' .*close matches: 'fine'",
     ):
         read(**{option: ("Fne",)})
 
 
 def test_column_cannot_be_both_categorical_and_numeric(read):
-    with pytest.raises(DataError, match="'fine' cannot be both --categorical and --numeric"):
+    with pytest.raises(
+        DataError, match="'fine' cannot be both categorical and numeric; choose one"
+    ):
         read(categorical=("fine",), numeric=("fine",))
 
 
 @pytest.mark.parametrize("option", ["categorical", "numeric", "drop"])
 def test_target_cannot_be_in_an_option(read, option):
-    with pytest.raises(DataError, match=rf"--{option} class: this column is the target"):
+    with pytest.raises(DataError, match=rf"{option}=\['class'\]: 'class' is a target"):
         read(**{option: ("class",)})
 
 
@@ -209,16 +213,16 @@ def test_rows_without_a_label_are_left_out(read):
     table = read(["", "?", *LABELS[2:]], x=WAVE)
     assert len(table.target) == len(table.features) == N - 2
     assert table.features["x"][0] == WAVE[2]
-    assert "toy.csv: target 'class' is missing in 2 rows, left out" in only_note(table)
+    assert "toy.csv: left out 2 rows where target 'class' is missing" in only_note(table)
 
 
 def test_target_without_labels(read):
-    with pytest.raises(DataError, match=r"target 'class' has no value at all"):
+    with pytest.raises(DataError, match=r"target 'class' is missing in every row; choose another"):
         read([""] * N)
 
 
 def test_single_class(read):
-    with pytest.raises(DataError, match="target 'class' says 'a' in every row; two classes"):
+    with pytest.raises(DataError, match="target 'class' is 'a' in every row; two classes"):
         read(["a"] * N)
 
 
@@ -226,7 +230,7 @@ def test_integer_labels_have_no_point(read):
     assert set(read(["1.0", "2.0", "2", "1"] * 10).target) == {"1", "2"}
 
 
-def test_texts_are_no_numbers_if_one_is_not(read):
+def test_labels_are_not_numbers_if_one_is_not(read):
     assert set(read(["1.0", "2.0", "1.0", "x"] * 10).target) == {"1.0", "2.0", "x"}
 
 
@@ -271,7 +275,7 @@ def test_incomplete_rows_stay_in_the_table(read):
 def test_every_row_incomplete(read):
     sometimes, mostly = ["", *WAVE[1:]], [*WAVE[:9], *[""] * 31]
     late = [*[""] * 9, *WAVE[9:]]
-    message = r"toy\.csv: every row misses .*'y' \(31 of 40 rows\); use --missing state"
+    message = r"toy\.csv: no row is complete; .*'y' .*, in 31 of 40 rows\. Use missing='state'"
     with pytest.raises(DataError, match=message):
         read(x=sometimes, y=mostly, z=late)
     assert len(read(x=sometimes, y=mostly, z=late, missing="state").target) == N
@@ -279,7 +283,7 @@ def test_every_row_incomplete(read):
 
 def test_complete_rows_of_one_class(read):
     values = [number if label == "a" else "" for number, label in zip(WAVE, LABELS, strict=True)]
-    with pytest.raises(DataError, match=r"all rows but those of one class miss .*--missing state"):
+    with pytest.raises(DataError, match=r"all complete rows have the same class.*missing='state'"):
         read(x=values)
     assert len(read(x=values, missing="state").target) == N
 
@@ -304,7 +308,7 @@ def test_frame_types_decide():
     assert table.notes == ()
 
 
-def test_frame_leftover_categories_are_no_states():
+def test_frame_leftover_categories_are_not_states():
     values = pd.Categorical(LABELS, categories=["b", "a", "gone"])
     assert table_from_frame(pd.DataFrame({"x": values}), LABELS[::-1]).states == {}
 
@@ -338,7 +342,7 @@ def test_default_name_of_the_target_avoids_the_features():
     [
         (pd.DataFrame({"x": WAVE}), LABELS[1:], r"one value for each of the 40 rows"),
         (pd.DataFrame({"x": WAVE}), [[label] for label in LABELS], r"not of shape \(40, 1\)"),
-        (pd.DataFrame({"x": WAVE}), [[1], [1, 2]] * 20, "one value for each row"),
+        (pd.DataFrame({"x": WAVE}), [[1], [1, 2]] * 20, "one value per row"),
         (np.array(WAVE), LABELS, "table with rows and columns"),
         (pd.DataFrame({"x": WAVE}), pd.Series(LABELS, name="x"), "the target 'x' is also"),
         (pd.DataFrame([WAVE, WAVE], index=["x", "x"]).T, LABELS, "several columns are named 'x'"),

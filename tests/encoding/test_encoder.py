@@ -30,7 +30,7 @@ def make_table(
     return Table(
         name="toy",
         features=frame,
-        target=pd.Series(list(target), name="class"),
+        targets=pd.Series(list(target), name="class"),
         numeric=numeric,
         is_train=None if n_train is None else np.arange(len(target)) < n_train,
         **options,
@@ -73,7 +73,7 @@ def test_states_are_sorted_as_numbers_when_all_are_numbers() -> None:
     encoder = Encoder.fit(table)
     assert states(encoder, "n") == ("-1", "9", "10")
     assert states(encoder, "t") == ("10", "9", "x")
-    labels = replace(table, target=pd.Series(["10", "2", "10"], name="class"))
+    labels = replace(table, targets=pd.Series(["10", "2", "10"], name="class"))
     assert states(Encoder.fit(labels), "class") == ("2", "10")
 
 
@@ -108,7 +108,7 @@ def test_only_training_rows_are_learned_from() -> None:
 
 def test_test_rows_with_a_new_label_are_kept_with_code_minus_one() -> None:
     table = make_table({"x": ["a", "b", "a", "b"]}, "nyny", n_train=3)
-    table = replace(table, target=pd.Series(["n", "y", "n", "maybe"], name="class"))
+    table = replace(table, targets=pd.Series(["n", "y", "n", "maybe"], name="class"))
     data = Encoder.fit(table).encode(table)
     np.testing.assert_array_equal(data.test(), [[-1, 1]])
     assert "labels never seen in training, counted as errors: 'maybe' (1x)" in data.notes[0]
@@ -163,7 +163,7 @@ def test_drop_leaves_out_incomplete_training_and_test_rows() -> None:
     assert data.n_dropped_rows == 2
     assert data.notes[:2] == (
         "Left out: 2 rows with a missing feature.",
-        "Classes left out with them, having no complete row: 'm'.",
+        "Classes left out because they have no complete row: 'm'.",
     )
 
 
@@ -302,7 +302,7 @@ def test_dict_round_trip_is_exact_through_json() -> None:
     table = Table(
         name="toy",
         features=pd.DataFrame({"x": labels + rng.normal(size=200) / 3, "t": labels.astype(str)}),
-        target=pd.Series(np.array(["a", "b", "ü"])[labels], name="class"),
+        targets=pd.Series(np.array(["a", "b", "ü"])[labels], name="class"),
         numeric=("x",),
     )
     encoder = Encoder.fit(table)
@@ -330,20 +330,20 @@ def test_damaged_dicts_are_refused(encoder: Encoder) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"numeric": ("y",)}, "toy: numeric names no column: 'y'"),
-        ({"states": {"y": ("a",)}}, "toy: states names no column: 'y'"),
+        ({"numeric": ("y",)}, "toy: numeric names unknown columns: 'y'"),
+        ({"states": {"y": ("a",)}}, "toy: states names unknown columns: 'y'"),
         ({"states": {"x": ("a", "c")}}, "toy: column 'x' holds 'b', but its declared.*'a', 'c'"),
         ({"states": {"x": ("a", "b", "a")}}, "column 'x': a state is listed twice"),
         ({"numeric": ("x",)}, "toy: numeric column 'x': could not convert"),
-        ({"numeric": ("x",), "states": {"x": ("a", "b")}}, "states are declared of the numeric"),
+        ({"numeric": ("x",), "states": {"x": ("a", "b")}}, "states are declared for the numeric"),
         (
-            {"target": pd.Series(["n", None, "y"], name="class")},
+            {"targets": pd.Series(["n", None, "y"], name="class")},
             "class 'class' is missing in row 2",
         ),
-        ({"target": pd.Series(["n", "n", "n"], name="class")}, "two classes.*'class' says 'n'"),
-        ({"target": pd.Series(["n", "y", "n"], name="x")}, "two columns are named 'x'"),
-        ({"target": pd.Series(["n", "y", "n"])}, "column names must be texts, not None"),
-        ({"target": pd.Series(["n", "y"], name="class")}, "3 rows of features, 2 labels"),
+        ({"targets": pd.Series(["n", "n", "n"], name="class")}, "two classes.*'class' is 'n'"),
+        ({"targets": pd.Series(["n", "y", "n"], name="x")}, "two columns are named 'x'"),
+        ({"targets": pd.Series(["n", "y", "n"])}, "column names must be texts, not 0"),
+        ({"targets": pd.Series(["n", "y"], name="class")}, "3 rows of features, 2 labels"),
         ({"is_train": np.zeros(3, dtype=bool)}, "no training row is left"),
     ],
 )

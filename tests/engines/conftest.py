@@ -10,17 +10,18 @@ import pulp
 import pytest
 from problems import encoded
 
-from milpbn.learning import SearchSpace, build_objective
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
 from milpbn.scores import SoftMargin
 
 
 @pytest.fixture(scope="session")
 def noise():
-    """(objective, score) on pure noise: events come at once, a proof takes hours."""
+    """(objective, score) on pure noise: events come at once, a proof takes many minutes."""
     rng = np.random.default_rng(0)
-    codes = np.column_stack([rng.integers(0, 2, 60), rng.integers(0, 3, (60, 10))])
+    codes = np.column_stack([rng.integers(0, 2, 90), rng.integers(0, 3, (90, 12))])
     score = SoftMargin(p=0.9)
-    return build_objective(encoded(codes, [2, *[3] * 10]), score, SearchSpace(2, False)), score
+    return build_objective(encoded(codes, [2, *[3] * 12]), score, SearchSpace(2, False)), score
 
 
 @pytest.fixture

@@ -1,18 +1,21 @@
 """Branch-and-cut: workers, time, interrupts, pools, and what it never may say."""
 
+import threading
+
 import numpy as np
 import pytest
 from problems import all_rows
 
 from milpbn import learn_structure
+from milpbn.anytime import Run, SolveOptions
+from milpbn.anytime.progress import Progress
 from milpbn.clock import Clock
 from milpbn.engines.branch_and_cut import BranchAndCut, root_bound, solve_branch_and_cut
-from milpbn.engines.cuts.relaxation import Pool
 from milpbn.engines.enumeration import best_by_enumeration, n_choices
-from milpbn.engines.monolithic import SolveOptions
-from milpbn.learning import SearchSpace, build_objective
+from milpbn.engines.relaxation import Pool
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
 from milpbn.scores import make_score
-from milpbn.search.progress import Progress
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +40,8 @@ def test_any_number_of_workers_proves_the_same_optimum(glass, threads):
     assert bounds == pytest.approx(sorted(bounds, reverse=True), rel=1e-12)
 
 
-def test_one_worker_is_deterministic(objective):
+def test_one_worker_is_deterministic(objective, ticking):
+    # The clock ends some local searches: time that depends on the machine would tell.
     runs = [solve_branch_and_cut(objective, make_score("sm", p=0.9)) for _ in range(2)]
     assert runs[0].nodes == runs[1].nodes
     assert [(t.objective, t.bound) for t in runs[0].trace] == [
@@ -57,22 +61,35 @@ def test_an_interrupt_in_any_worker_keeps_structure_and_bound(objective, threads
     result = solve_branch_and_cut(
         objective,
         make_score("sm", p=0.9),
-        listener=interrupt,
-        options=SolveOptions(threads=threads),
+        Run(listener=interrupt, options=SolveOptions(threads=threads)),
     )
     assert result.status == "interrupted"
     assert result.objective <= 247.128272 <= result.bound + 1e-6
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_the_time_limit_ends_all_workers(threads):
-    data = all_rows("vehicle")
+def test_the_time_limit_ends_all_workers(glass, threads, now):
+    before, late = threading.active_count(), []
+
+    def time_passes(point):
+        if point.nodes >= 5 and not late:
+            late.append(point)
+            now[0] += 100
+
     result = learn_structure(
-        data, class_parents=False, time_limit=3, options=SolveOptions(threads=threads)
+        glass,
+        class_parents=False,
+        time_limit=100,
+        options=SolveOptions(threads=threads),
+        listener=time_passes,
     )
     assert result.status == "time_limit"
-    assert 1090 < result.objective < result.bound < 1160
-    assert sum(result.seconds.values()) < 4.5
+    # The optimum is 247.128271.
+    assert 240 < result.objective < 247.12828
+    assert 247.12826 < result.bound < 255
+    assert threading.active_count() == before
+    # Each worker ends with the node it is at.
+    assert late[0].nodes <= result.nodes <= late[0].nodes + threads
 
 
 def test_cuts_of_one_gamma_serve_another(glass):
@@ -94,7 +111,13 @@ def test_pooled_cuts_bound_every_structure_at_every_gamma(glass):
     space = SearchSpace(class_parents=False)
     first = build_objective(glass, make_score("sm", p=0.9), space)
     pool = Pool()
-    solve_branch_and_cut(first, make_score("sm", p=0.9), clock=Clock(2), pool=pool)
+
+    def stop(point):
+        if point.nodes >= 30 and point.source != "end":
+            raise KeyboardInterrupt
+
+    solve_branch_and_cut(first, make_score("sm", p=0.9), Run(listener=stop), pool=pool)
+    assert len(pool.cuts) > 100
     rng = np.random.default_rng(5)
     for p in (0.55, 0.9, 0.999):
         objective = build_objective(glass, make_score("sm", p=p), space)

@@ -5,27 +5,27 @@ import pytest
 from problems import encoded, named, random_case
 
 from milpbn import learn_structure
-from milpbn.engines.monolithic import SolveOptions
+from milpbn.anytime import SolveOptions
 from milpbn.errors import ConstraintError
-from milpbn.network.rescore import rescore
-from milpbn.scores import make_score
+from milpbn.scores import applicable_settings, make_score
+from milpbn.scores.rescore import rescore
 
 
 @pytest.mark.parametrize("seed", range(90))
-@pytest.mark.parametrize("score", ["sm", "sbm", "mdl", "bdeu"])
+@pytest.mark.parametrize("score", oracle.SCORES)
 @pytest.mark.parametrize("engine", ["monolithic", "branch-and-cut"])
 def test_engine_finds_and_proves_the_brute_force_optimum(engine, score, seed):
     codes, cards, case, limits = random_case(seed, score)
     data = encoded(codes, cards)
     parents, values = oracle.scores_of_all(score, codes, cards, **case)
     allowed = [k for k, s in enumerate(parents) if oracle.satisfies(s, **limits)]
-    instance = make_score(score, gamma=case["gamma"], ess=case["ess"])
+    instance = make_score(score, **applicable_settings(score, case))
 
     def learn():
         return learn_structure(
             data,
             method=engine,
-            score=instance,
+            structure_score=instance,
             start=None,
             max_parents=case["max_parents"],
             class_parents=case["class_parents"],
@@ -55,7 +55,7 @@ def test_engine_finds_and_proves_the_brute_force_optimum(engine, score, seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("score", ["mdl", "bdeu"])
+@pytest.mark.parametrize("score", oracle.TERMS)
 @pytest.mark.parametrize("engine", ["monolithic", "branch-and-cut"])
 def test_augmented_families_have_their_own_optimum(engine, score, seed):
     codes, cards, case, _ = random_case(seed, score)
@@ -63,7 +63,7 @@ def test_augmented_families_have_their_own_optimum(engine, score, seed):
     result = learn_structure(
         encoded(codes, cards),
         method=engine,
-        score=make_score(score, ess=case["ess"]),
+        structure_score=make_score(score, **applicable_settings(score, case)),
         max_parents=case["max_parents"],
         class_parents=case["class_parents"],
         augmented=True,
@@ -82,7 +82,7 @@ def test_trace_is_monotone_and_brackets_the_optimum(engine, seed):
     result = learn_structure(
         encoded(codes, cards),
         method=engine,
-        score="sm",
+        structure_score="sm",
         gamma=case["gamma"],
         max_parents=case["max_parents"],
         class_parents=case["class_parents"],

@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 from problems import all_rows, encoded, random_codes
 
+from milpbn.anytime import Run, SolveOptions
+from milpbn.anytime.progress import Progress
 from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.branch_and_cut import BranchAndCut, solve_branch_and_cut
-from milpbn.engines.cuts.relaxation import Relaxation
 from milpbn.engines.enumeration import best_by_enumeration
-from milpbn.engines.monolithic import SolveOptions
+from milpbn.engines.relaxation import Relaxation
+from milpbn.engines.rows import joining
 from milpbn.engines.tree import Node, Tree
-from milpbn.learning import SearchSpace, build_objective
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
 from milpbn.scores import make_score
-from milpbn.search.progress import Progress
 
 SM = make_score("sm", p=0.9)
 
@@ -30,7 +32,7 @@ def small():
 
 @pytest.fixture
 def tree(small):
-    progress = Progress(small, Clock(20), None, small.quick_bound())
+    progress = Progress(small, Clock(600), None, small.quick_bound())
     return Tree(progress, 0.0, len(small.space))
 
 
@@ -62,7 +64,7 @@ def test_only_a_proof_makes_a_program_empty(small):
     # The pair must be joined, and nothing that joins it is allowed.
     pair = (1, 2)
     allowed = np.ones(len(small.space), dtype=bool)
-    allowed[search.oracle.clusters.joining(*pair)] = False
+    allowed[joining(small.space, pair)] = False
     relaxation.restrict(allowed, frozenset([pair]))
     assert relaxation.solve() is None
     assert relaxation._is_certainly_empty()
@@ -126,9 +128,15 @@ def test_ctrl_c_at_any_moment_keeps_structure_and_bound(threads):
     vehicle = build_objective(all_rows("vehicle"), SM, SearchSpace(class_parents=False))
     for delay in (0.05, 0.15, 0.3, 0.4, 0.55, 0.7, 0.9):
         timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
+
+        def start_timer(point, timer=timer):
+            if timer.ident is None:  # from the first event on the run keeps what it has
+                timer.start()
+
         result = solve_branch_and_cut(
-            vehicle, SM, clock=Clock(60), options=SolveOptions(threads=threads)
+            vehicle,
+            SM,
+            Run(clock=Clock(600), options=SolveOptions(threads=threads), listener=start_timer),
         )
         timer.join()
         assert result.status == "interrupted"

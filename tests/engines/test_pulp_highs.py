@@ -1,7 +1,5 @@
 """The PuLP solver tells the truth where PuLP's own HiGHS class does not."""
 
-import time
-
 import highspy
 import numpy as np
 import pulp
@@ -163,12 +161,12 @@ def test_a_time_limit_is_not_called_optimal(knapsack):
     problem, x = knapsack(n=400, m=40)
     for v in x:
         v.setInitialValue(0)
-    solver = AnytimeHiGHS(time_limit=0.5, warm_start=True)
-    began = time.perf_counter()
+    # Enough for HiGHS to take the start on a slow machine; the proof takes hours on a fast one.
+    solver = AnytimeHiGHS(time_limit=4.0, warm_start=True)
     assert pulp.LpStatus[problem.solve(solver)] == "Not Solved"
-    assert time.perf_counter() - began < 3
     assert problem.sol_status == pulp.LpSolutionIntegerFeasible
     assert solver.answer.status is Status.TIME_LIMIT
+    # The bound is None if the time ended before the root's relaxation was solved.
     assert (solver.answer.bound or np.inf) > pulp.value(problem.objective)
     assert all(row.value() <= 1e-6 for row in problem.constraints())
 
@@ -187,18 +185,21 @@ def test_an_interrupt_before_any_incumbent_leaves_no_solution(market_split):
     def on_bound(bound, nodes):
         raise KeyboardInterrupt
 
-    solver = AnytimeHiGHS(time_limit=20, listeners=Listeners(on_bound=on_bound))
+    solver = AnytimeHiGHS(time_limit=600, listeners=Listeners(on_bound=on_bound))
     assert pulp.LpStatus[market_split.solve(solver)] == "Not Solved"
     assert market_split.sol_status == pulp.LpSolutionNoSolutionFound
     assert solver.answer.status is Status.INTERRUPTED
     assert solver.answer.x is None
 
 
-def test_the_hand_over_counts_against_the_time_limit(knapsack):
+def test_the_hand_over_counts_against_the_time_limit(knapsack, now):
     problem, _ = knapsack(n=400, m=40)
-    solver = AnytimeHiGHS(time_limit=1.0, checkpoint=lambda: time.sleep(0.7))
-    problem.solve(solver)
-    assert problem.solverModel.getOptionValue("time_limit")[1] < 0.35
+
+    def slow():
+        now[0] += 0.7
+
+    problem.solve(AnytimeHiGHS(time_limit=1.0, checkpoint=slow))
+    assert problem.solverModel.getOptionValue("time_limit")[1] == pytest.approx(0.3)
 
 
 def test_the_hand_over_stops_at_a_checkpoint(knapsack):
@@ -255,9 +256,9 @@ def test_threads_may_change_between_solves(knapsack):
 @pytest.mark.parametrize(
     ("method", "message"),
     [
-        ("passModel", "HiGHS could not take the PuLP problem"),
+        ("passModel", "HiGHS could not take the model"),
         ("setSolution", "HiGHS could not take the MIP start"),
-        ("setOptionValue", "HiGHS could not be silent"),
+        ("setOptionValue", "HiGHS could not set option output_flag=False"),
         ("run", "HiGHS could not solve the model"),
     ],
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from milpbn.engines.cuts.clusters import Cluster, ClusterOracle
-from milpbn.engines.cuts.flow import components, core, heavy_sets
+from milpbn.engines.cuts.flow import connected_components, core, heavy_sets
 from milpbn.families.candidates import candidate_families
 
 
@@ -46,7 +46,7 @@ def test_every_vertex_of_a_smallest_heavy_set_is_in_a_set_that_is_found(seed):
 @pytest.mark.parametrize("seed", range(60))
 def test_sets_that_nothing_joins_stay_apart(seed):
     weights = random_weights(seed)
-    label = components(weights)
+    label = connected_components(weights)
     assert all(len(set(label[s])) == 1 for s in heavy_sets(weights))
 
 

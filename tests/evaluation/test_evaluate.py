@@ -14,9 +14,13 @@ from milpbn.datasets import Table
 from milpbn.errors import ConstraintError, DataError, OptionError
 from milpbn.evaluation import ValidationSplit
 from milpbn.families import Constraints, Laplace
+from milpbn.learning.structure import run_method
 from milpbn.network.inference import accuracy
 from milpbn.network.network import fit_network
 from milpbn.structure import Structure
+
+# Every fit has a limit of a minute by default.
+pytestmark = pytest.mark.usefixtures("compiled")
 
 QUICK = ["nb", "tan-cmi"]
 
@@ -193,15 +197,10 @@ def test_ctrl_c_keeps_finished_folds(tmp_path, iris):
 def test_an_interrupted_fit_is_no_result(monkeypatch):
     """The learner keeps its best structure on Ctrl-C; an evaluation must not count it."""
 
-    def interrupted(*args, **kwargs):
-        from milpbn.learning import given_structure
+    def interrupted(data, settings, **_):
+        return replace(run_method(data, settings), status="interrupted")
 
-        data, score = args[:2]
-        names = [v.name for v in data.variables]
-        result = given_structure(data, score, Structure.from_arcs(names, []), "test")
-        return replace(result, status="interrupted")
-
-    monkeypatch.setattr("milpbn.estimators.run_method", interrupted)
+    monkeypatch.setattr("milpbn.learning.classifier.run_method", interrupted)
     with pytest.raises(KeyboardInterrupt):
         evaluate("iris", ["nb"])
 
@@ -246,7 +245,7 @@ def test_a_class_that_only_test_rows_have_is_counted_as_error():
         ({"methods": []}, "at least one method"),
         ({"methods": ["nb", "nb"]}, "method 'nb' is listed twice"),
         ({"methods": ["nb:xx"]}, "unknown score 'xx'"),
-        ({"methods": ["multinet-cmi:mdl"]}, "the score mdl is none of multinets"),
+        ({"methods": ["multinet-cmi:mdl"]}, "the score mdl is not defined for multinets"),
         ({"methods": ["branch-and-cut:cr"]}, "the score cr cannot be solved exactly"),
         ({"parameters": ["magic"]}, "unknown parameters 'magic'"),
         ({"speed": 3}, "no parameter 'speed'"),

@@ -16,7 +16,7 @@ def table_of(labels):
     return Table(
         name="toy",
         features=pd.DataFrame({"x": np.arange(len(labels), dtype=float)}),
-        target=pd.Series(list(labels), dtype=object, name="class"),
+        targets=pd.Series(list(labels), dtype=object, name="class"),
         numeric=("x",),
     )
 
@@ -85,5 +85,5 @@ def test_validation_works_in_a_grid_search():
 
 
 def test_the_number_of_validation_splits_needs_the_rows():
-    with pytest.raises(OptionError, match="give X"):
+    with pytest.raises(OptionError, match="pass X"):
         ValidationSplit().get_n_splits()

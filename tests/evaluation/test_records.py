@@ -56,12 +56,12 @@ def test_a_line_that_a_killed_run_left_unfinished_is_dropped(path, cut):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is not a file of milpbn evaluate"),
-        (b"a,b\n1,2\n", "is not a file of milpbn evaluate"),
-        (b"[1]\n", "is not a file of milpbn evaluate"),
-        (b"\xff\xfe\n", "is not a file of milpbn evaluate"),
-        (b"[" * 100_000 + b"\n", "is not a file of milpbn evaluate"),
-        (b'{"format": "milpbn-evaluation", "version": 9}\n', "has version 9, not 1"),
+        (b"", "is not a file of evaluation results"),
+        (b"a,b\n1,2\n", "is not a file of evaluation results"),
+        (b"[1]\n", "is not a file of evaluation results"),
+        (b"\xff\xfe\n", "is not a file of evaluation results"),
+        (b"[" * 100_000 + b"\n", "is not a file of evaluation results"),
+        (b'{"format": "milpbn-evaluation", "version": 9}\n', "has version 9, not 2"),
     ],
 )
 def test_another_file_is_not_touched(path, content, message):

@@ -1,6 +1,5 @@
 """The candidate families are those of the definitions, after the constraints."""
 
-import time
 import tracemalloc
 from math import comb
 
@@ -207,14 +206,13 @@ def test_constraints_keep_exactly_the_structures_that_satisfy_them(seed):
 def test_too_many_families_are_refused_before_memory_is_taken():
     names = ["class", *(f"x{k}" for k in range(199))]
     tracemalloc.start()
-    began = time.perf_counter()
     families = 199 * (1 + sum(comb(198, k) for k in range(4))) + sum(comb(199, k) for k in range(5))
     with pytest.raises(BudgetError, match=rf"max_parents=4 makes {families:,} candidate .*GiB"):
         candidate_families(names, [2] * 200, max_parents=4)
-    seconds, (_, peak) = time.perf_counter() - began, tracemalloc.get_traced_memory()
+    _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 20e6
-    assert seconds < 30
+    # One byte for each of the families would be more.
+    assert peak < 20e6 < families
 
 
 def test_the_budget_error_says_what_to_lower_and_obeys_the_limit():

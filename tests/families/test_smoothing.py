@@ -58,7 +58,7 @@ def test_a_smoothing_object_passes_through():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("lapace", r"unknown smoothing 'lapace'; say laplace\[:COUNT\] or epsilon\[:VALUE\]"),
+        ("lapace", r"unknown smoothing 'lapace'; use laplace\[:COUNT\] or epsilon\[:VALUE\]"),
         ("", "unknown smoothing ''"),
         ("laplace:one", "smoothing 'laplace:one': 'one' is not a number"),
         ("laplace:0", "positive count, not 0.0"),

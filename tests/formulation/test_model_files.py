@@ -62,7 +62,7 @@ def test_the_file_begins_with_the_legend(problem, tmp_path, suffix, mark):
 @pytest.mark.parametrize("name", ["model.txt", "model", "model.lp.gz"])
 def test_an_unknown_suffix_is_refused(problem, tmp_path, name):
     _, model, _ = problem("mdl")
-    with pytest.raises(OptionError, match=r"a model file ends in \.lp or \.mps, not "):
+    with pytest.raises(OptionError, match=r"a model file must end in \.lp or \.mps, not "):
         write_model(model, tmp_path / name)
     assert not list(tmp_path.iterdir())
 

@@ -8,11 +8,14 @@ import pytest
 from interchange_tools import HOSTILE
 from problems import encoded, random_codes
 
+from milpbn.clock import Clock
 from milpbn.errors import DataError
 from milpbn.families import FamilySpace
 from milpbn.interchange.jkl import parse_jkl, read_jkl, write_jkl
-from milpbn.learning import SearchSpace, build_objective, learn_structure
-from milpbn.maximising import maximise
+from milpbn.learning.maximise import maximise
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace, Settings
+from milpbn.learning.structure import learn_structure
 from milpbn.scores import LinearObjective, make_score
 
 SMALL = """3
@@ -44,7 +47,7 @@ def test_the_best_structure_of_a_file(tmp_path):
     path.write_text(SMALL)
     scores = read_jkl(path)
     for engine in ("branch-and-cut", "monolithic"):
-        result = maximise(scores.given, scores, method=engine)
+        result = maximise(scores.given, Settings(score=scores, method=engine, start=None), Clock())
         # class alone, b with class, a with b: any other parents of the class close a cycle, or
         # cost more than they gain.
         assert (str(result.status), result.objective) == ("optimal", -23.75)
@@ -68,8 +71,8 @@ def test_a_round_trip_solves_to_the_same_objective(tmp_path, seed, score):
     scores = read_jkl(path)
     assert (scores.given.weights == objective.weights).all()
     assert scores.given.space.parent_sets == objective.space.parent_sets
-    there = maximise(scores.given, scores)
-    here = learn_structure(data, score=score, max_parents=3)
+    there = maximise(scores.given, Settings(score=scores, start=None), Clock())
+    here = learn_structure(data, structure_score=score, max_parents=3)
     assert (str(here.status), str(there.status)) == ("optimal", "optimal")
     assert there.objective == pytest.approx(here.objective, abs=1e-9)
     assert there.objective == pytest.approx(best_by_enumeration(scores.given), abs=1e-9)

@@ -71,7 +71,7 @@ def test_joint_tables_agree_with_the_enumeration():
         for y in product(*map(range, cards)):
             assert joint[(row, *y)] == pytest.approx(p[y])
             codes = np.tile(y, (7, 1))
-            assert np.exp(inference.log_joint(factors, codes))[row] == pytest.approx(p[y])
+            assert np.exp(inference.log_probability(factors, codes))[row] == pytest.approx(p[y])
 
 
 def test_sixteen_class_variables_need_no_joint_table():
@@ -86,12 +86,12 @@ def test_sixteen_class_variables_need_no_joint_table():
     assert inference.largest_table(scopes, cards) == 16
     states = inference.most_probable(factors, cards)
     # No single change improves the most probable state.
-    best = inference.log_joint(factors, states)
+    best = inference.log_probability(factors, states)
     for j in range(16):
         for state in range(4):
             other = states.copy()
             other[:, j] = state
-            assert (inference.log_joint(factors, other) <= best + 1e-12).all()
+            assert (inference.log_probability(factors, other) <= best + 1e-12).all()
     with pytest.raises(BudgetError, match="joint states do not fit"):
         inference.joint_table(factors, cards)
 

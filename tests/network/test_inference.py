@@ -175,7 +175,7 @@ def test_no_rows_and_no_features_are_fine():
 
 @pytest.mark.parametrize("shape", [(2, 2), (1,), (1, 1, 1)])
 def test_the_wrong_number_of_features_is_named(shape):
-    with pytest.raises(DataError, match=r"expected 1 feature codes a row, got an array \("):
+    with pytest.raises(DataError, match=r"expected 1 feature codes per row, got an array \("):
         log_joint(TINY, np.zeros(shape, dtype=int))
 
 

@@ -1,5 +1,6 @@
-"""Multinets: one network a class, scored, parametrised, saved and drawn like any other."""
+"""Multinets: one network per class, scored, parametrised, saved and drawn like any other."""
 
+import math
 from itertools import product
 
 import numpy as np
@@ -13,13 +14,13 @@ from milpbn.interchange import read_structure
 from milpbn.network.inference import accuracy, log_joint, log_posterior
 from milpbn.network.multinet import fit_multinet
 from milpbn.network.network import fit_network
-from milpbn.network.rescore import rescore
 from milpbn.parameters.convert import layout_of, with_tables
-from milpbn.parameters.losses import ConditionalLikelihood, SoftMargin
+from milpbn.parameters.losses import ConditionalLoss, MarginLoss
 from milpbn.parameters.optimise import Problem
 from milpbn.parameters.tables import Rows
 from milpbn.pictures import draw_multinet
 from milpbn.scores import make_score
+from milpbn.scores.rescore import rescore
 from milpbn.structure import ClassStructures, Structure
 
 METHODS = ("multinet-cmi", "multinet-ear")
@@ -91,6 +92,79 @@ def test_with_one_structure_for_all_classes_it_is_the_network(vehicle):
         )
 
 
+def counted_by_hand(codes, cards, parents_by_class):
+    """(own, others) per row: log P(c, z) with Laplace smoothing, by counting rows in loops."""
+    rows = [[int(v) for v in row] for row in codes]
+    out = []
+    for row in rows:
+        joints = []
+        for c, parents in enumerate(parents_by_class):
+            of_class = [r for r in rows if r[0] == c]
+            log_p = math.log((len(of_class) + 1) / (len(rows) + cards[0]))
+            for i in range(1, len(cards)):
+                given = [p for p in parents[i] if p != 0]
+                alike = [r for r in of_class if all(r[p] == row[p] for p in given)]
+                equal = [r for r in alike if r[i] == row[i]]
+                log_p += math.log((len(equal) + 1) / (len(alike) + cards[i]))
+            joints.append(log_p)
+        own = joints.pop(row[0])
+        out.append((own, joints))
+    return out
+
+
+def scores_by_hand(rows, gamma):
+    """The soft margin, the classification rate and the conditional log-likelihood."""
+    margins = [own - max(others) for own, others in rows]
+    return {
+        "sm": sum(min(gamma, m) for m in margins),
+        "cr": sum(m > 1e-9 for m in margins),
+        "cll": sum(
+            own - math.log(sum(math.exp(value) for value in (own, *others))) for own, others in rows
+        ),
+    }
+
+
+def random_parents(rng, n):
+    """A random order of the features, each with the class or not, and some features before it."""
+    order = rng.permutation(np.arange(1, n)).tolist()
+    parents = [()] * n
+    for k, i in enumerate(order):
+        features = [p for p in order[:k] if rng.random() < 0.4]
+        parents[i] = tuple(sorted([*features, *([0] if rng.random() < 0.7 else [])]))
+    return tuple(parents)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_scores_of_multinets_are_those_counted_by_hand(seed):
+    rng = np.random.default_rng(seed)
+    codes, cards = random_codes(rng, 5, n_classes=2 + seed % 3)
+    data = encoded(codes, cards)
+    names = tuple(v.name for v in data.variables)
+    parents = [random_parents(rng, len(cards)) for _ in range(cards[0])]
+    structure = ClassStructures(
+        data.variables[0].states, tuple(Structure(names, own) for own in parents)
+    )
+    expected = scores_by_hand(counted_by_hand(codes, cards, parents), math.log(4))
+    for name, value in expected.items():
+        score = make_score(name, **({"p": 0.8} if name == "sm" else {}))
+        found = rescore(score, structure, data.variables, data.codes)
+        assert found == pytest.approx(value, abs=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_learned_multinet_scores_what_is_counted_by_hand(two_trees, method):
+    data = encoded(two_trees.codes[:200], [2] * 5)
+    results = {
+        name: learn_structure(data, method=method, structure_score=name, class_parents=False)
+        for name in ("sm", "cr", "cll")
+    }
+    parents = [own.parents for own in results["sm"].structure.structures]
+    expected = scores_by_hand(counted_by_hand(data.codes, [2] * 5, parents), math.log(9))
+    for name, result in results.items():
+        assert result.structure == results["sm"].structure
+        assert result.objective == pytest.approx(expected[name])
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_missing_features_are_summed_out(seed):
     rng = np.random.default_rng(seed)
@@ -102,7 +176,7 @@ def test_missing_features_are_summed_out(seed):
     assert log_joint(multinet, features) == pytest.approx(brute_force(multinet, features))
 
 
-@pytest.mark.parametrize("loss", [ConditionalLikelihood(), SoftMargin(0.5)], ids=repr)
+@pytest.mark.parametrize("loss", [ConditionalLoss(), MarginLoss(0.5)], ids=repr)
 def test_the_gradient_is_that_of_the_value(two_trees, loss):
     structure = learn_structure(two_trees, method="multinet-cmi", class_parents=False).structure
     multinet = fit_multinet(structure, two_trees.variables, two_trees.train(), Laplace())
@@ -127,7 +201,7 @@ def test_the_gradient_is_that_of_the_value(two_trees, loss):
 @pytest.mark.parametrize("parameters", ["ml", "cl", "mm:lambda=0.5"])
 def test_a_multinet_is_saved_and_read_with_its_parameters(vehicle, tmp_path, parameters):
     encoder, data = vehicle
-    result = learn_structure(data, method="multinet-ear", score="cr", class_parents=False)
+    result = learn_structure(data, method="multinet-ear", structure_score="cr", class_parents=False)
     network, report = learn_parameters(data, result.structure, parameters=parameters)
     if parameters != "ml":
         assert report.objective > report.start
@@ -166,7 +240,7 @@ def test_a_class_without_rows_is_naive(two_trees):
 def test_scores_without_a_multinet_are_refused(two_trees):
     for score in ("sbm", "mdl", "bdeu"):
         with pytest.raises(OptionError, match="not defined for multinets"):
-            learn_structure(two_trees, method="multinet-cmi", score=score)
+            learn_structure(two_trees, method="multinet-cmi", structure_score=score)
 
 
 def test_each_class_is_drawn_into_its_own_file(two_trees, tmp_path):

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from milpbn.parameters.losses import ConditionalLikelihood, SoftMargin
+from milpbn.parameters.losses import ConditionalLoss, MarginLoss
 
 LOSSES = [
-    ConditionalLikelihood(),
-    SoftMargin(0.3),
-    SoftMargin(2.0),
-    SoftMargin(1.0, h=0.1, eta=1.0),
+    ConditionalLoss(),
+    MarginLoss(0.3),
+    MarginLoss(2.0),
+    MarginLoss(1.0, h=0.1, eta=1.0),
 ]
 
 
@@ -52,15 +52,15 @@ def test_a_weight_is_a_repetition():
 )
 def test_the_rounded_hinge_by_hand(margin, value):
     joint = np.array([[margin, 0.0]])
-    assert SoftMargin(1.0)(joint, np.array([0]), np.ones(1))[0] == pytest.approx(value)
+    assert MarginLoss(1.0)(joint, np.array([0]), np.ones(1))[0] == pytest.approx(value)
 
 
 def test_the_competitor_is_nearly_the_best_other_class():
     joint = np.array([[0.0, -1.0, -1.1, -5.0]])
     exact = 1.0
-    soft = SoftMargin(0.1, eta=10.0)(joint, np.array([0]), np.ones(1))[0] / 0.1
+    soft = MarginLoss(0.1, eta=10.0)(joint, np.array([0]), np.ones(1))[0] / 0.1
     assert exact - np.log(3) / 10 <= soft <= exact
-    sharp = SoftMargin(0.1, eta=1e4)(joint, np.array([0]), np.ones(1))[0] / 0.1
+    sharp = MarginLoss(0.1, eta=1e4)(joint, np.array([0]), np.ones(1))[0] / 0.1
     assert sharp == pytest.approx(exact, abs=1e-3)
 
 

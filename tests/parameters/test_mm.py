@@ -5,14 +5,14 @@ import pytest
 
 from milpbn import Encoder, learn_parameters, load_dataset
 from milpbn.network.inference import accuracy, log_joint
-from milpbn.parameters.losses import SoftMargin
+from milpbn.parameters.losses import MarginLoss
 from milpbn.parameters.mm import LAMBDAS
 from milpbn.structure import Structure
 
 
 def soft_margin(network, codes, scale):
     joint = log_joint(network, codes[:, 1:])
-    return SoftMargin(scale)(joint, codes[:, 0], np.ones(len(codes)))[0]
+    return MarginLoss(scale)(joint, codes[:, 0], np.ones(len(codes)))[0]
 
 
 @pytest.mark.parametrize("scale", [0.1, 1.0])

@@ -7,11 +7,11 @@ from milpbn.clock import OutOfTime
 from milpbn.families import Laplace, MergedRows
 from milpbn.network.network import fit_network
 from milpbn.parameters.convert import layout_of
-from milpbn.parameters.losses import ConditionalLikelihood, SoftMargin
-from milpbn.parameters.optimise import Problem, maximise
+from milpbn.parameters.losses import ConditionalLoss, MarginLoss
+from milpbn.parameters.optimise import Problem, climb
 from milpbn.parameters.tables import Rows
 
-LOSSES = [ConditionalLikelihood(), SoftMargin(0.5), SoftMargin(2.0)]
+LOSSES = [ConditionalLoss(), MarginLoss(0.5), MarginLoss(2.0)]
 
 
 def problem_of(data, structure, loss, penalty=0.0):
@@ -49,7 +49,7 @@ def test_the_end_is_never_below_the_start(random_problem, seed, loss, method):
     data, structure, rng = random_problem(seed)
     problem = problem_of(data, structure, loss)
     for start in (problem.anchor, rng.normal(scale=3.0, size=len(problem.anchor))):
-        found = maximise(problem, start, method=method, max_iterations=30)
+        found = climb(problem, start, method=method, max_iterations=30)
         assert found.value >= problem.value(start)[0]
         assert found.value == pytest.approx(problem.value(found.beta)[0])
 
@@ -57,18 +57,18 @@ def test_the_end_is_never_below_the_start(random_problem, seed, loss, method):
 @pytest.mark.parametrize("seed", range(4))
 def test_both_methods_reach_the_same_optimum(random_problem, seed):
     data, structure, _ = random_problem(seed, class_root=True)
-    problem = problem_of(data, structure, ConditionalLikelihood(), penalty=0.5)
-    quick = maximise(problem, problem.anchor, method="l-bfgs", tolerance=1e-8)
-    slow = maximise(problem, problem.anchor, method="cg", tolerance=1e-8)
+    problem = problem_of(data, structure, ConditionalLoss(), penalty=0.5)
+    quick = climb(problem, problem.anchor, method="l-bfgs", tolerance=1e-8)
+    slow = climb(problem, problem.anchor, method="cg", tolerance=1e-8)
     assert quick.ended == "converged"
     assert quick.value == pytest.approx(slow.value, rel=1e-6)
 
 
 def test_more_steps_are_never_worse(random_problem):
     data, structure, _ = random_problem(3)
-    problem = problem_of(data, structure, ConditionalLikelihood())
+    problem = problem_of(data, structure, ConditionalLoss())
     values = [
-        maximise(problem, problem.anchor, max_iterations=steps).value for steps in (0, 1, 3, 10, 50)
+        climb(problem, problem.anchor, max_iterations=steps).value for steps in (0, 1, 3, 10, 50)
     ]
     assert values == sorted(values)
     assert values[0] == problem.value(problem.anchor)[0]
@@ -77,8 +77,8 @@ def test_more_steps_are_never_worse(random_problem):
 
 def test_a_heavy_penalty_holds_the_start(random_problem):
     data, structure, _ = random_problem(4)
-    heavy = problem_of(data, structure, ConditionalLikelihood(), penalty=1e8)
-    found = maximise(heavy, heavy.anchor)
+    heavy = problem_of(data, structure, ConditionalLoss(), penalty=1e8)
+    found = climb(heavy, heavy.anchor)
     assert np.abs(found.beta - heavy.anchor).max() < 1e-5
 
 
@@ -87,13 +87,13 @@ def test_a_heavy_penalty_holds_the_start(random_problem):
 )
 def test_a_stopped_climb_keeps_the_best_point(random_problem, signal, ended):
     data, structure, _ = random_problem(1, class_root=True)
-    problem = problem_of(data, structure, ConditionalLikelihood())
+    problem = problem_of(data, structure, ConditionalLoss())
     calls = iter(range(100))
 
     def stop_at_the_fifth():
         if next(calls) == 5:
             raise signal
 
-    found = maximise(problem, problem.anchor, checkpoint=stop_at_the_fifth)
+    found = climb(problem, problem.anchor, checkpoint=stop_at_the_fifth)
     assert found.ended == ended
     assert found.value > problem.value(problem.anchor)[0]

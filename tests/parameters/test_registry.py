@@ -39,14 +39,14 @@ def test_every_learner_has_a_name_and_a_title():
         ("cl:lambda=1", "'lambda=1' is not a setting.*selection, penalty"),
         ("cl:penalty", "'penalty' is not a setting"),
         ("cl:penalty=x", "penalty needs a number, not 'x'"),
-        ("cl:penalty=-1", "from 0 on"),
-        ("cl:penalty=nan", "from 0 on"),
-        ("cl:penalty=1,selection=none", "goes with selection=l2"),
+        ("cl:penalty=-1", "number >= 0"),
+        ("cl:penalty=nan", "number >= 0"),
+        ("cl:penalty=1,selection=none", "only with selection=l2"),
         ("cl:selection=early", "one of l2, cross-tuning, none"),
         ("cl:method=newton", "one of l-bfgs, cg"),
         ("cl:folds=1", "at least 2"),
         ("mm:lambda=0", "positive"),
-        ("mm:penalty=inf", "from 0 on"),
+        ("mm:penalty=inf", "number >= 0"),
     ],
 )
 def test_nonsense_is_refused_by_name(text, message):

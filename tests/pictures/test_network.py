@@ -173,8 +173,11 @@ def test_the_same_network_gives_the_same_file(tmp_path: Path, make: Make, suffix
 def test_names_with_dollars_and_markup_are_drawn_as_they_are(tmp_path: Path) -> None:
     names = ["class", "$x_{1$", "a & <b>", "c--d", "x\\frac{1}{2}", "50%", ""]
     structure = Structure.from_arcs(names, [("class", v) for v in names[1:]])
-    for suffix in (".png", ".svg", ".pdf", ".dot"):
+    for suffix in MAGIC:
         draw_network(structure, str(tmp_path / f"a{suffix}"), title="from $5 to $10")
+        assert (tmp_path / f"a{suffix}").read_bytes().startswith(MAGIC[suffix])
+    shown = {text.get_text() for text in _figure(structure, "from $5 to $10").axes[0].texts}
+    assert set(names) <= shown
 
 
 def test_an_unknown_suffix_is_refused_before_any_work(tmp_path: Path, make: Make) -> None:

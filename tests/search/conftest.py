@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from problems import encoded
 
+from milpbn.anytime import Progress, Run
 from milpbn.clock import Clock
 from milpbn.families import Constraints
-from milpbn.learning import SearchSpace, build_objective
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
 from milpbn.scores import make_score
 from milpbn.search import Search, make_learner, run_learner
-from milpbn.search.progress import Progress
 
 
 @pytest.fixture
@@ -29,10 +30,10 @@ def objective_of():
 
 @pytest.fixture
 def run():
-    """Run a learner, by name or itself, on an objective."""
+    """Run a learner, by name or itself, on an objective; options are those of ``Run``."""
 
     def run(learner, objective, **options):
-        return run_learner(make_learner(learner), objective, make_score("cr"), **options)
+        return run_learner(make_learner(learner), objective, make_score("cr"), Run(**options))
 
     return run
 
@@ -42,7 +43,7 @@ def search_of():
     """The setting that a learner gets, without the record around it."""
 
     def build(objective, seed=0):
-        return Search(objective, Progress(objective, Clock(), None), seed)
+        return Search(objective, Progress(objective, Clock()), seed)
 
     return build
 

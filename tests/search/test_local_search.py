@@ -6,13 +6,15 @@ import pytest
 from problems import all_rows, encoded, random_codes
 
 from milpbn import Encoder, Structure, learn_structure, load_dataset
+from milpbn.anytime import Run, SolveOptions
+from milpbn.anytime.progress import Progress
 from milpbn.clock import Clock
-from milpbn.learning import SearchSpace, build_objective
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
 from milpbn.scores import make_score
 from milpbn.search import run_learner
 from milpbn.search.base import Search
 from milpbn.search.local_search import Climber, LocalSearch
-from milpbn.search.progress import Progress
 
 SHAPES = [(3, 2), (4, 2), (5, 2), (4, 3)]
 
@@ -33,9 +35,8 @@ def test_finds_the_brute_force_optimum_almost_always(score):
         found = learn_structure(
             encoded(codes, cards),
             method=LocalSearch(patience=40),
-            score=score,
+            structure_score=score,
             gamma=2.2,
-            time_limit=20,
             **space,
         )
         best = values.max()
@@ -52,7 +53,7 @@ def test_never_ends_below_its_start_for_any_row_score(score, folds):
     data = encoded(codes, cards)
     names = [v.name for v in data.variables]
     start = Structure.from_arcs(names, [("class", names[1])])
-    settings = {"score": score, "folds": folds, **space}
+    settings = {"structure_score": score, "folds": folds, **space}
     search = LocalSearch(patience=5)
     result = learn_structure(data, method=search, start=start, **settings)
     objective = build_objective(data, make_score(score, folds=folds), SearchSpace(**space))
@@ -70,22 +71,23 @@ def test_the_same_seed_gives_the_same_run():
     assert [p.objective for p in runs[0].trace] == [p.objective for p in runs[1].trace]
 
 
-def test_the_time_limit_and_an_interrupt_keep_the_best_structure():
+@pytest.mark.parametrize("status", ["time_limit", "interrupted"])
+def test_the_time_limit_and_an_interrupt_keep_the_best_structure(now, status):
     table = load_dataset("german")
     data = Encoder.fit(table).encode(table)
-    limited = learn_structure(data, method="local-search", time_limit=1.5)
-    assert limited.status == "time_limit"
-    assert limited.objective > 0
-
-    def interrupt(point):
-        seen.append(point)
-        if len(seen) == 3:
-            raise KeyboardInterrupt
-
     seen = []
-    stopped = learn_structure(data, method="local-search", listener=interrupt)
-    assert stopped.status == "interrupted"
-    assert stopped.objective >= seen[2].objective
+
+    def third_is_the_last(point):
+        seen.append(point)
+        if len(seen) == 3 and status == "interrupted":
+            raise KeyboardInterrupt
+        if len(seen) == 3:
+            now[0] += 60
+
+    result = learn_structure(data, method="local-search", time_limit=60, listener=third_is_the_last)
+    assert result.status == status
+    assert result.objective == seen[2].objective > seen[0].objective
+    assert [point.source for point in seen[3:]] == ["end"]
 
 
 @pytest.mark.slow
@@ -95,7 +97,7 @@ def test_finds_the_proven_optimum_of_real_data_from_any_seed(name, p):
     data = all_rows(name)
     score = make_score("sm", p=p)
     proven = learn_structure(
-        data, method="branch-and-cut", score=score, class_parents=False, time_limit=900
+        data, method="branch-and-cut", structure_score=score, class_parents=False
     )
     assert proven.status == "optimal"
     objective = build_objective(data, score, SearchSpace(max_parents=2, class_parents=False))
@@ -108,7 +110,10 @@ def test_finds_the_proven_optimum_of_real_data_from_any_seed(name, p):
 
     for seed in range(10):
         result = run_learner(
-            LocalSearch(), objective, score, clock=Clock(10), seed=seed, listener=stop
+            LocalSearch(),
+            objective,
+            score,
+            Run(listener=stop, options=SolveOptions(seed=seed)),
         )
         reached.append(result.objective >= enough)
     assert all(reached)

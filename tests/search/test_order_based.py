@@ -159,7 +159,7 @@ def test_refinement_ends_where_no_feature_gains(objective_of, run, search_of, ma
 
 def test_information_needs_rows(objective_of, run, xor_codes):
     objective = replace(objective_of(xor_codes, [2] * 4, "mdl"), rows=None)
-    with pytest.raises(OptionError, match=r"omi-cr measures information .* does not keep"):
+    with pytest.raises(OptionError, match=r"omi-cr computes mutual information .* not keep"):
         run("omi-cr", objective)
     assert run("ro-cr", objective).structure.parents[0] == ()
 
@@ -170,7 +170,7 @@ def test_structures_by_information_do_not_depend_on_the_score(method):
     codes, cards = random_codes(rng, 6, 3)
     data = encoded(codes, cards)
     found = [
-        learn_structure(data, method=method, score=score, class_parents=False).structure
+        learn_structure(data, method=method, structure_score=score, class_parents=False).structure
         for score in ("cr", "mdl", "bdeu")
     ]
     assert found[0] == found[1] == found[2]

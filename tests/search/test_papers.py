@@ -14,7 +14,8 @@ import pytest
 
 from milpbn import Encoder, learn_parameters, learn_structure, load_dataset
 from milpbn.datasets.table import Table
-from milpbn.learning import SearchSpace, build_objective
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
 from milpbn.network.inference import accuracy
 from milpbn.network.network import fit_network
 from milpbn.scores import make_score
@@ -30,7 +31,7 @@ def rows_of_the_papers(name, n_train):
     return Table(
         name=name,
         features=frame.drop(columns="class"),
-        target=frame["class"],
+        targets=frame["class"],
         numeric=(),
         is_train=np.arange(len(frame)) < n_train,
     )
@@ -79,7 +80,7 @@ def test_mofn(learner, printed):
 def multinet_percent(table, method):
     data = Encoder.fit(table).encode(table)
     structure = learn_structure(
-        data, method=method, score="cr", smoothing="epsilon", class_parents=False
+        data, method=method, structure_score="cr", smoothing="epsilon", class_parents=False
     ).structure
     network, _ = learn_parameters(data, structure, smoothing="epsilon")
     return 100 * accuracy(network, data.test())

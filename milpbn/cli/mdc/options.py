@@ -7,35 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.data import COLUMN_OPTIONS, FILE_OPTION, check_source
+from milpbn.cli.data import load_table
 from milpbn.cli.options import given_constraints, option_group, seed_option
-from milpbn.cli.params import Jobs, Names
+from milpbn.cli.params import Jobs
+from milpbn.cli.registries import Registered, registry
 
 if TYPE_CHECKING:
-    from milpbn.datasets.multi import MultiTable
+    from milpbn.datasets.table import Table
     from milpbn.mdc import GBNCClassifier
-
-data_options = option_group(
-    (
-        click.option("--dataset", help="A bundled data set: Adult, Jura, flare2_mdc3."),
-        FILE_OPTION,
-        click.option("--targets", type=Names(), default=(), help="The class columns: a,b,c."),
-        *COLUMN_OPTIONS,
-        click.option(
-            "--missing",
-            type=click.Choice(["drop", "state"]),
-            help="Leave incomplete rows out, or keep them: a missing category is a state of its "
-            "own, a missing number becomes the mean.  [default: drop]",
-        ),
-    )
-)
-"""Which rows to learn from."""
 
 model_options = option_group(
     (
         click.option(
             "--base",
-            type=click.Choice(["logistic", "gaussian-nb", "forest"]),
+            type=Registered(registry("milpbn.mdc.base", "BASES")),
             default="logistic",
             show_default=True,
             help="The base models.",
@@ -47,7 +32,7 @@ model_options = option_group(
         ),
         click.option(
             "--mixed",
-            type=click.Choice(["partition", "one-hot"]),
+            type=Registered(registry("milpbn.mdc.features", "MIXED")),
             default="partition",
             show_default=True,
             help="Categorical features partition the rows further, or become indicators.",
@@ -66,32 +51,28 @@ model_options = option_group(
             show_default=True,
             help="Processes that train base models; -1 for all cores.",
         ),
-        seed_option("Of folds and base models."),
+        seed_option("Random seed for folds and base models."),
     )
 )
 """What is learned."""
 
 
-def check_data_options(options: Mapping[str, Any]) -> None:
-    """Refuse options that contradict each other, before anything is read."""
-    of_files = ("targets", "categorical", "numeric", "drop", "missing")
-    check_source(options, "--targets a,b,c", of_files)
+def load_several(options: Mapping[str, Any]) -> Table:
+    """The table that the data options describe; it has several class variables."""
+    from milpbn.datasets import load_catalog
+    from milpbn.errors import DataError
 
-
-def load_multi(options: Mapping[str, Any]) -> MultiTable:
-    """The table that the data options describe."""
-    from milpbn.datasets.multi import load_multi_dataset, read_multi_table
-
-    if options["dataset"]:
-        return load_multi_dataset(options["dataset"])
-    return read_multi_table(
-        options["file"],
-        options["targets"],
-        categorical=options["categorical"],
-        numeric=options["numeric"],
-        drop=options["drop"],
-        missing=options["missing"] or "drop",
-    )
+    names = ("dataset", "file", "categorical", "numeric", "drop", "missing")
+    told = {name: options[name] for name in names}
+    table = load_table(**told, target=options["targets"], rows="all")
+    if table.targets.shape[1] < 2:
+        bundled = [name for name, e in load_catalog().items() if len(e.targets) > 1]
+        hint = f"choose one of {', '.join(bundled)}" if options["dataset"] else "name several"
+        raise DataError(
+            f"{table.name} has one class variable, {table.target.name!r}; {hint}, or use "
+            "`milpbn solve`"
+        )
+    return table
 
 
 def make_classifier(options: Mapping[str, Any]) -> GBNCClassifier:

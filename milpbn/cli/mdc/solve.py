@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn import PROCESS_START
+from milpbn.cli.data import check_data_options, several_targets_options, show_notes
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
-from milpbn.cli.mdc.options import (
-    check_data_options,
-    data_options,
-    load_multi,
-    make_classifier,
-    model_options,
-)
+from milpbn.cli.mdc.options import load_several, make_classifier, model_options
+from milpbn.cli.models import describe_gbnc
 from milpbn.cli.options import constraint_options, output_options
 from milpbn.cli.params import Duration, refuse_overwriting
+from milpbn.cli.registries import Registered, registry
+from milpbn.cli.session import report_files
 from milpbn.cli.workers import ending_workers
 
 if TYPE_CHECKING:
     from milpbn.clock import Clock
-    from milpbn.datasets.multi import MultiTable
+    from milpbn.datasets.table import Table
     from milpbn.mdc import GBNCClassifier
     from milpbn.mdc.model_file import GBNCModel
     from milpbn.result import TracePoint
@@ -43,19 +41,19 @@ _SETTINGS = (
 
 
 @click.command(short_help="Learn a class network exactly.")
-@data_options
+@several_targets_options
 @model_options
 @constraint_options
 @click.option(
     "--loss",
-    type=click.Choice(["subset", "hamming"]),
+    type=Registered(registry("milpbn.mdc.gbnc", "LOSSES")),
     default="subset",
     show_default=True,
-    help="What predictions minimise; may be changed in `mdc predict`.",
+    help="Loss that predictions minimise; `milpbn predict --loss` can change it.",
 )
 @click.option(
     "--engine",
-    type=click.Choice(["branch-and-cut", "monolithic"]),
+    type=Registered(registry("milpbn.learning.methods", "ENGINES")),
     default="branch-and-cut",
     show_default=True,
     help="How the class network is found.",
@@ -94,11 +92,10 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     model = make_classifier(options)
     model.loss, model.engine = options["loss"], options["engine"]
     model.start = start_structure(options["warm_start"])
-    table = load_multi(options)
+    table = load_several(options)
     clock.close_phase("loading")
     if not options["quiet"]:
-        for note in table.notes:
-            click.echo(f"note: {note}", err=True)
+        show_notes(table.notes)
     with ending_workers(options["jobs"]):
         _learn(ctx, model, table, clock, options)
     _deliver(model, table, options)
@@ -108,7 +105,7 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
 def _learn(
     ctx: click.Context,
     model: GBNCClassifier,
-    table: MultiTable,
+    table: Table,
     clock: Clock,
     options: dict[str, Any],
 ) -> None:
@@ -145,7 +142,7 @@ def _learn(
         )
 
 
-def _deliver(model: GBNCClassifier, table: MultiTable, options: dict[str, Any]) -> None:
+def _deliver(model: GBNCClassifier, table: Table, options: dict[str, Any]) -> None:
     from milpbn.cli.report import trace_csv
     from milpbn.files import write_whole
     from milpbn.mdc.model_file import GBNCModel
@@ -156,7 +153,12 @@ def _deliver(model: GBNCClassifier, table: MultiTable, options: dict[str, Any]) 
             **{name: options[name] for name in _SETTINGS},
             "constraints": model.constraints.to_dict() if model.constraints else {},
         },
-        data={**table.source, "name": table.name, "n_rows": len(table)},
+        data={
+            **table.source,
+            "name": table.name,
+            "n_rows": len(table),
+            "missing": table.missing,
+        },
     )
     if options["trace_file"]:
         write_whole(options["trace_file"], trace_csv(model.result_))
@@ -164,12 +166,10 @@ def _deliver(model: GBNCClassifier, table: MultiTable, options: dict[str, Any]) 
         saved.save(options["out"])
     scores = _training_scores(model, table)
     click.echo(_json(saved, scores) if options["as_json"] else _text(saved, scores))
-    for name in ("out", "trace_file"):
-        if options[name] and not options["quiet"]:
-            click.echo(f"wrote {options[name]}", err=True)
+    report_files(options, ("out", "trace_file"))
 
 
-def _training_scores(model: GBNCClassifier, table: MultiTable) -> dict[str, float]:
+def _training_scores(model: GBNCClassifier, table: Table) -> dict[str, float]:
     from milpbn.mdc import exact_match_score, hamming_score
 
     predicted = model.predict(table.features)
@@ -180,29 +180,12 @@ def _training_scores(model: GBNCClassifier, table: MultiTable) -> dict[str, floa
     }
 
 
-def describe(model: GBNCModel) -> str:
-    """What people read of a model: data, class variables, training, result."""
-    classifier = model.classifier
-    pairs = zip(classifier.target_names_, classifier.target_classes_, strict=True)
-    encoder = classifier.encoder_
-    return "\n".join(
-        [
-            f"{'data':<12}{model.data.get('name', '?')}, {model.data.get('n_rows', '?')} rows",
-            f"{'classes':<12}{', '.join(f'{name}: {len(c)}' for name, c in pairs)}",
-            f"{'features':<12}{len(encoder.numeric)} numeric, {len(encoder.categories)} "
-            f"categorical ({encoder.mixed})",
-            str(classifier.training_),
-            str(classifier.result_),
-        ]
-    )
-
-
 def _text(model: GBNCModel, scores: dict[str, float]) -> str:
     shares = (
         f"exact match {100 * scores['exact_match']:.2f} %, "
         f"Hamming score {100 * scores['hamming']:.2f} % (loss {model.classifier.loss})"
     )
-    return f"{describe(model)}\n{'training':<12}{shares}\n\n{model.classifier.structure_}"
+    return f"{describe_gbnc(model)}\n{'training':<12}{shares}\n\n{model.classifier.structure_}"
 
 
 def _json(model: GBNCModel, scores: dict[str, float]) -> str:

@@ -1,1 +1,1 @@
-"""The cut oracle: concave cuts, cluster rows, true scores. It knows nothing of a tree."""
+"""The cut oracle: concave cuts, cluster rows and true scores, independent of any tree or host."""

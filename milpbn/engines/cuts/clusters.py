@@ -1,18 +1,18 @@
-"""Cluster rows: of every set K of variables, k members have fewer than k parents inside K.
+"""Cluster rows: in every set K of variables, k members have fewer than k parents inside K.
 
-The first k of K in an order of the variables are such members. In terms of families:
+The first k members in a topological order are such members. In terms of families:
 
     sum_{i in K} sum_{S : |S and K| >= k} eta[i,S] <= |K| - k.
 
-With k = 1 they cut off every cyclic choice, and, unlike the order rows, tighten the linear
-program. With k = 2 and more they tighten it further where variables have several parents.
+With k = 1 these rows cut off every cyclic choice and, unlike the order rows, tighten the linear
+program. With k >= 2 they tighten it further if variables have several parents.
 
-With at most one feature parent a feature (max_parents = 2) and the class a root, these are
-the subtour rows of forests, and a most violated one is found exactly by minimum cuts over the
+If features have at most one feature parent (max_parents = 2) and the class is a root, these
+are the subtour rows of forests, and a most violated one is found exactly by minimum cuts with
 symmetric weights x_ij + x_ji (:mod:`milpbn.engines.cuts.flow`).
 
-Otherwise clusters are grown from pairs, and an integer program decides where that finds
-nothing (:mod:`milpbn.engines.cuts.general`). Integer points are always checked for cycles.
+Otherwise clusters are grown from pairs, and if none is found, an integer program decides
+(:mod:`milpbn.engines.cuts.general`). Integer points are always checked for cycles.
 """
 
 from __future__ import annotations
@@ -23,30 +23,25 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import FloatArray
 from milpbn.engines.cuts.flow import heavy_sets
 from milpbn.engines.cuts.general import grow_clusters, most_violated_cluster
 from milpbn.families.candidates import CLASS, FamilySpace
 
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
-
-Edge = tuple[int, int]
-"""Two variables, the smaller first."""
-
-# Families with less weight than this at a point are not there.
+# Families with less weight than this at a point are ignored.
 _WEIGHT = 1e-9
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """A set of variables, of which k have fewer than k parents inside."""
+    """A set of variables, k of which have fewer than k parents inside."""
 
     members: frozenset[int]
     k: int = 1
 
     @property
     def limit(self) -> float:
-        """How many may have k parents inside."""
+        """How many members may have k or more parents inside."""
         return float(len(self.members) - self.k)
 
 
@@ -58,22 +53,21 @@ class ClusterOracle:
     space
         The candidate families.
     tolerance
-        A row is violated when it is exceeded by more than this.
+        A row is violated if it is exceeded by more than this.
     """
 
     def __init__(self, space: FamilySpace, tolerance: float = 1e-5) -> None:
         self.space = space
         self.tolerance = tolerance
-        self.contains = space.contains
-        # Every arc of every family: whose, and parent * n + child.
+        # For every arc of every family: the family, and parent * n + child.
         self._arc_family, parent = np.nonzero(space.contains)
         self._arc = parent * space.n_variables + space.child[self._arc_family]
         self._forest = self._forest_variables()
 
     def _forest_variables(self) -> range | None:
-        """The variables on which all cycles lie and have one parent at most; None if several.
+        """The variables that cycles can contain, if each has at most one parent among them.
 
-        The class is on no cycle where it is a root or a parent of whatever has parents.
+        The class is on no cycle if it is a root, or a parent of every feature with parents.
         """
         sets = self.space.parent_sets
         features = [set(s) for f, s in enumerate(sets) if self.space.child[f] != CLASS]
@@ -90,26 +84,19 @@ class ClusterOracle:
         """The families whose sum must not exceed the cluster's limit."""
         members = sorted(cluster.members)
         inside = np.isin(self.space.child, members)
-        parents_inside = self.contains[:, members].sum(axis=1)
+        parents_inside = self.space.contains[:, members].sum(axis=1)
         return np.flatnonzero(inside & (parents_inside >= cluster.k))
 
     def inequality(self, cluster: Cluster) -> tuple[npt.NDArray[np.int64], float, float]:
-        """``sign * (sum of some families) <= right-hand side``, by the fewer families.
+        """(families, sign, rhs) of ``sign * (sum of families) <= rhs``, with fewer families.
 
-        As each member takes exactly one family, the others of the members must sum to k.
+        Each member has exactly one family, so the members' other families sum to at least k.
         """
         row = self.row(cluster)
         of_members = np.concatenate([self.space.of(i) for i in sorted(cluster.members)])
         if 2 * len(row) <= len(of_members):
             return row, 1.0, cluster.limit
         return np.setdiff1d(of_members, row), -1.0, -float(cluster.k)
-
-    def joining(self, i: int, j: int) -> npt.NDArray[np.int64]:
-        """The families that join i and j by an arc."""
-        child = self.space.child
-        one = (child == i) & self.contains[:, j]
-        other = (child == j) & self.contains[:, i]
-        return np.flatnonzero(one | other)
 
     def arc_weights(self, eta: FloatArray) -> FloatArray:
         """``(n, n)``: the weight of every arc (parent, child) at a point."""
@@ -120,7 +107,7 @@ class ClusterOracle:
         return weights.astype(np.float64).reshape(n, n)
 
     def separate(self, eta: FloatArray) -> list[Cluster]:
-        """Violated clusters at a fractional point, most violated first."""
+        """Violated clusters at a fractional point, the most violated first."""
         arcs = self.arc_weights(eta)
         found = set(self._by_growth(eta, arcs) if self._forest is None else self._by_flow(arcs))
         violated = [(self.violation(eta, k), k) for k in found]
@@ -129,11 +116,11 @@ class ClusterOracle:
         return [k for _, k in violated]
 
     def violation(self, eta: FloatArray, cluster: Cluster) -> float:
-        """By how much a point exceeds the cluster's row."""
+        """By how much a point violates the cluster's row."""
         return float(eta[self.row(cluster)].sum()) - cluster.limit
 
     def cycle(self, families: npt.NDArray[np.integer]) -> Cluster | None:
-        """The variables left when all that can be ordered are taken away; None if acyclic."""
+        """A cycle of a choice of families; None if it is acyclic."""
         left = set(range(self.space.n_variables))
         while True:
             free = [i for i in left if left.isdisjoint(self.space.parent_sets[int(families[i])])]
@@ -152,7 +139,7 @@ class ClusterOracle:
             walk.append(step)
 
     def _by_flow(self, arcs: FloatArray) -> Iterable[Cluster]:
-        """Exact for forests."""
+        """A most violated cluster through minimum cuts; exact for forests."""
         assert self._forest is not None
         first = self._forest.start
         between = arcs[first:, first:]
@@ -160,13 +147,13 @@ class ClusterOracle:
             yield Cluster(frozenset((first + np.flatnonzero(found)).tolist()))
 
     def _by_growth(self, eta: FloatArray, arcs: FloatArray) -> Iterable[Cluster]:
-        """Clusters grown from every pair that an arc joins, and for k > 1 from families."""
+        """Clusters grown from the pairs joined by an arc, and for k > 1 from families."""
         support = self._support(eta)
         sets = [self.space.parent_sets[f] for f in support]
         child = self.space.child[support]
         pointer = np.concatenate([[0], np.cumsum([len(s) for s in sets])]).astype(np.int64)
         parent = np.array([p for s in sets for p in s], dtype=np.int64)
-        families = self.contains[support]
+        families = self.space.contains[support]
         families[np.arange(len(support)), child] = True
         pairs = np.argwhere(np.triu(arcs + arcs.T, 1) > 0)
         seeds = np.zeros((len(pairs), self.space.n_variables), dtype=bool)
@@ -174,14 +161,12 @@ class ClusterOracle:
         for k in range(1, 1 + max(map(len, sets), default=0)):
             if k > 1:
                 seeds = np.unique(families[families.sum(axis=1) > k], axis=0)
-            violation = np.empty(len(seeds))
-            grown = seeds.copy()
-            grow_clusters(child, pointer, parent, eta[support], k, grown, violation)
+            grown, violation = grow_clusters(child, pointer, parent, eta[support], k, seeds)
             for found in grown[violation > self.tolerance]:
                 yield Cluster(frozenset(np.flatnonzero(found).tolist()), k)
 
     def separate_exactly(self, eta: FloatArray, seconds: float) -> list[Cluster]:
-        """A violated cluster where growth found none, by an integer program."""
+        """A violated cluster by an integer program; none if `separate` is already exact."""
         if self._forest is not None:
             return []
         support = self._support(eta)
@@ -194,7 +179,7 @@ class ClusterOracle:
         return [Cluster(found)]
 
     def _support(self, eta: FloatArray) -> npt.NDArray[np.intp]:
-        """The families with weight and parents."""
+        """The families that have weight and parents."""
         return np.array(
             [f for f in np.flatnonzero(eta > _WEIGHT) if self.space.parent_sets[f]], dtype=np.intp
         )

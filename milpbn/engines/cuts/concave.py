@@ -1,4 +1,4 @@
-"""Concave cuts: the soft margin as one concave function, approximated from outside.
+"""Concave cuts: an outer approximation of the soft margin, which is a concave function.
 
 SM(eta) = sum_u w_u min(gamma, min_c d_u(c)) is concave in eta, because every margin is
 linear. At any point, with A the rows below the hinge and c*(u) the class that attains the
@@ -6,8 +6,8 @@ minimum,
 
     T <= sum_{u in A} w_u alpha(., u, c*(u)) . eta + gamma w(rows not in A)
 
-holds for every structure and is tight at the point. Rows are divided into groups with a
-T each: more rows in the linear program, but fewer rounds.
+holds for every structure and is tight at the point. Rows are divided into groups with one
+T each: the linear program has more rows, but needs fewer rounds.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import FloatArray
 from milpbn.families import kernels
 from milpbn.scores import MarginObjective
 
-FloatArray = npt.NDArray[np.float64]
-
-# Families with less weight than this at a point do not move its margins noticeably.
+# Families with less weight than this at a point have a negligible effect on its margins.
 _NEGLIGIBLE = 1e-9
 
 
@@ -30,8 +29,8 @@ _NEGLIGIBLE = 1e-9
 class ConcaveCut:
     """``T[group] <= coefficients . eta + constant``, valid for every structure.
 
-    `beyond` is the weight of the rows beyond the hinge: the constant is gamma times it, so
-    a cut serves every gamma once its constant is computed anew.
+    `beyond` is the weight of the rows beyond the hinge. The constant is gamma times this
+    weight, so a cut can be used for any gamma.
     """
 
     group: int
@@ -55,8 +54,8 @@ class ConcaveOracle:
     objective
         The soft margin.
     n_groups
-        Number of row groups. Rows are grouped in lexicographic order, so that rows with
-        the same class and similar features, which leave the hinge together, stay together.
+        Number of row groups. Rows are grouped in lexicographic order: rows with the same class
+        and similar features, which cross the hinge together, are in the same group.
     """
 
     def __init__(self, objective: MarginObjective, n_groups: int) -> None:
@@ -78,11 +77,11 @@ class ConcaveOracle:
         self.group_weight = weight.astype(np.float64)
 
     def margins(self, eta: FloatArray) -> tuple[FloatArray, npt.NDArray[np.intp]]:
-        """``(U,)`` smallest margins at a (fractional) point, and the classes attaining them."""
+        """``(U,)`` smallest margins at a point, and the classes that attain them."""
         shared = self._tables
-        shape = len(self._labels) if shared.single else (len(self._labels), self.n_classes)
-        total = np.zeros(shape)
+        total = np.zeros(len(self._labels))
         if not shared.single:
+            total = np.zeros((len(self._labels), self.objective.space.n_classes))
             total[np.arange(len(total)), self._labels] = kernels.FAR
         add = kernels.add_family_one if shared.single else kernels.add_family_many
         for f in np.flatnonzero(eta > _NEGLIGIBLE):
@@ -96,18 +95,13 @@ class ConcaveOracle:
         against = total.argmin(axis=1)
         return total[np.arange(self._n), against], against
 
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return self.objective.space.n_classes
-
     def group_values(self, least: FloatArray) -> FloatArray:
-        """The soft margin of each group from the rows' smallest margins."""
+        """The soft margin of each group, from the smallest margin of each row."""
         weighted = self.objective.rows.weights * np.minimum(least, self.objective.gamma)
         return np.bincount(self.group, weighted, minlength=self.n_groups).astype(np.float64)
 
     def cuts(self, eta: FloatArray) -> list[ConcaveCut]:
-        """The cuts of all groups that are tight at `eta`."""
+        """The cuts of all groups at `eta`, where they are tight."""
         least, against = self.margins(eta)
         below = least < self.objective.gamma
         return [self._cut(g, below, against) for g in range(self.n_groups)]
@@ -115,13 +109,13 @@ class ConcaveOracle:
     def violated_cuts(
         self, at: FloatArray, eta: FloatArray, heights: FloatArray
     ) -> tuple[list[ConcaveCut], FloatArray]:
-        """Cuts tight at `at` that (eta, heights) violates, and the groups' values at `at`."""
+        """Cuts at `at` that (eta, heights) violates, and the soft margin of each group at `at`."""
         least, against = self.margins(at)
         below = least < self.objective.gamma
         values = self.group_values(least)
         groups = list(range(self.n_groups))
         if at is eta:
-            # Tight here: the group's value is the right-hand side, no cut need be made.
+            # A cut is tight here: the group's value is its right-hand side.
             groups = np.flatnonzero(heights > values).tolist()
         made = (self._cut(g, below, against) for g in groups)
         gamma = self.objective.gamma

@@ -1,8 +1,8 @@
 """Sets of vertices with too much weight inside, by minimum cuts of small dense graphs.
 
-Written by hand and compiled because the graphs have tens of vertices and are looked at
-thousands of times: building a sparse graph with whole-number capacities for a library costs
-more than the flow itself.
+The code is compiled and does not use a graph library: the graphs have tens of vertices and
+there are thousands of them, so converting them to a library's format would take longer than
+the minimum cuts.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# Capacities are weights of a linear program's solution: less than this is zero.
+# Weights come from the solution of a linear program: less than this is zero.
 _ZERO = 1e-9
-# A set is too heavy from here on.
+# How much more than its size minus 1 a heavy set weighs.
 _TOO_HEAVY = 1e-6
 
 
 @njit(cache=True, nogil=True)
 def minimum_cut(capacity, source, sink):  # type: ignore[no-untyped-def]
-    """The vertices on the source's side; shortest augmenting paths, `capacity` is used up."""
+    """The source's side of a minimum cut, by shortest augmenting paths; changes `capacity`."""
     n = len(capacity)
     before = np.empty(n, np.int64)
     queue = np.empty(n, np.int64)
@@ -53,8 +53,8 @@ def minimum_cut(capacity, source, sink):  # type: ignore[no-untyped-def]
 def core(weights):  # type: ignore[no-untyped-def]
     """Vertices that can belong to a smallest set with ``weight inside > size - 1``.
 
-    Taking a vertex out of such a set must end the excess, so more than weight one connects
-    it to the others: lighter ones are removed until none is left.
+    Such a set without one of its vertices is no longer heavy, so each vertex is connected to
+    the others by a weight above 1. Vertices with less are removed until none is left.
     """
     n = len(weights)
     alive = np.ones(n, np.bool_)
@@ -74,8 +74,8 @@ def core(weights):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def components(weights):  # type: ignore[no-untyped-def]
-    """A label for each vertex, the same for vertices that a path joins."""
+def connected_components(weights):  # type: ignore[no-untyped-def]
+    """A label per vertex, the same for vertices that a path joins; weights are symmetric."""
     n = len(weights)
     label = np.full(n, -1)
     stack = np.empty(n, np.int64)
@@ -98,14 +98,14 @@ def components(weights):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def heavy_sets(weights):  # type: ignore[no-untyped-def]
-    """Sets K with ``weight inside K > |K| - 1``, a row each, for symmetric weights.
+    """Sets K with ``weight inside K > |K| - 1``, one per row, for symmetric weights.
 
-    One minimum cut for each vertex as the root, which must be in the set:
+    There is one minimum cut per vertex, the root, which must be in the set:
 
         cut(K) / 2 + sum_{i in K} (1 - degree(i) / 2) = |K| - weight inside K.
 
-    A vertex in a set that was found for another root is passed over, and so is whatever no
-    path joins to the root: sets that have nothing to do with each other stay apart.
+    Vertices of sets that were already found are skipped as roots. Only vertices joined to the
+    root by a path are considered, so unrelated sets are not merged.
     """
     members = core(weights)
     m = len(members)
@@ -113,7 +113,7 @@ def heavy_sets(weights):  # type: ignore[no-untyped-def]
     for a in range(m):
         for b in range(m):
             inner[a, b] = weights[members[a], members[b]]
-    label = components(inner)
+    label = connected_components(inner)
     found = np.zeros((m, len(weights)), np.bool_)
     covered = np.zeros(m, np.bool_)
     k = 0

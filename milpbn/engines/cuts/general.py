@@ -1,8 +1,8 @@
 """Separation of cluster rows for any number of parents.
 
-For families with several feature parents no minimum cut finds a most violated cluster.
-Clusters are grown from small ones, in a compiled loop written by hand because it runs over
-all pairs at every point; where that finds nothing, a small integer program decides:
+For families with several feature parents, minimum cuts do not find a most violated cluster.
+Clusters are grown from small ones, in a compiled loop because it runs over all pairs at every
+point. If none is found, a small integer program decides:
 
     max sum_f eta[f] y[f] - sum_i z[i],   y[f] <= z[child of f],   y[f] <= sum_{p in S} z[p],
 
@@ -12,29 +12,27 @@ whose solutions above -1 are the violated clusters {i : z[i] = 1}.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import highspy
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from milpbn._types import FloatArray, IntArray
+from milpbn.formulation.emit_highs import new_highs, pass_arrays
 
-# The integer program decides whether anything is left; it need not take long over it.
+# Time limit of the integer program.
 _SECONDS = 5.0
 
 
 @njit(cache=True, nogil=True)
-def grow_clusters(child, pointer, parent, weight, k, clusters, violation):  # type: ignore[no-untyped-def]
-    """Grow every cluster, always by the variable that adds most.
+def grow_clusters(child, pointer, parent, weight, k, seeds):  # type: ignore[no-untyped-def]
+    """Grow every seed, always by the variable that adds most.
 
-    Families of the point are ``(child[f], parent[pointer[f]:pointer[f + 1]])`` with
-    ``weight[f]``; those with k parents inside count. Each row of `clusters` is replaced by the
-    most violated cluster on its way.
+    The point has families ``(child[f], parent[pointer[f]:pointer[f + 1]])`` with ``weight[f]``;
+    those with k parents inside count. Returns the most violated cluster on each way, and its
+    violation.
     """
-    n = clusters.shape[1]
+    n = seeds.shape[1]
+    clusters, violation = seeds.copy(), np.empty(len(seeds))
     gain = np.empty(n)
     for s in range(len(clusters)):
         inside = clusters[s].copy()
@@ -64,48 +62,41 @@ def grow_clusters(child, pointer, parent, weight, k, clusters, violation):  # ty
             for v in range(n):
                 if not inside[v] and gain[v] > best_gain:
                     best, best_gain = v, gain[v]
-            # Each step costs one and brings the gain: what is lost so far must come back.
+            # Each step costs 1 and adds its gain: the violation must still be able to exceed 0.
             if best < 0 or value + (n - size) * best_gain < 0.0:
                 break
             inside[best] = True
             size += 1
+    return clusters, violation
 
 
 def most_violated_cluster(
     child: IntArray, parents: Sequence[Sequence[int]], weight: FloatArray, n: int, seconds: float
 ) -> frozenset[int] | None:
-    """A cluster whose row the point violates, by an integer program; None if there is none."""
+    """The cluster with the most violated row, by an integer program; None if there is none."""
     n_f = len(child)
     rows: list[tuple[list[int], list[float]]] = []
     for f in range(n_f):
         rows.append(([f, n_f + int(child[f])], [1.0, -1.0]))
         rows.append(([f, *(n_f + p for p in parents[f])], [1.0] + [-1.0] * len(parents[f])))
-    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    for name, value in {
-        "output_flag": False,
-        "threads": 1,
-        "time_limit": min(_SECONDS, max(seconds, 0.0)),
-    }.items():
-        highs.setOptionValue(name, value)
-    highs.passModel(
-        n_f + n,
-        len(rows),
-        sum(len(i) for i, _ in rows),
-        int(highspy.MatrixFormat.kRowwise),
-        int(highspy.ObjSense.kMaximize),
-        0.0,
-        np.concatenate([weight, -np.ones(n)]),
-        np.zeros(n_f + n),
-        np.ones(n_f + n),
-        np.full(len(rows), -highspy.kHighsInf),
-        np.zeros(len(rows)),
-        np.concatenate([[0], np.cumsum([len(i) for i, _ in rows])]).astype(np.int32),
-        np.array([i for index, _ in rows for i in index], dtype=np.int32),
-        np.array([v for _, values in rows for v in values]),
-        np.array([0] * n_f + [int(highspy.HighsVarType.kInteger)] * n, dtype=np.int32),
+    # At least two members, because the empty cluster has value 0.
+    rows.append((list(range(n_f, n_f + n)), [1.0] * n))
+    highs = new_highs(threads=1, time_limit=min(_SECONDS, max(seconds, 0.0)))
+    pass_arrays(
+        highs,
+        [
+            np.concatenate([weight, -np.ones(n)]),
+            np.zeros(n_f + n),
+            np.ones(n_f + n),
+            np.arange(n_f + n) >= n_f,
+        ],
+        [[-np.inf] * 2 * n_f + [2.0], [0.0] * 2 * n_f + [n]],
+        [
+            np.cumsum([0, *(len(index) for index, _ in rows)]),
+            [column for index, _ in rows for column in index],
+            [value for _, values in rows for value in values],
+        ],
     )
-    # The empty cluster scores 0: ask for at least two members.
-    highs.addRow(2.0, float(n), n, np.arange(n_f, n_f + n, dtype=np.int32), np.ones(n))
     highs.run()
     z = np.array(highs.getSolution().col_value)[n_f:]
     members = np.flatnonzero(z > 0.5)

@@ -1,32 +1,29 @@
-"""One oracle for every host: which cuts does a point violate, which structure is it?
+"""One oracle for every host: the cuts that a point violates, and the structure that it is.
 
-It knows the objective and the candidate families, and nothing of the tree it serves.
+It knows the objective and the candidate families, but neither a tree nor a host.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from milpbn._types import Families, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.engines.cuts.clusters import Cluster, ClusterOracle
 from milpbn.engines.cuts.concave import ConcaveOracle
 from milpbn.scores import LinearObjective, MarginObjective, Objective
 
-FloatArray = npt.NDArray[np.float64]
-Families = npt.NDArray[np.int64]
-
 GROUPS = 40
-"""Row groups of the concave cuts, where there are many rows."""
+"""Number of row groups of the concave cuts, if there are many rows."""
 
-# With so few distinct rows each is a group of its own: its cuts are its margins, and the
+# Up to this many distinct rows, each is a group of its own: its cuts are its margins, and the
 # program stays small.
 _FEW_ROWS = 400
 
-# Cluster rows named in one round at the most: the most violated ones.
-_CLUSTERS_A_ROUND = 40
+# Cluster rows per round: the most violated ones.
+_CLUSTERS_PER_ROUND = 40
 
-# A family counts as chosen from here on.
+# A family counts as chosen above this value.
 _CHOSEN = 1 - 1e-6
 
 
@@ -36,9 +33,9 @@ class CutOracle:
     Parameters
     ----------
     objective
-        A soft margin (concave cuts on groups of rows) or a decomposable score (none needed).
+        A soft margin (with concave cuts) or a decomposable score (without).
     checkpoint
-        Called now and then while the rows' ranges are computed.
+        Called from time to time while the ranges of the margins are computed.
     """
 
     def __init__(self, objective: Objective, checkpoint: Checkpoint = no_checkpoint) -> None:
@@ -49,16 +46,16 @@ class CutOracle:
         self.gamma = 0.0
         none = np.empty(0)
         self.height_bounds = (none, none)
-        """Lower and upper ends of each group's T."""
+        """Lower and upper bounds of each group's T."""
         self.row_bound = np.inf
-        """A bound on every structure from the rows alone."""
+        """A bound on every structure: each row has its best margin."""
         if isinstance(objective, LinearObjective):
             self.costs = objective.weights
         elif isinstance(objective, MarginObjective):
             self.costs = np.zeros(len(self.space))
             self._prepare_rows(objective, checkpoint)
         else:
-            raise TypeError(f"no relaxation is known for {type(objective).__name__}")
+            raise TypeError(f"no cuts are known for {type(objective).__name__}")
 
     def _prepare_rows(self, objective: MarginObjective, checkpoint: Checkpoint) -> None:
         n_rows = len(objective.rows)
@@ -66,32 +63,32 @@ class CutOracle:
         self.gamma = objective.gamma
         lowest, highest = objective.margin_range(checkpoint)
         self.row_bound = objective.row_bound(highest)
-        # The lower end stands off: a range within the solver's tolerance would be fixed there.
+        # Minus 1, because HiGHS fixes a column at its lower bound if its range is within tolerance.
         low = self.concave.group_values(lowest) - 1.0
         self.height_bounds = (low, self.gamma * self.concave.group_weight)
 
-    def vertex(self, families: npt.NDArray[np.integer] | None) -> FloatArray:
-        """A structure as a point."""
+    def vertex(self, families: Families) -> FloatArray:
+        """The point of a structure."""
         out = np.zeros(len(self.space))
         out[families] = 1.0
         return out
 
     def structure_at(self, eta: FloatArray) -> Families | None:
-        """The structure that a point is, or None where it is none: fractional or cyclic."""
+        """The structure at a point; None if the point is fractional or cyclic."""
         chosen = self.choice_at(eta)
         return None if chosen is None or self.clusters.cycle(chosen) is not None else chosen
 
     def choice_at(self, eta: FloatArray) -> Families | None:
-        """One family for each variable, or None; a host may ask about any point."""
+        """One family per variable, cyclic or not; None if the point is fractional."""
         chosen = np.flatnonzero(eta > _CHOSEN)
         one_each = np.array_equal(self.space.child[chosen], np.arange(self.space.n_variables))
         return chosen.astype(np.int64) if one_each else None
 
     def violated_clusters(self, eta: FloatArray) -> list[Cluster]:
-        """Violated clusters, most violated first; a cyclic integer point always has one."""
+        """Violated clusters, the most violated first; at least one at a cyclic integer point."""
         found = self.clusters.separate(eta)
         chosen = self.choice_at(eta)
         if not found and chosen is not None:
             cycle = self.clusters.cycle(chosen)
             found = [] if cycle is None else [cycle]
-        return found[:_CLUSTERS_A_ROUND]
+        return found[:_CLUSTERS_PER_ROUND]

@@ -1,0 +1,48 @@
+"""Options of a run that do not change what is maximised: gap, threads, seed, memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from milpbn.errors import OptionError
+from milpbn.families.candidates import DEFAULT_MEMORY
+
+HOSTS = ("highs", "scip")
+EMITTERS = ("pulp", "highspy")
+
+
+@dataclass(frozen=True)
+class SolveOptions:
+    """What every engine is told.
+
+    Parameters
+    ----------
+    gap
+        Relative gap at which to stop; 0 asks for a proof.
+    threads, seed
+        One thread is deterministic.
+    emit
+        ``"pulp"`` or ``"highspy"``: how the monolithic model reaches HiGHS.
+    memory_limit
+        Bytes for families, tables and the model.
+    host
+        Whose tree serves branch-and-cut: ``"highs"`` (milpbn's own, on HiGHS linear programs)
+        or ``"scip"`` (with the extra ``milpbn[scip]``).
+    """
+
+    gap: float = 0.0
+    threads: int = 1
+    seed: int = 0
+    emit: str = "pulp"
+    memory_limit: int = DEFAULT_MEMORY
+    host: str = "highs"
+
+    def __post_init__(self) -> None:
+        if not self.gap >= 0:
+            raise OptionError(f"gap must not be negative: {self.gap}")
+        if self.threads < 1:
+            raise OptionError(f"threads must be at least 1, not {self.threads}")
+        if self.emit not in EMITTERS:
+            raise OptionError(f"emit must be one of {', '.join(EMITTERS)}, not {self.emit!r}")
+        if self.host not in HOSTS:
+            raise OptionError(f"host must be one of {', '.join(HOSTS)}, not {self.host!r}")

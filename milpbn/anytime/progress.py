@@ -1,0 +1,125 @@
+"""The any-time record of a run: best structure, best bound, and who told when."""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import Any
+
+from milpbn._types import Families
+from milpbn.clock import Clock
+from milpbn.errors import SolverError
+from milpbn.result import Listener, Result, Status, TracePoint
+from milpbn.scores import Objective, ScoreReport
+
+TOLERANCE = 1e-6
+"""A bound closes when it is within this fraction of ``max(1, |objective|)``."""
+
+# A bound that moves less than this fraction is not worth a trace point of its own.
+_WORTH_TELLING = 1e-6
+
+
+def allowed_gap(value: float) -> float:
+    """The absolute gap at which a bound counts as closed: the tolerance, but for rounding.
+
+    HiGHS leaves its bound at exactly 1e-6 from a solution; the difference of the two may come
+    out as a few digits more in the last place.
+    """
+    return (1 + 1e-9) * TOLERANCE * max(1.0, abs(value))
+
+
+class Progress:
+    """Collects incumbents and bounds; objective and bound in the trace are monotone.
+
+    Incumbents are scored here, by the objective itself, never by a solver's value. A `bound`
+    that is known beforehand stands in the trace from the first incumbent on.
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        clock: Clock,
+        listener: Listener | None = None,
+        bound: float = math.inf,
+    ) -> None:
+        self.objective = objective
+        self.clock = clock
+        self.families: Families | None = None
+        self.value = -math.inf
+        self.source = ""
+        self.bound = bound
+        self.nodes = 0
+        self.trace: list[TracePoint] = []
+        self._listener = listener
+        # Several workers may report at once; a listener hears one of them at a time.
+        self._lock = threading.RLock()
+
+    def incumbent(self, families: Families, source: str) -> bool:
+        """Offer a structure; returns whether it is the best so far."""
+        value = self.objective.value(families)
+        with self._lock:
+            if value <= self.value:
+                return False
+            self.families, self.value, self.source = families, value, source
+            self.bound = self._above_incumbent(self.bound)
+            self._tell(source)
+            return True
+
+    def improve_bound(self, bound: float, nodes: int, source: str) -> None:
+        """Report a valid bound; a weaker one than is known changes nothing."""
+        with self._lock:
+            self.nodes = max(self.nodes, nodes)
+            bound = self._above_incumbent(float(bound))
+            if not bound < self.bound:
+                return
+            last = self.trace[-1].bound if self.trace else None
+            self.bound = bound
+            if last is None or last - bound > _WORTH_TELLING * max(abs(last), 1.0):
+                self._tell(source)
+
+    def result(
+        self, score: ScoreReport, status: Status, *, engine: str, bound: float | None, **more: Any
+    ) -> Result:
+        """End the run: the last event of the trace, and everything that was found.
+
+        `more` are further fields of :class:`~milpbn.result.Result`.
+        """
+        assert self.families is not None
+        self._tell("end")
+        return Result(
+            status=status,
+            structure=self.objective.space.structure(self.families),
+            objective=self.value,
+            bound=bound,
+            score=score.name,
+            score_parameters=score.settings(),
+            source=self.source,
+            engine=engine,
+            seconds=dict(self.clock.phases),
+            trace=tuple(self.trace),
+            **more,
+        )
+
+    def _above_incumbent(self, bound: float) -> float:
+        """The bound, lifted to the incumbent where it lies below by less than the tolerance."""
+        if bound >= self.value:
+            return bound
+        # Not "bound < ...": a bound that is no number must not pass for a proof.
+        if not bound >= self.value - allowed_gap(self.value):
+            raise SolverError(
+                f"the bound {bound!r} lies below a structure that scores {self.value!r}; "
+                "please report this with the data and the options"
+            )
+        return self.value
+
+    def _tell(self, source: str) -> None:
+        point = TracePoint(
+            time=self.clock.elapsed,
+            objective=self.value if self.families is not None else None,
+            bound=self.bound if math.isfinite(self.bound) else None,
+            nodes=self.nodes,
+            source=source,
+        )
+        self.trace.append(point)
+        if self._listener is not None:
+            self._listener(point)

@@ -1,0 +1,56 @@
+"""What the commands that read a model file share, for one class variable or several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milpbn.cli.params import Names
+
+if TYPE_CHECKING:
+    from milpbn.mdc.model_file import GBNCModel
+
+trust_option = click.option(
+    "--trust",
+    type=Names(),
+    default=(),
+    metavar="TYPE,...",
+    help="Types of base models, beyond scikit-learn's, that may be built from the file.",
+)
+
+
+def describe_gbnc(model: GBNCModel) -> str:
+    """Data, class variables, training and result of a model for several class variables."""
+    classifier = model.classifier
+    pairs = zip(classifier.target_names_, classifier.target_classes_, strict=True)
+    encoder = classifier.encoder_
+    return "\n".join(
+        [
+            f"{'data':<12}{model.data.get('name', '?')}, {model.data.get('n_rows', '?')} rows",
+            f"{'classes':<12}{', '.join(f'{name}: {len(c)}' for name, c in pairs)}",
+            f"{'features':<12}{len(encoder.numeric)} numeric, {len(encoder.categories)} "
+            f"categorical ({encoder.mixed})",
+            str(classifier.training_),
+            str(classifier.result_),
+        ]
+    )
+
+
+def old_spelling(command: click.Command) -> click.Command:
+    """`milpbn mdc NAME`, which now is `milpbn NAME`: it works the same, with a note."""
+    callback: Callable[..., Any] = command.callback  # type: ignore[assignment]
+
+    def noted(*args: Any, **options: Any) -> Any:
+        name = command.name
+        click.echo(f"note: `milpbn mdc {name}` is now `milpbn {name}`", err=True)
+        return callback(*args, **options)
+
+    return click.Command(
+        name=command.name,
+        callback=noted,
+        params=command.params,
+        help=f"The old spelling of `milpbn {command.name}`.",
+        hidden=True,
+    )

@@ -1,0 +1,173 @@
+"""Choices and help texts that come from the registries of scores, methods and formats.
+
+Registries are heavy to import, so they are read when a help text is shown or a value is
+checked: ``milpbn --help`` does neither.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from milpbn.scores import Score
+
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice
+
+
+class Registered(_Choice):
+    """One of the names of a registry.
+
+    Parameters
+    ----------
+    names
+        Gives the names, in the order of the help text.
+
+    Examples
+    --------
+    >>> Registered(registry("milpbn.learning.methods", "ENGINES")).choices
+    ('branch-and-cut', 'monolithic')
+    """
+
+    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
+        self._names = names
+        self.case_sensitive = True
+
+    @property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The names, as they are now."""
+        return tuple(self._names())
+
+
+class RegistryOption(click.Option):
+    """An option whose help text is a function, called when it is shown."""
+
+    def __init__(self, *args: Any, help_from: Callable[[], str], **attributes: Any) -> None:
+        self._help_from = help_from
+        super().__init__(*args, **attributes)
+
+    @property
+    def help(self) -> str | None:
+        """The help text."""
+        return self._help_from()
+
+    @help.setter
+    def help(self, value: str | None) -> None:
+        """Ignore what click's constructor sets."""
+
+
+class RegistryCommand(click.Command):
+    """A command whose docstring has places to fill in when it is shown.
+
+    Parameters
+    ----------
+    places
+        For each place, such as ``{methods}``, the function that gives its lines.
+    """
+
+    def __init__(
+        self, *args: Any, places: Mapping[str, Callable[[], Iterable[str]]], **attributes: Any
+    ) -> None:
+        self._places = places
+        super().__init__(*args, **attributes)
+
+    @property
+    def help(self) -> str | None:
+        """The help text, with the places filled in."""
+        text = self._text
+        for place, lines in self._places.items():
+            text = text.replace(f"  {place}", "\n".join(f"  {line}" for line in lines()))
+        return text
+
+    @help.setter
+    def help(self, value: str | None) -> None:
+        self._text = inspect.cleandoc(value or "")
+
+
+def registry(module: str, name: str) -> Callable[[], Iterable[str]]:
+    """The names of a registry, which is a mapping or a sequence at the top of its module."""
+
+    def names() -> Iterable[str]:
+        found: Iterable[str] = getattr(importlib.import_module(module), name)
+        return found
+
+    return names
+
+
+def learner_lines() -> list[str]:
+    """The heuristics with their titles."""
+    from milpbn.search import LEARNERS, make_learner
+
+    return _table({name: make_learner(name).title for name in LEARNERS})
+
+
+def multinet_lines() -> list[str]:
+    """The multinet learners with their titles."""
+    from milpbn.search.multinet import MULTINETS
+
+    return _table(MULTINETS)
+
+
+def _table(titles: Mapping[str, str]) -> list[str]:
+    return [f"{name:<14}{title}" for name, title in titles.items()]
+
+
+def parameter_learners() -> str:
+    """The ways to learn parameters, with commas between them."""
+    from milpbn.parameters import PARAMETERS
+
+    return ", ".join(PARAMETERS)
+
+
+def default_classifiers() -> str:
+    """What `missing-curve` compares, with commas between them."""
+    from milpbn.evaluation.missing_curve import DEFAULT_CLASSIFIERS
+
+    return ", ".join(DEFAULT_CLASSIFIERS)
+
+
+def exact_scores() -> str:
+    """The scores that can be solved exactly, each with its other names."""
+    return _scores(lambda s: s.exact)
+
+
+def all_scores() -> str:
+    """All scores: those that can be solved exactly, then those for searches alone."""
+    return f"{exact_scores()}; for searches also {_scores(lambda s: not s.exact)}"
+
+
+def _scores(where: Callable[[type[Score]], bool]) -> str:
+    from milpbn.scores import SCORES
+
+    return ", ".join(
+        f"{s.name} (= {', '.join(s.aliases)})" if s.aliases else s.name
+        for s in SCORES.values()
+        if where(s)
+    )
+
+
+def scores_with(setting: str) -> str:
+    """The scores that have a setting, with commas between them."""
+    from milpbn.scores import score_names
+
+    return ", ".join(score_names(lambda s: setting in s.parameter_names()))
+
+
+def generative_scores() -> str:
+    """The generative scores, with commas between them."""
+    from milpbn.scores import score_names
+
+    return ", ".join(score_names(lambda s: s.generative))
+
+
+def decomposable_scores() -> Iterable[str]:
+    """The scores that are sums over families, with their other names."""
+    from milpbn.scores import score_names
+
+    return score_names(lambda s: s.decomposable, aliases=True)

@@ -1,0 +1,136 @@
+"""The rows of a relaxation, kept beside the solver's copy because the safe bound needs them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from milpbn._types import FloatArray, IntArray
+from milpbn.engines.cuts.clusters import Cluster
+from milpbn.engines.cuts.concave import ConcaveCut
+from milpbn.families.candidates import FamilySpace
+
+Edge = tuple[int, int]
+"""Two variables, the smaller first."""
+
+# Number of rows that fit at first; doubled when needed.
+_CAPACITY = 64
+_NO_GROUP = -1
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """The source of a concave cut: the same fields as in ``ConcaveCut``."""
+
+    group: int
+    beyond: float
+
+
+Source = Hinge | Cluster | Edge | None
+"""What a row was made from: a concave cut, a cluster, or an edge; None for a class row."""
+
+
+def joining(space: FamilySpace, edge: Edge) -> IntArray:
+    """The families that contain an arc between two variables, in either direction."""
+    i, j = edge
+    forward = (space.child == i) & space.contains[:, j]
+    backward = (space.child == j) & space.contains[:, i]
+    return np.flatnonzero(forward | backward)
+
+
+class RelaxationRows:
+    """Rows ``coefficients . eta <= rhs``, with ``T[group]`` on the left in concave cuts.
+
+    Parameters
+    ----------
+    n_families, n_groups
+        Number of columns eta and T.
+    """
+
+    def __init__(self, n_families: int, n_groups: int) -> None:
+        self.n_groups = n_groups
+        self._sources: list[Source] = []
+        self._row_of: dict[Cluster | Edge, int] = {}
+        self._coefficients = np.zeros((_CAPACITY, n_families))
+        self._rhs = np.zeros(_CAPACITY)
+        self._group = np.zeros(_CAPACITY, dtype=np.int64)
+        self._idle = np.zeros(_CAPACITY, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+    def __contains__(self, source: Cluster | Edge) -> bool:
+        return source in self._row_of
+
+    def index(self, source: Cluster | Edge) -> int:
+        """The row made from a cluster or an edge."""
+        return self._row_of[source]
+
+    def cuts(self) -> list[ConcaveCut]:
+        """All concave cuts."""
+        return [
+            ConcaveCut(source.group, -self._coefficients[r], source.beyond)
+            for r, source in enumerate(self._sources)
+            if isinstance(source, Hinge)
+        ]
+
+    def clusters(self) -> list[Cluster]:
+        """The clusters of all cluster rows."""
+        return [source for source in self._sources if isinstance(source, Cluster)]
+
+    def append(self, coefficients: FloatArray, rhs: float, source: Source) -> None:
+        """Add a row at the end."""
+        r = len(self)
+        if r == len(self._rhs):
+            self._coefficients, self._rhs, self._group, self._idle = (
+                np.concatenate([array, np.zeros_like(array)]) for array in self._arrays()
+            )
+        self._coefficients[r], self._rhs[r], self._idle[r] = coefficients, rhs, 0
+        self._group[r] = source.group if isinstance(source, Hinge) else _NO_GROUP
+        self._sources.append(source)
+        if isinstance(source, Cluster | tuple):
+            self._row_of[source] = r
+
+    def change_rhs(self, row: int, rhs: float) -> None:
+        """Change the right-hand side of a row."""
+        self._rhs[row] = rhs
+
+    def delete(self, rows: IntArray) -> None:
+        """Remove rows; the others keep their order."""
+        keep = np.setdiff1d(np.arange(len(self)), rows)
+        for array in self._arrays():
+            array[: len(keep)] = array[keep]
+        self._sources = [self._sources[r] for r in keep]
+        self._row_of = {s: r for r, s in enumerate(self._sources) if isinstance(s, Cluster | tuple)}
+
+    def _arrays(self) -> tuple[npt.NDArray[Any], ...]:
+        return self._coefficients, self._rhs, self._group, self._idle
+
+    def note_slack(self, activity: FloatArray) -> None:
+        """Count the solves since each row was last tight."""
+        n = len(self)
+        slack = self._rhs[:n] - activity > 1e-7
+        self._idle[:n] = np.where(slack, self._idle[:n] + 1, 0)
+
+    def stale(self, patience: int, required: frozenset[Edge]) -> IntArray:
+        """Rows not tight in more than `patience` solves, except class rows and required edges."""
+        idle = np.flatnonzero(self._idle[: len(self)] > patience)
+        removable = [
+            self._sources[r] is not None and self._sources[r] not in required for r in idle
+        ]
+        return idle[removable]
+
+    def combine(self, y: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+        """The sum of y times the rows: coefficients of eta, coefficients of T, right-hand side."""
+        tight = np.flatnonzero(y)
+        group = self._group[: len(self)]
+        with_height = group >= 0
+        heights = np.bincount(group[with_height], y[with_height], minlength=self.n_groups)
+        return (
+            y[tight] @ self._coefficients[tight],
+            heights.astype(np.float64, copy=False),
+            float(y @ self._rhs[: len(self)]),
+        )

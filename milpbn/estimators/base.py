@@ -1,0 +1,53 @@
+"""What milpbn's scikit-learn classifiers share: input validation, frames and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from milpbn.datasets.frames import frame_of
+from milpbn.errors import DataError
+
+
+class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier of tables with numbers, categories and missing values."""
+
+    categorical_features: str | Sequence[int] | Sequence[str]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def _frame(self, X: Any, y: Any = "no_validation", *, reset: bool) -> pd.DataFrame:
+        """Validate `X` (and a flat `y`) as scikit-learn does; columns keep their types."""
+        checked = validate_data(self, X, y, reset=reset, dtype=None, ensure_all_finite="allow-nan")
+        return frame_of(X, checked[0] if isinstance(checked, tuple) else checked)
+
+
+def encode_labels(
+    name: str, values: npt.NDArray[Any]
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
+    """The sorted labels of a class variable, and the position of each row's label."""
+    if pd.isna(values).any():
+        row = int(np.flatnonzero(pd.isna(values))[0])
+        raise DataError(f"the class variable {name!r} is missing (NaN) in row {row + 1}")
+    try:
+        classes, index = np.unique(values, return_inverse=True)
+    except TypeError:
+        raise DataError(f"the class variable {name!r} mixes strings and numbers") from None
+    check_classification_targets(values)
+    if len(classes) < 2:
+        raise DataError(
+            f"the class variable {name!r} has one class only ({classes[0]!r}); two are needed"
+        )
+    return classes, index

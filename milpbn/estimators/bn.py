@@ -1,0 +1,324 @@
+"""The scikit-learn face of milpbn."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from milpbn._types import FloatArray
+from milpbn.datasets.frames import categorical_columns, texts
+from milpbn.datasets.table import Table
+from milpbn.datasets.values import show_value
+from milpbn.errors import OptionError
+from milpbn.estimators.base import TableClassifier, encode_labels
+from milpbn.families import Constraints
+from milpbn.learning.classifier import learn_classifier
+from milpbn.learning.model import Model
+from milpbn.learning.settings import Settings, make_settings
+from milpbn.scores import Score
+from milpbn.search import Learner
+from milpbn.structure import Structure
+
+# Parameters that settings of a run call by another name, and those that say how to read a table.
+_SETTINGS = {"engine": "method", "random_state": "seed"}
+_OF_THE_TABLE = ("categorical_features", "missing")
+
+
+class BNClassifier(TableClassifier):
+    """Bayesian network classifier whose structure is learned exactly.
+
+    Numeric columns are discretised by MDLP; other columns are taken as categories.
+
+    Parameters
+    ----------
+    structure_score : {"sm", "sbm", "mdl", "bic", "bdeu", "cr", "cll"} or Score, default="sm"
+        What the structure maximises; ``"cr"`` and ``"cll"`` are for heuristics only. An object
+        brings its own settings, as in ``milpbn.scores.make_score("bdeu", ess=10)``.
+    p : float, default=0.9
+        Desired class probability of the margin scores; ``gamma = log(p / (1 - p))``.
+    gamma : float, default=None
+        Desired log-margin; overrides `p`.
+    max_parents : int, default=2
+        Parents per variable, the class counted.
+    class_parents : bool, default=True
+        Whether features may be parents of the class.
+    augmented : bool, default=False
+        Whether a feature with parents must have the class among them; for margin
+        scores this is always so.
+    smoothing : str, default="laplace"
+        ``"laplace[:COUNT]"`` or ``"epsilon[:VALUE]"``.
+    parameters : {"ml", "cl", "mm"}, default="ml"
+        How the parameters of the structure are learned: maximum likelihood,
+        conditional likelihood or margin. Settings follow a colon, as in
+        ``"cl:penalty=0.1"``. The structure's score is that of maximum likelihood.
+    constraints : Constraints, default=None
+        Required and forbidden arcs, tiers, parent limits. Columns of arrays are
+        called x0, x1, ..., the class is called "class".
+    categorical_features : "from_dtype" or array-like of int or str, default="from_dtype"
+        Which columns are categories: those whose dtype is not a number, or the
+        given positions or names.
+    missing : {"drop", "state"}, default="drop"
+        Training rows with a missing feature are left out, or missing is a state
+        of its own. In prediction a missing feature is summed out exactly.
+    engine : str or Learner, default="branch-and-cut"
+        An exact engine, or a heuristic (see ``milpbn.search.LEARNERS``) by name or as an
+        object with settings of its own, or ``"multinet-cmi"`` or ``"multinet-ear"`` for one
+        structure a class.
+    time_limit : float, default=60.0
+        Seconds for `fit`; None for no limit.
+    gap : float, default=0.0
+        Relative gap at which to stop; 0 asks for a proof.
+    threads : int, default=1
+        Solver threads; 1 is deterministic.
+    random_state : int, default=0
+        Seed of the solver and of heuristics.
+    start : Structure, str or None, default="local-search"
+        A structure to begin with, or the heuristic that looks for one in a small
+        share of the time.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The class labels.
+    structure_ : Structure or ClassStructures
+        The learned structure; of a multinet, one for every class.
+    result_ : Result
+        Everything about the run: status, bound, gap, trace, times.
+    optimal_ : bool
+        Whether the structure is proven optimal.
+    objective_, bound_, gap_ : float
+        Score of the structure, upper bound on any score, relative gap. Heuristics have no
+        bound: the last two are None then.
+    network_ : Network or Multinet
+        Structure and parameters.
+    parameters_ : ParameterReport
+        How the parameters were learned.
+    encoder_ : Encoder
+        How columns become states.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    See Also
+    --------
+    milpbn.learn_structure : The learner on encoded data.
+
+    References
+    ----------
+    Peharz & Pernkopf (2012), Exact maximum margin structure learning of Bayesian
+    networks.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = BNClassifier(max_parents=1).fit(X, y)
+    >>> model.optimal_, round(model.objective_, 4), model.score(X, y)
+    (True, 298.8924, 0.96)
+    """
+
+    def __init__(
+        self,
+        *,
+        structure_score: str | Score = "sm",
+        p: float = 0.9,
+        gamma: float | None = None,
+        max_parents: int = 2,
+        class_parents: bool = True,
+        augmented: bool = False,
+        smoothing: str = "laplace",
+        parameters: str = "ml",
+        constraints: Constraints | None = None,
+        categorical_features: str | Sequence[int] | Sequence[str] = "from_dtype",
+        missing: str = "drop",
+        engine: str | Learner = "branch-and-cut",
+        time_limit: float | None = 60.0,
+        gap: float = 0.0,
+        threads: int = 1,
+        random_state: int = 0,
+        start: Structure | str | None = "local-search",
+    ) -> None:
+        self.structure_score = structure_score
+        self.p = p
+        self.gamma = gamma
+        self.max_parents = max_parents
+        self.class_parents = class_parents
+        self.augmented = augmented
+        self.smoothing = smoothing
+        self.parameters = parameters
+        self.constraints = constraints
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.engine = engine
+        self.time_limit = time_limit
+        self.gap = gap
+        self.threads = threads
+        self.random_state = random_state
+        self.start = start
+
+    def fit(self, X: Any, y: Any) -> BNClassifier:
+        """Learn encoder, structure and parameters.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_samples, n_features)
+            Numbers and categories; NaN and None are missing.
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        self
+            The fitted classifier. A ``ConvergenceWarning`` is issued when the time
+            limit came before the proof.
+        """
+        table = self._table(self._frame(X, y, reset=True), y)
+        self._take(learn_classifier(table, self._settings()))
+        self._warn()
+        return self
+
+    def _settings(self) -> Settings:
+        given = self.get_params(deep=False)
+        return make_settings(
+            **{_SETTINGS.get(k, k): v for k, v in given.items() if k not in _OF_THE_TABLE}
+        )
+
+    def _take(self, model: Model) -> None:
+        """Publish what a model holds."""
+        self.model_ = model
+        self.encoder_, self.network_ = model.encoder, model.network
+        self.result_, self.parameters_ = model.result, model.parameters
+        result = model.result
+        self.structure_ = result.structure
+        self.objective_, self.bound_, self.gap_ = result.objective, result.bound, result.gap_rel
+        self.optimal_ = result.status == "optimal"
+
+    def _warn(self) -> None:
+        if self.gap_ is None or self.gap_ <= self.gap or self.optimal_:
+            return
+        why = {
+            "time_limit": f"the time limit of {self.time_limit} s came before the proof",
+            "interrupted": "the run was interrupted before the proof",
+        }.get(self.result_.status, "the run ended without a proof")
+        warnings.warn(
+            f"{why}; the structure is within a gap of {100 * self.gap_:.3g} %. "
+            "Raise time_limit, or accept such a gap, for example with gap=0.05.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted classifier as a model file, the same as ``milpbn solve --out``.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file. ``milpbn inspect``, ``predict``, ``verify`` and ``export`` read it.
+        """
+        check_is_fitted(self)
+        data = {
+            **self.model_.data,
+            "classes": {"labels": self.classes_.tolist(), "dtype": self.classes_.dtype.str},
+            "named_features": hasattr(self, "feature_names_in_"),
+        }
+        replace(self.model_, data=data).save(path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> BNClassifier:
+        """Read a model file as a fitted classifier.
+
+        Parameters
+        ----------
+        path : str or Path
+            A file written by :meth:`save` or by ``milpbn solve --out``.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> model = BNClassifier(max_parents=1).fit(X, y)
+        >>> with TemporaryDirectory() as folder:
+        ...     model.save(Path(folder, "iris.json"))
+        ...     again = BNClassifier.load(Path(folder, "iris.json"))
+        >>> bool((again.predict(X) == model.predict(X)).all())
+        True
+        """
+        return cls.from_model(Model.load(path))
+
+    @classmethod
+    def from_model(cls, model: Model) -> BNClassifier:
+        """A fitted classifier from a model; see also :meth:`milpbn.Model.to_estimator`."""
+        settings, encoder = Settings.from_dict(model.settings), model.encoder
+        score, told = settings.score, {"p": 0.9, **settings.to_dict()}
+        names = [_SETTINGS.get(k, k) for k in cls().get_params() if k not in _OF_THE_TABLE]
+        told |= {
+            "structure_score": score,
+            "gamma": getattr(score, "gamma", None),
+            "constraints": settings.space.constraints or None,
+        }
+        back = {setting: parameter for parameter, setting in _SETTINGS.items()}
+        estimator = cls(**{back.get(k, k): told[k] for k in names}, missing=encoder.missing)
+        # A score that name, p, gamma and smoothing describe is called by its name.
+        by_name = clone(estimator).set_params(structure_score=score.name)
+        if by_name._settings().score == score:
+            estimator.structure_score = score.name
+        estimator._take(model)
+        states = encoder.target.variable.states
+        told = model.data.get("classes", {"labels": states, "dtype": None})
+        estimator.classes_ = np.array(told["labels"], dtype=told["dtype"])
+        # Files from before the columns were recorded name those that the encoder knows.
+        known = [*(c.name for c in encoder.columns), *encoder.dropped]
+        columns = np.array(model.data.get("features", known), dtype=object)
+        estimator.n_features_in_ = len(columns)
+        if model.data.get("named_features", True):
+            estimator.feature_names_in_ = columns
+        return estimator
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The most probable class of every row."""
+        best = self.predict_log_proba(X).argmax(axis=1)
+        labels: npt.NDArray[Any] = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Class probabilities, in the order of ``classes_``."""
+        proba: FloatArray = np.exp(self.predict_log_proba(X))
+        return proba
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Logarithms of the class probabilities."""
+        check_is_fitted(self)
+        return self.model_.log_posterior(self._frame(X, reset=False))
+
+    def _table(self, frame: pd.DataFrame, y: Any) -> Table:
+        self.classes_, index = encode_labels("y", np.asarray(y).ravel())
+        states = tuple(str(show_value(c)) for c in self.classes_)
+        if len(set(states)) < len(states):
+            raise OptionError("two class labels look the same when written as strings")
+        name = "class"
+        while name in frame.columns:
+            name += "_"
+        categorical = categorical_columns(frame, self.categorical_features)
+        columns = {
+            c: texts(frame[c]) if c in categorical else pd.to_numeric(frame[c]).astype(float)
+            for c in map(str, frame.columns)
+        }
+        return Table(
+            name="X",
+            features=pd.DataFrame(columns),
+            targets=pd.DataFrame({name: np.array(states, dtype=object)[index]}, dtype=object),
+            numeric=tuple(c for c in columns if c not in categorical),
+            states={name: states},
+            missing=self.missing,
+        )

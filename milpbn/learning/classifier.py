@@ -1,0 +1,197 @@
+"""The chain from a table to a classifier; the command line, estimators and folds all call it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from milpbn.clock import Clock
+from milpbn.datasets.table import Table
+from milpbn.encoding import EncodedData, Encoder
+from milpbn.errors import OptionError
+from milpbn.families.smoothing import Smoothing, parse_smoothing
+from milpbn.learning.maximise import Shared
+from milpbn.learning.model import Model
+from milpbn.learning.settings import Settings
+from milpbn.learning.structure import run_method
+from milpbn.network.multinet import Classifier
+from milpbn.parameters import Parameters, make_parameters
+from milpbn.result import Listener, ParameterReport, Result, TracePoint
+from milpbn.structure import AnyStructure
+
+# The share of a time limit that is kept for parameters which have to be searched for.
+_PARAMETERS_SHARE = 0.2
+
+PARAMETERS_BEGIN = "parameters"
+"""The source of the event that a listener hears when a search for parameters begins."""
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """An encoder, the rows that it was fitted on, and the columns that they came from."""
+
+    encoder: Encoder
+    data: EncodedData
+    features: tuple[str, ...]
+
+
+def encode(table: Table, clock: Clock | None = None) -> Encoded:
+    """Learn states and cuts from the training rows of a table, and encode all its rows."""
+    encoder = Encoder.fit(table)
+    encoded = Encoded(encoder, encoder.encode(table), tuple(map(str, table.features.columns)))
+    if clock is not None:
+        clock.close_phase("encoding")
+    return encoded
+
+
+def learn_classifier(
+    table: Table,
+    settings: Settings | None = None,
+    *,
+    clock: Clock | None = None,
+    listener: Listener | None = None,
+) -> Model:
+    """Learn encoder, structure and parameters from the training rows of a table.
+
+    Parameters
+    ----------
+    table
+        The rows; held-out ones are not looked at.
+    settings
+        See :func:`~milpbn.learning.settings.make_settings`.
+    clock
+        A clock that runs already; by default one with the settings' time limit.
+    listener
+        Called with every any-time event of the structure, and once with the source
+        ``"parameters"`` when parameters have to be searched for.
+
+    Examples
+    --------
+    >>> from milpbn import load_dataset
+    >>> from milpbn.learning.settings import make_settings
+    >>> model = learn_classifier(load_dataset("iris"), make_settings(max_parents=1))
+    >>> str(model.result.status), round(model.result.objective, 4)
+    ('optimal', 298.8924)
+    """
+    settings = settings or Settings()
+    clock = clock or Clock(settings.time_limit)
+    return learn_encoded(encode(table, clock), settings, clock=clock, listener=listener)
+
+
+def learn_encoded(
+    encoded: Encoded,
+    settings: Settings,
+    *,
+    clock: Clock,
+    listener: Listener | None = None,
+    shared: Shared | None = None,
+) -> Model:
+    """The chain from encoded rows on."""
+    data, constraints = encoded.data, settings.space.constraints
+    if constraints is not None:
+        constraints.check_names([v.name for v in data.variables], encoded.encoder.dropped)
+    result = run_method(
+        data,
+        settings,
+        clock=structure_clock(clock, settings.parameters),
+        listener=listener,
+        shared=shared,
+    )
+    return fit_model(encoded, settings, result, clock=clock, listener=listener)
+
+
+def fit_model(
+    encoded: Encoded,
+    settings: Settings,
+    result: Result,
+    *,
+    clock: Clock,
+    listener: Listener | None = None,
+) -> Model:
+    """The classifier of a result: parameters for its structure."""
+    data = encoded.data
+    searched = settings.parameters.name != "ml"
+    if searched and listener is not None:
+        listener(TracePoint(clock.elapsed, result.objective, result.bound, source=PARAMETERS_BEGIN))
+    network, report = settings.parameters.fit(
+        result.structure, data.variables, data.train(), settings.smoothing, clock
+    )
+    if searched:
+        clock.close_phase("parameters")
+        result = replace(result, seconds={**result.seconds, "parameters": report.seconds})
+    return Model(
+        network=network,
+        encoder=encoded.encoder,
+        result=result,
+        parameters=report,
+        settings=settings.to_dict(),
+        data=_describe(encoded),
+    )
+
+
+def _describe(encoded: Encoded) -> dict[str, Any]:
+    """Which rows were used, so that they can be found and read again."""
+    data = encoded.data
+    return {
+        "rows": "train",
+        **data.source,
+        "name": data.name,
+        "n_rows": int(data.is_train.sum()),
+        "n_incomplete_rows": data.n_dropped_rows,
+        "missing": encoded.encoder.missing,
+        "features": list(encoded.features),
+    }
+
+
+def structure_clock(clock: Clock, parameters: Parameters) -> Clock:
+    """The clock of the structure's learner: some of the limit is kept for the parameters."""
+    if parameters.name == "ml" or clock.limit == float("inf"):
+        return clock
+    return clock.until((1 - _PARAMETERS_SHARE) * clock.limit)
+
+
+def learn_parameters(
+    data: EncodedData,
+    structure: AnyStructure,
+    *,
+    parameters: str | Parameters = "ml",
+    smoothing: str | Smoothing = "laplace",
+    time_limit: float | None = None,
+) -> tuple[Classifier, ParameterReport]:
+    """Learn parameters for a structure from the training rows of `data`.
+
+    Parameters
+    ----------
+    data
+        Encoded rows, see :class:`milpbn.Encoder`.
+    structure
+        Over the variables of `data`, in their order.
+    parameters
+        ``"ml"``, ``"cl"`` or ``"mm"``, with settings as ``"cl:penalty=0.1"``; see
+        ``milpbn.parameters.PARAMETERS``.
+    smoothing
+        Smoothing of the maximum-likelihood parameters, which the others begin with.
+    time_limit
+        Seconds, or None. At the limit the best parameters so far are returned.
+
+    Examples
+    --------
+    >>> from milpbn import learn_structure, load_dataset
+    >>> from milpbn.encoding import Encoder
+    >>> from milpbn.network.inference import accuracy
+    >>> table = load_dataset("mofn-3-7-10")
+    >>> data = Encoder.fit(table).encode(table)
+    >>> structure = learn_structure(data, method="nb").structure
+    >>> for parameters in ("ml", "cl"):
+    ...     network, report = learn_parameters(data, structure, parameters=parameters)
+    ...     print(parameters, round(accuracy(network, data.test()), 3))
+    ml 0.921
+    cl 1.0
+    """
+    if structure.variables != tuple(v.name for v in data.variables):
+        raise OptionError(
+            "the structure's variables are not those of the data: "
+            f"{', '.join(structure.variables)} against {', '.join(v.name for v in data.variables)}"
+        )
+    learner, clock = make_parameters(parameters), Clock(time_limit)
+    return learner.fit(structure, data.variables, data.train(), parse_smoothing(smoothing), clock)

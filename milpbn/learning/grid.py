@@ -1,0 +1,121 @@
+"""One data set, several p: the soft margin for a grid of desired probabilities.
+
+A concave cut holds for every gamma once its constant is recomputed, and tables do not depend
+on gamma at all. So the runs share tables and cuts, and each starts from the best of the
+structures that its neighbours found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Unpack
+
+from milpbn.clock import Clock
+from milpbn.encoding.data import EncodedData
+from milpbn.engines.relaxation import Pool
+from milpbn.errors import OptionError
+from milpbn.learning.maximise import Shared
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SettingNames, Settings, make_settings
+from milpbn.learning.structure import run_method
+from milpbn.result import Listener, Result, Status
+from milpbn.scores import MarginObjective, MarginScore
+from milpbn.structure import Structure
+
+
+def learn_grid(
+    data: EncodedData,
+    ps: Sequence[float],
+    *,
+    listener: Listener | None = None,
+    **settings: Unpack[SettingNames],
+) -> dict[float, Result]:
+    """Solve for every p of a grid, in increasing order.
+
+    Parameters
+    ----------
+    data
+        Encoded rows.
+    ps
+        Desired class probabilities.
+    listener
+        Called with every any-time event.
+    settings
+        As for :func:`milpbn.learn_structure`, with a margin score and an exact engine;
+        branch-and-cut shares its cuts over the grid. The time limit is for the whole grid:
+        every p gets an equal share of what is left.
+
+    Returns
+    -------
+    dict
+        Results by p. After Ctrl-C only those that were begun.
+
+    Examples
+    --------
+    >>> from milpbn import Encoder, load_dataset
+    >>> table = load_dataset("iris")
+    >>> data = Encoder.fit(table).encode(table)
+    >>> results = learn_grid(data, [0.9, 0.6], max_parents=1)
+    >>> [(p, str(r.status), round(r.objective, 4)) for p, r in results.items()]
+    [(0.6, 'optimal', 46.1784), (0.9, 'optimal', 298.8924)]
+    """
+    made = make_settings(**settings)
+    runs = run_grid(
+        data,
+        settings_by_p(made, ps),
+        clock=Clock(made.time_limit),
+        listener=None if listener is None else lambda p: listener,
+    )
+    return dict(runs)
+
+
+def settings_by_p(settings: Settings, ps: Sequence[float]) -> dict[float, Settings]:
+    """The settings of each run of a grid, in increasing order of p."""
+    score = settings.score
+    if not isinstance(score, MarginScore):
+        raise OptionError(f"a grid of p needs a margin score, not {score.name}")
+    if not ps:
+        raise OptionError("the grid of p is empty")
+    return {p: replace(settings, score=replace(score, p=p, gamma=None)) for p in sorted(ps)}
+
+
+def run_grid(
+    data: EncodedData,
+    runs: dict[float, Settings],
+    *,
+    clock: Clock,
+    listener: Callable[[float], Listener] | None = None,
+) -> Iterator[tuple[float, Result]]:
+    """Solve for each p in turn, and give each result as it comes.
+
+    `runs` comes from :func:`settings_by_p`; `listener` makes the listener of a p.
+    """
+    settings = next(iter(runs.values()))
+    first = build_objective(
+        data,
+        settings.score,
+        settings.space,
+        clock=clock,
+        memory_limit=settings.options.memory_limit,
+    )
+    assert isinstance(first, MarginObjective)
+    clock.close_phase("scoring")
+    pool = Pool() if settings.method == "branch-and-cut" else None
+    found: list[Structure] = []
+    for k, (p, own) in enumerate(runs.items()):
+        assert isinstance(own.score, MarginScore)
+        objective = replace(first, gamma=own.score.hinge)
+        best = max(found, key=lambda s: objective.value(objective.space.families(s)), default=None)
+        result = run_method(
+            data,
+            own,
+            clock=Clock(clock.remaining / (len(runs) - k)),
+            listener=None if listener is None else listener(p),
+            shared=Shared(objective, best, pool),
+        )
+        assert isinstance(result.structure, Structure)  # engines do not learn multinets
+        found.append(result.structure)
+        yield p, result
+        if result.status is Status.INTERRUPTED:
+            return

@@ -1,0 +1,48 @@
+"""From encoded rows to an objective over candidate families."""
+
+from __future__ import annotations
+
+from milpbn.clock import Clock, OutOfTime
+from milpbn.encoding.data import EncodedData
+from milpbn.errors import MilpbnError
+from milpbn.families import MergedRows, candidate_families
+from milpbn.families.candidates import DEFAULT_MEMORY
+from milpbn.learning.settings import SearchSpace
+from milpbn.scores import LinearObjective, Objective, Score
+from milpbn.scores.pruning import prune_dominated
+
+
+def build_objective(
+    data: EncodedData,
+    score: Score,
+    space: SearchSpace,
+    *,
+    clock: Clock | None = None,
+    memory_limit: int = DEFAULT_MEMORY,
+    prune: bool = True,
+) -> Objective:
+    """The objective of a score over a search space, from the training rows of `data`.
+
+    With `prune`, families of a decomposable score that no optimum has are left out.
+    """
+    clock = clock or Clock()
+    families = candidate_families(
+        [v.name for v in data.variables],
+        [v.card for v in data.variables],
+        max_parents=space.max_parents,
+        class_parents=space.class_parents,
+        generative=score.generative and not space.augmented,
+        constraints=space.constraints,
+        memory_limit=memory_limit,
+    )
+    rows = MergedRows.from_codes(data.train())
+    try:
+        objective = score.objective(families, rows, clock.checkpoint)
+        if prune and isinstance(objective, LinearObjective):
+            objective = prune_dominated(objective, clock.checkpoint)
+    except OutOfTime:
+        raise MilpbnError(
+            f"the time limit of {clock.limit:g} s ended while {len(families):,} families were "
+            "being scored; allow more time or lower max_parents"
+        ) from None
+    return objective

@@ -1,0 +1,183 @@
+"""The settings of a run: what is maximised, over which space, by which method, and how long."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, TypedDict, Unpack
+
+from milpbn.anytime import SolveOptions
+from milpbn.errors import OptionError
+from milpbn.families import Constraints
+from milpbn.families.smoothing import Laplace, Smoothing, parse_smoothing
+from milpbn.learning.methods import Method, check_method, method_name
+from milpbn.parameters import Parameters, make_parameters
+from milpbn.parameters.ml import MaximumLikelihood
+from milpbn.scores import Score, SoftMargin, applicable_settings, make_score
+from milpbn.search import LEARNERS
+from milpbn.structure import Structure
+
+
+@dataclass(frozen=True)
+class SearchSpace:
+    """Which structures are considered.
+
+    Parameters
+    ----------
+    max_parents
+        Maximum number of parents per variable, including the class.
+    class_parents
+        Whether features may be parents of the class.
+    constraints
+        Required and forbidden arcs, tiers, parent limits.
+    augmented
+        Whether a feature with parents must have the class among them. For margin scores this
+        loses nothing and always holds; for generative scores it is a choice.
+    """
+
+    max_parents: int = 2
+    class_parents: bool = True
+    constraints: Constraints | None = None
+    augmented: bool = False
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that a run depends on besides the data.
+
+    Most callers build it with :func:`make_settings`.
+
+    Attributes
+    ----------
+    score
+        What the structure maximises.
+    space
+        Which structures are considered.
+    method
+        An engine, a heuristic or a multinet learner by name; a heuristic with settings of its
+        own; or a structure that is only scored and given parameters.
+    start
+        A structure to begin with, or the name of the heuristic that looks for one in a small
+        share of the time, or None. Engines use either, heuristics use a structure.
+    start_source
+        Where a given structure came from, for the report.
+    parameters, smoothing
+        How the parameters of the classifier are learned.
+    options
+        Gap, threads, seed, memory limit.
+    time_limit
+        Seconds for everything, or None.
+    """
+
+    score: Score = field(default_factory=SoftMargin)
+    space: SearchSpace = field(default_factory=SearchSpace)
+    method: Method = "branch-and-cut"
+    start: Structure | str | None = "local-search"
+    start_source: str = "warm-start"
+    parameters: Parameters = field(default_factory=MaximumLikelihood)
+    smoothing: Smoothing = field(default_factory=Laplace)
+    options: SolveOptions = field(default_factory=SolveOptions)
+    time_limit: float | None = None
+
+    def __post_init__(self) -> None:
+        check_method(self.method, self.score)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for reports and model files."""
+        start = self.start_source if isinstance(self.start, Structure) else self.start
+        return {
+            "score": self.score.name,
+            **self.score.settings(),
+            **{f.name: getattr(self.space, f.name) for f in fields(SearchSpace)},
+            "constraints": (self.space.constraints or Constraints()).to_dict(),
+            "method": method_name(self.method),
+            "start": start,
+            "parameters": str(self.parameters),
+            "smoothing": str(self.smoothing),
+            "time_limit": self.time_limit,
+            **asdict(self.options),
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Settings:
+        """The settings that a model file states, for checking and for learning again.
+
+        A structure that was given as a start or as the method is not in the file: the default
+        takes its place.
+        """
+        names = {k: v for k, v in content.items() if k in SettingNames.__annotations__}
+        names["structure_score"] = content["score"]
+        names["constraints"] = Constraints(**content.get("constraints", {}))
+        if names.get("p") is not None:
+            names.pop("gamma", None)
+        if names.get("start") not in (None, *LEARNERS):
+            del names["start"]
+        if names.get("method") == "given structure":
+            del names["method"]
+        return make_settings(**names)
+
+
+class SettingNames(TypedDict, total=False):
+    """The keywords of :func:`make_settings`, each with its meaning in :class:`Settings`."""
+
+    structure_score: str | Score
+    p: float | None
+    gamma: float | None
+    ess: float | None
+    folds: int | None
+    fold_seed: int
+    smoothing: str | Smoothing
+    max_parents: int
+    class_parents: bool
+    constraints: Constraints | None
+    augmented: bool
+    method: Method
+    start: Structure | str | None
+    start_source: str
+    parameters: str | Parameters
+    time_limit: float | None
+    options: SolveOptions | None
+    gap: float
+    threads: int
+    seed: int
+    emit: str
+    memory_limit: int
+    host: str
+
+
+def make_settings(**names: Unpack[SettingNames]) -> Settings:
+    """Settings from plain names and values; what is not given takes its default.
+
+    `p`, `gamma` and `smoothing` are ignored by scores that do not have them, so that one list
+    of names serves every score.
+
+    Examples
+    --------
+    >>> settings = make_settings(structure_score="sm", p=0.8, max_parents=1, method="nb", seed=3)
+    >>> settings.score.p, settings.space.max_parents, settings.options.seed
+    (0.8, 1, 3)
+    """
+    given: dict[str, Any] = dict(names)
+    if unknown := sorted(set(given) - set(SettingNames.__annotations__)):
+        raise OptionError(
+            f"unknown setting {unknown[0]!r}; the settings are "
+            f"{', '.join(SettingNames.__annotations__)}"
+        )
+    score = given.get("structure_score", SoftMargin.name)
+    common = {name: given.get(name) for name in ("p", "gamma", "smoothing", "fold_seed")}
+    own = {name: given.get(name) for name in ("ess", "folds")}
+    options = given.get("options") or SolveOptions()
+    smoothing = parse_smoothing(given.get("smoothing", Laplace()))
+    plain = ("method", "start", "start_source", "time_limit")
+    return Settings(
+        score=make_score(score, **applicable_settings(score, common), **own),
+        space=SearchSpace(**_fields(SearchSpace, given)),
+        parameters=make_parameters(given.get("parameters", MaximumLikelihood.name)),
+        smoothing=smoothing,
+        options=replace(options, **_fields(SolveOptions, given)),
+        **{name: given[name] for name in plain if name in given},
+    )
+
+
+def _fields(kind: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    return {f.name: given[f.name] for f in fields(kind) if f.name in given}

@@ -1,0 +1,182 @@
+"""From encoded rows to a checked result: the structure half of the chain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Unpack
+
+from milpbn.anytime import Progress
+from milpbn.clock import Clock, OutOfTime
+from milpbn.encoding.data import EncodedData
+from milpbn.errors import DataError, MilpbnError, SolverError
+from milpbn.families import MergedRows
+from milpbn.learning.maximise import Shared, maximise
+from milpbn.learning.methods import wants_whole_space
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SettingNames, Settings, make_settings
+from milpbn.result import Listener, Result, Status, TracePoint
+from milpbn.scores import Objective
+from milpbn.scores.rescore import rescore
+from milpbn.search import Search
+from milpbn.search.multinet import MULTINETS, multinet_structures
+from milpbn.structure import AnyStructure, ClassStructures, Structure
+
+
+def learn_structure(
+    data: EncodedData,
+    *,
+    listener: Listener | None = None,
+    **settings: Unpack[SettingNames],
+) -> Result:
+    """Learn a structure from the training rows of `data`.
+
+    Parameters
+    ----------
+    data
+        Encoded rows, see :class:`milpbn.Encoder`.
+    listener
+        Called with every any-time event.
+    settings
+        What is maximised, over which space, by which method, with which limits:
+
+        - `structure_score` (``"sm"``): the name of a score or a score object; `p` (0.9), `gamma`,
+          `ess`, `folds`, `fold_seed` and `smoothing` (``"laplace"``) are its settings, see
+          :func:`milpbn.scores.make_score`;
+        - `max_parents` (2), `class_parents` (True), `constraints`, `augmented`: the search space;
+        - `method` (``"branch-and-cut"``): an engine, a heuristic of ``milpbn.search.LEARNERS`` by
+          name or as an object, or ``"multinet-cmi"``, ``"multinet-ear"``;
+        - `start` (``"local-search"``): a structure to begin with; for the engines also the name
+          of the heuristic that looks for one; or None;
+        - `time_limit`: seconds for everything; `options` (:class:`milpbn.SolveOptions`) or its
+          fields `gap`, `threads`, `seed`, `memory_limit`, `emit`, `host`.
+
+    Returns
+    -------
+    Result
+        The best structure, its score and, from an engine, a bound on all others. The score is
+        computed again from the data by independent code before the result is returned.
+
+    Raises
+    ------
+    MilpbnError
+        With a message for people: the time ended before there was a structure, the memory
+        limit is too low, constraints contradict each other, an option does not exist.
+
+    Examples
+    --------
+    >>> from milpbn.datasets import load_dataset
+    >>> from milpbn.encoding import Encoder
+    >>> table = load_dataset("iris")
+    >>> data = Encoder.fit(table).encode(table)
+    >>> result = learn_structure(data, structure_score="sm", p=0.9, max_parents=1)
+    >>> str(result.status), round(result.objective, 4)
+    ('optimal', 298.8924)
+    >>> result = learn_structure(data, method="local-search", max_parents=1)
+    >>> str(result.status), round(result.objective, 4), result.bound
+    ('feasible', 298.8924, None)
+    """
+    return run_method(data, make_settings(**settings), listener=listener)
+
+
+def run_method(
+    data: EncodedData,
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    listener: Listener | None = None,
+    shared: Shared | None = None,
+) -> Result:
+    """Learn a structure with a running clock, then check the result from the data up."""
+    clock = clock or Clock(settings.time_limit)
+    method, shared = settings.method, shared or Shared()
+    if isinstance(method, Structure | ClassStructures):
+        result = _given_structure(data, settings, clock)
+        return replace(result, n_rows=len(data.train()), seconds=dict(clock.phases))
+    objective = shared.objective
+    if objective is None:
+        objective = build_objective(
+            data,
+            settings.score,
+            settings.space,
+            clock=clock,
+            memory_limit=settings.options.memory_limit,
+            prune=not wants_whole_space(method),
+        )
+        clock.close_phase("scoring")
+    if isinstance(method, str) and method in MULTINETS:
+        result = _run_multinet(data, settings, objective, clock, listener)
+    else:
+        result = maximise(objective, settings, clock, listener, shared)
+    _check(result, settings, data)
+    clock.close_phase("checking")
+    return replace(result, n_rows=len(data.train()), seconds=dict(clock.phases))
+
+
+def _given_structure(data: EncodedData, settings: Settings, clock: Clock) -> Result:
+    """Not a search: a structure from elsewhere and what it scores."""
+    structure, source = settings.method, settings.start_source
+    assert isinstance(structure, Structure | ClassStructures)
+    names = tuple(v.name for v in data.variables)
+    if absent := sorted(set(names) ^ set(structure.variables)):
+        raise DataError(
+            f"the variables of {source} are not those of {data.name}: only one of them has "
+            f"{', '.join(absent[:5])}"
+        )
+    if isinstance(structure, Structure):
+        structure = Structure.from_arcs(names, structure.arcs)
+    result = _scored(data, settings, structure, source)
+    clock.close_phase("scoring")
+    trace = (TracePoint(clock.elapsed, result.objective, None, source="end"),)
+    return replace(result, engine="given structure", trace=trace)
+
+
+def _run_multinet(
+    data: EncodedData,
+    settings: Settings,
+    objective: Objective,
+    clock: Clock,
+    listener: Listener | None,
+) -> Result:
+    """One structure per class; the score is that of the whole multinet."""
+    name = str(settings.method)
+    search = Search(objective, Progress(objective, clock), settings.options.seed)
+    rows = MergedRows.from_codes(data.train())
+    try:
+        structure = multinet_structures(name, search, rows, data.variables[0].states)
+    except OutOfTime:
+        raise MilpbnError(
+            f"the time limit of {clock.limit:g} s ended before {name} had its trees; allow more"
+        ) from None
+    result = _scored(data, settings, structure, name)
+    clock.close_phase("searching")
+    points = (TracePoint(clock.elapsed, result.objective, None, 0, who) for who in (name, "end"))
+    trace = tuple(points)
+    if listener is not None:
+        for point in trace:
+            listener(point)
+    return replace(result, engine=name, evaluations=1, trace=trace)
+
+
+def _scored(data: EncodedData, settings: Settings, structure: AnyStructure, source: str) -> Result:
+    """A structure without a bound, scored by the score's definition."""
+    score = settings.score
+    return Result(
+        status=Status.FEASIBLE,
+        structure=structure,
+        objective=rescore(score, structure, data.variables, data.train()),
+        bound=None,
+        score=score.name,
+        score_parameters=score.settings(),
+        source=source,
+    )
+
+
+def _check(result: Result, settings: Settings, data: EncodedData) -> None:
+    if not settings.score.has_definition():
+        return  # a score that a user wrote: there is no second path to check it by
+    independent = rescore(settings.score, result.structure, data.variables, data.train())
+    if abs(independent - result.objective) > 1e-6 * max(1.0, abs(independent)):
+        raise SolverError(
+            f"the structure scores {independent!r} when computed from the data, but the learner "
+            f"reported {result.objective!r}; please report this with the data and the options"
+        )

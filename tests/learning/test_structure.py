@@ -1,0 +1,192 @@
+"""From encoded rows to a checked result in one call."""
+
+import time
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import oracle
+import pytest
+from problems import encoded, random_codes
+
+from milpbn import learn_structure
+from milpbn.anytime import SolveOptions
+from milpbn.clock import Clock
+from milpbn.encoding import EncodedData, Variable
+from milpbn.errors import BudgetError, ConstraintError, MilpbnError, OptionError, SolverError
+from milpbn.families import Constraints
+from milpbn.learning.classifier import structure_clock
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
+from milpbn.parameters import make_parameters
+from milpbn.scores import make_score
+from milpbn.scores.rescore import rescore
+from milpbn.structure import Structure
+
+
+@pytest.fixture
+def data():
+    codes, cards = random_codes(np.random.default_rng(7), 4, n_classes=2)
+    return encoded(codes, cards)
+
+
+def learn(data, **options):
+    """The exact engine alone, whatever the default is."""
+    return learn_structure(data, **{"method": "monolithic", "start": None, **options})
+
+
+@pytest.mark.parametrize("score", ["sm", "sbm", "mdl", "bdeu"])
+def test_the_objective_is_the_score_from_the_data_up(data, score):
+    result = learn(data, structure_score=score)
+    assert result.status == "optimal"
+    assert result.score == score
+    independent = rescore(make_score(score), result.structure, data.variables, data.train())
+    assert result.objective == pytest.approx(independent)
+
+
+def test_settings_reach_the_score(data):
+    result = learn(data, structure_score="sm", gamma=0.5, smoothing="epsilon:1e-3")
+    assert result.score_parameters == {"gamma": 0.5, "smoothing": "epsilon:0.001"}
+    assert result.objective <= 0.5 * len(data.codes)
+
+
+def test_a_score_object_is_taken_as_it_is(data):
+    score = make_score("bdeu", ess=7.0)
+    assert learn(data, structure_score=score).score_parameters == {"ess": 7.0}
+
+
+def test_only_training_rows_are_looked_at(data):
+    half = np.arange(len(data.codes)) < len(data.codes) // 2
+    part = replace(data, is_train=half)
+    # What the other rows say makes no difference.
+    scrambled = part.codes.copy()
+    scrambled[~half] = scrambled[~half][:, ::-1].min()
+    alone = replace(data, codes=data.codes[half], is_train=half[half])
+    values = [learn(d).objective for d in (part, replace(part, codes=scrambled), alone)]
+    assert values == pytest.approx([values[0]] * 3)
+
+
+def test_the_search_space_is_obeyed(data):
+    arcs = learn(data, class_parents=False, max_parents=1).structure.arcs
+    assert {parent for parent, _ in arcs} == {"class"}
+    constraints = Constraints(forbidden=["class->x1"], required=["class->x2"])
+    result = learn(data, constraints=constraints)
+    assert ("class", "x2") in result.structure.arcs
+    assert ("class", "x1") not in result.structure.arcs
+
+
+def test_phases_cover_the_run(data, ticking):
+    began = time.perf_counter()
+    result = learn(data)
+    elapsed = time.perf_counter() - began
+    assert set(result.seconds) == {"scoring", "building", "solving", "checking"}
+    assert min(result.seconds.values()) > 0
+    # The clock begins and ends one look after ours.
+    assert sum(result.seconds.values()) == pytest.approx(elapsed, abs=0.005)
+
+
+def test_the_listener_hears_the_whole_trace(data):
+    heard = []
+    result = learn(data, listener=heard.append)
+    assert tuple(heard) == result.trace
+    assert heard[-1].source == "end"
+
+
+@pytest.mark.parametrize("method", ["branch-and-cut", "monolithic"])
+@pytest.mark.parametrize("start", [None, "local-search"])
+@pytest.mark.parametrize("score", ["sm", "mdl"])
+def test_objective_and_bound_are_there_at_every_moment_and_monotone(data, method, start, score):
+    trace = learn(data, method=method, start=start, structure_score=score).trace
+    objectives, bounds = [t.objective for t in trace], [t.bound for t in trace]
+    assert None not in objectives
+    assert None not in bounds
+    assert objectives == sorted(objectives)
+    assert bounds == sorted(bounds, reverse=True)
+
+
+@pytest.mark.parametrize("score", ["mdl", "bdeu", "sm"])
+def test_a_start_is_taken_for_every_score(data, score):
+    # For decomposable scores the naive Bayes families may be pruned.
+    names = tuple(v.name for v in data.variables)
+    naive = Structure(names, ((), (0,), (0,), (0,)))
+    cold = learn(data, structure_score=score)
+    warm = learn(data, structure_score=score, start=naive)
+    assert warm.status == "optimal"
+    assert warm.objective == pytest.approx(cold.objective)
+    assert warm.warm_start.source == "warm-start"
+    offered = rescore(make_score(score), naive, data.variables, data.train())
+    assert warm.warm_start.objective >= offered - 1e-9
+
+
+def test_a_start_outside_the_space_is_refused(data):
+    names = tuple(v.name for v in data.variables)
+    with pytest.raises(ConstraintError, match="class <- x1 is not among the candidate"):
+        learn(data, start=Structure(names, ((1,), (), (), ())), class_parents=False)
+
+
+def test_contradictory_constraints_are_named(data):
+    with pytest.raises(ConstraintError, match="the class is a root here"):
+        learn(data, class_parents=False, constraints=Constraints(required=["x1->class"]))
+
+
+def test_an_unknown_method_is_named_with_the_known_ones(data):
+    with pytest.raises(OptionError, match=r"'magic'.*monolithic"):
+        learn(data, method="magic")
+
+
+@pytest.mark.parametrize("score", ["cr", "cll"])
+def test_a_score_for_heuristics_has_no_exact_engine(data, score):
+    with pytest.raises(OptionError, match=rf"the score {score} cannot be solved exactly.*local-"):
+        learn(data, structure_score=score, start="local-search")
+
+
+def test_a_time_limit_during_scoring_says_what_to_do(data):
+    with pytest.raises(MilpbnError, match=r"time limit of 0 s ended .*lower max_parents"):
+        build_objective(data, make_score("sm"), SearchSpace(), clock=Clock(0.0))
+
+
+def test_the_memory_limit_reaches_the_families(data):
+    with pytest.raises(BudgetError, match=r"memory limit is 0\.0 GiB"):
+        learn(data, options=SolveOptions(memory_limit=100))
+
+
+def test_the_memory_limit_reaches_the_model():
+    # 162 distinct rows, so that the model is larger than the families.
+    codes = np.array(list(product(range(2), range(3), range(3), range(3), range(3))))
+    data = encoded(codes, [2, 3, 3, 3, 3])
+    with pytest.raises(BudgetError, match="margin coefficients"):
+        learn(data, options=SolveOptions(memory_limit=50_000))
+
+
+def test_a_learner_that_reports_a_wrong_score_is_caught(data, monkeypatch):
+    monkeypatch.setattr("milpbn.learning.structure.rescore", lambda *_: 12345.0)
+    with pytest.raises(SolverError, match=r"scores 12345\.0 when computed from the data"):
+        learn(data)
+
+
+def test_decomposable_objectives_are_pruned_and_margins_are_not(data):
+    full = {"mdl": oracle.families(4, 2, True, True), "sm": oracle.families(4, 2, True, False)}
+    sizes = {
+        name: len(build_objective(data, make_score(name), SearchSpace()).space) for name in full
+    }
+    assert sizes["mdl"] < sum(map(len, full["mdl"]))
+    assert sizes["sm"] == sum(map(len, full["sm"]))
+
+
+def test_a_class_without_features_has_its_prior():
+    alone = EncodedData(
+        "alone",
+        (Variable("class", ("a", "b")),),
+        np.array([[0], [1], [1]], dtype=np.int32),
+        np.ones(3, dtype=bool),
+    )
+    result = learn(alone)
+    assert result.status == "optimal"
+    assert result.objective == pytest.approx(np.log(3 / 2))
+
+
+def test_a_time_limit_leaves_some_for_parameters_that_are_searched_for():
+    assert structure_clock(Clock(10.0), make_parameters("cl")).limit == 8.0
+    for limit, name in ((10.0, "ml"), (None, "mm")):
+        clock = Clock(limit)
+        assert structure_clock(clock, make_parameters(name)) is clock

@@ -1,0 +1,102 @@
+"""The rooms of milpbn and the arrows between them, as docs/explanation/architecture.md has them."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import milpbn
+
+ROOT = Path(milpbn.__file__).parent
+
+# Each room imports only from rooms above it.
+ROOMS = (
+    "shared",
+    "datasets",
+    "encoding",
+    "families",
+    "network",
+    "scores",
+    "parameters",
+    "anytime",
+    "search",
+    "formulation",
+    "engines",
+    "learning",
+    "estimators",
+    "mdc",
+    "model_files",
+    "evaluation",
+    "pictures",
+    "interchange",
+    "cli",
+)
+
+# Single modules at the top that every room may use.
+SHARED = {"_types", "bar", "clock", "errors", "files", "messages", "result", "structure", "words"}
+
+# Model.to_estimator() returns a scikit-learn estimator, which is built on models.
+WRONG_WAY = {("learning.model", "estimators")}
+
+
+def modules():
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        yield ".".join(p for p in parts if p != "__init__"), ast.parse(path.read_text("utf-8"))
+
+
+def room_of(module):
+    first = module.partition(".")[0]
+    return "shared" if first in SHARED else first
+
+
+def imports(tree):
+    """Modules of milpbn that a file imports, also inside functions and for type checking."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("milpbn."):
+            yield node.module.removeprefix("milpbn.")
+
+
+EDGES = [
+    (module, room_of(target))
+    for module, tree in modules()
+    if module and module not in ("__main__", "")
+    for target in imports(tree)
+]
+
+
+def test_every_module_lives_in_a_room():
+    found = {room_of(module) for module, _ in modules() if module not in ("", "__main__")}
+    assert found == set(ROOMS)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_imports_only_from_rooms_above(room):
+    own = [(m, target) for m, target in EDGES if room_of(m) == room]
+    above = ROOMS[: ROOMS.index(room) + 1]
+    wrong = sorted({(m, t) for m, t in own if t not in above} - WRONG_WAY)
+    assert wrong == []
+
+
+def test_the_exceptions_are_still_needed():
+    assert set(EDGES) >= WRONG_WAY
+
+
+def test_the_manual_shows_every_room():
+    page = ROOT.parent / "docs" / "explanation" / "architecture.md"
+    if not page.exists():
+        pytest.skip("the manual is not part of an installed package")
+    text = page.read_text("utf-8")
+    assert [room for room in ROOMS if room != "shared" and f"`{room}`" not in text] == []
+
+
+def test_no_public_class_or_function_shares_its_name_with_another():
+    names = Counter(
+        node.name
+        for module, tree in modules()
+        if room_of(module) != "cli"  # a command is named like the function that it runs
+        for node in tree.body
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_")
+    )
+    assert [name for name, times in names.items() if times > 1] == []
