@@ -1,4 +1,4 @@
-"""From the name of a method to something that learns from the rows of a fold."""
+"""The methods that an evaluation compares, built from their names."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from milpbn.search.multinet import MULTINETS
 # Methods whose structure does not depend on score, margin or number of parents.
 _FIXED = ("nb", "tan-cmi", "tan-ear", *MULTINETS)
 
-# Parameters of BNClassifier that the arguments `methods` and `parameters` or the table decide.
+# Parameters of BNClassifier that come from `methods`, `parameters` or the table.
 _GIVEN = ("engine", "parameters", "categorical_features", "missing")
 
 
@@ -44,14 +44,14 @@ class Learned(Protocol):
 
     @property
     def network(self) -> Classifier | None:
-        """Structure and parameters, where there are any."""
+        """Structure and parameters, if there are any."""
 
     @property
     def result(self) -> Result | None:
-        """How the structure was learned, where there is one."""
+        """How the structure was learned, if there is one."""
 
     def measure(self, test: Table, rows: RowNumbers) -> tuple[Measures, Predictions | None]:
-        """Predict test rows, which are `rows` of the whole table."""
+        """Measure the predictions for test rows; `rows` are their numbers in the whole table."""
 
 
 class Contender(Protocol):
@@ -95,7 +95,7 @@ class LearnedNetwork:
 
 @dataclass(frozen=True)
 class NetworkContender:
-    """A method of milpbn; `grid` holds what validation on the training rows selects."""
+    """A method of milpbn; validation on the training rows chooses among the values of `grid`."""
 
     method: str
     parameters: str
@@ -112,7 +112,7 @@ class NetworkContender:
         return LearnedNetwork(_uninterrupted(table, self.settings(**selected)), selected)
 
     def _select(self, table: Table, seed: int) -> dict[str, Any]:
-        """The values with the best mean accuracy on validation rows; the first of equals."""
+        """The values with the best mean accuracy on validation rows; ties go to the first."""
         best, chosen = -1.0, {}
         for values in ParameterGrid({name: list(v) for name, v in self.grid.items()}):
             shares = []
@@ -128,7 +128,7 @@ class NetworkContender:
 
 
 def _uninterrupted(table: Table, settings: Settings) -> Model:
-    """The chain's model; half a structure is not a result of a fold."""
+    """Learn a model; an interrupted run is not a result of a fold."""
     model = learn_classifier(table, settings)
     if "interrupted" in (model.result.status, model.parameters.ended):
         raise KeyboardInterrupt
@@ -147,21 +147,21 @@ class LearnedEstimator:
 
     @property
     def network(self) -> Classifier | None:
-        """Structure and parameters, where it has them."""
+        """Structure and parameters, if it has them."""
         return getattr(self._best, "network_", None)
 
     @property
     def result(self) -> Result | None:
-        """How the structure was learned, where it has one."""
+        """How the structure was learned, if it has one."""
         return getattr(self._best, "result_", None)
 
     @property
     def selected(self) -> Mapping[str, Any]:
-        """What a grid search chose."""
+        """The hyper-parameters that a grid search chose."""
         return dict(getattr(self.estimator, "best_params_", {}))
 
     def measure(self, test: Table, rows: RowNumbers) -> tuple[Measures, Predictions | None]:
-        """See :class:`Learned`; with several class variables, each measure by its own loss."""
+        """See :class:`Learned`; with several class variables, each measure has its own loss."""
         if test.targets.shape[1] == 1:
             proba = self.estimator.predict_proba(test.features)
             return _measure_probabilities(self.estimator.classes_, proba, test, rows)
@@ -207,7 +207,7 @@ def contenders(
     select: Mapping[str, Sequence[Any]],
     settings: Mapping[str, Any],
 ) -> list[Contender]:
-    """Every method with every way to learn parameters; names and values are checked."""
+    """Every method with every parameter learner; names and values are checked."""
     if isinstance(methods, Mapping):
         return [EstimatorContender(name, estimator) for name, estimator in methods.items()]
     _check_settings(settings, select)
@@ -217,7 +217,7 @@ def contenders(
         if twice := [n for n in names if list(names).count(n) > 1]:
             raise OptionError(f"the {what} {twice[0]!r} is listed twice")
     if not methods or not parameters:
-        raise OptionError("name at least one method, and one way to learn parameters")
+        raise OptionError("give at least one method and one parameter learner")
     return [_contender(m, p, select, settings) for m in methods for p in parameters]
 
 
@@ -232,7 +232,7 @@ def _contender(
         made = make_settings(**names)
     except OptionError as error:
         raise OptionError(f"{label}: {error}") from None
-    # What changes nothing need not be selected.
+    # A hyper-parameter that changes nothing need not be selected.
     grid = {
         name: list(values)
         for name, values in select.items()
@@ -240,7 +240,7 @@ def _contender(
         and (name not in ("p", "gamma") or isinstance(made.score, MarginScore))
     }
     if grid and method == LocalSearch.name:
-        # A selection fits many times: local search stops as soon as it does for a start.
+        # A selection fits many models: local search stops as early as it does for a start.
         names["method"] = warm_starter(method)
     return NetworkContender(label, parameters, names, grid)
 
@@ -250,7 +250,8 @@ def _check_settings(settings: Mapping[str, Any], select: Mapping[str, Sequence[A
     for name in (*settings, *select):
         if name not in known:
             raise OptionError(
-                f"BNClassifier has no parameter {name!r} to set here; it has {', '.join(known)}"
+                f"BNClassifier has no parameter {name!r} that can be set here; the parameters are "
+                f"{', '.join(known)}"
             )
     for name, values in select.items():
         if isinstance(values, str) or not isinstance(values, Sequence) or not values:
