@@ -143,7 +143,7 @@ def test_a_score_for_heuristics_has_no_exact_engine(data, score):
 
 
 def test_a_time_limit_during_scoring_says_what_to_do(data):
-    with pytest.raises(MilpbnError, match=r"time limit of 0 s ended .*lower max_parents"):
+    with pytest.raises(MilpbnError, match=r"time limit of 0 s was reached .*lower max_parents"):
         build_objective(data, make_score("sm"), SearchSpace(), clock=Clock(0.0))
 
 
