@@ -16,6 +16,13 @@ def test_scores_are_made_with_the_settings_that_apply():
     assert make_score("mdl") == make_score("bic") == MDL()
 
 
+@pytest.mark.parametrize("name", ["cr", "cll", "sm", "sbm"])
+def test_the_division_into_folds_is_a_setting(name):
+    settings = make_score(name, folds=3).settings()
+    assert (settings["folds"], settings["fold_seed"]) == (3, 0)
+    assert "folds" not in make_score(name).settings()
+
+
 def test_a_score_object_passes_through():
     score = SoftMargin(p=0.6)
     assert make_score(score, p=0.9) is score
