@@ -85,10 +85,15 @@ def test_phases_cover_the_run(data, ticking):
     assert sum(result.seconds.values()) == pytest.approx(elapsed, abs=0.005)
 
 
-def test_the_listener_hears_the_whole_trace(data):
+@pytest.mark.parametrize("start", [None, "local-search"])
+@pytest.mark.parametrize("method", ["monolithic", "branch-and-cut"])
+def test_the_listener_hears_the_whole_trace(data, method, start):
     heard = []
-    result = learn(data, listener=heard.append)
+    result = learn(data, method=method, start=start, listener=heard.append)
     assert tuple(heard) == result.trace
+    # The search for a start leads the trace, and its end is not the end.
+    assert heard[0].source == (start or "naive-bayes")
+    assert [point.source for point in heard].count("end") == 1
     assert heard[-1].source == "end"
 
 
