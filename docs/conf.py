@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
@@ -11,13 +14,21 @@ import milpbn
 from milpbn.datasets import CatalogEntry, load_catalog
 from milpbn.search import LEARNERS, make_learner
 
+sys.path.insert(0, str(Path(__file__).parent))  # for gallery_scraper
+
 project = "milpbn"
 author = "The milpbn developers"
 project_copyright = author
 version = release = milpbn.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click"]
-exclude_patterns = ["_build"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_click",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "examples"]  # the gallery is made from the examples
 smartquotes = False  # two hyphens begin an option
 
 myst_enable_extensions = ["dollarmath", "deflist", "substitution"]
@@ -28,6 +39,19 @@ autodoc_typehints_format = "short"
 maximum_signature_line_length = 120
 napoleon_google_docstring = False
 napoleon_custom_sections = [("Attributes", "params_style")]
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "image_scrapers": ("matplotlib", "gallery_scraper.png_scraper"),
+    "within_subsection_order": "FileNameSortKey",
+    "capture_repr": (),  # show what is printed, not the value of the last line
+    "reference_url": {"milpbn": None},  # names in the code link to the reference
+    "run_stale_examples": True,  # an example may break when it has not changed
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,
+}
 
 html_theme = "furo"
 html_title = f"milpbn {release}"

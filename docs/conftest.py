@@ -2,6 +2,9 @@
 
 import pytest
 
+# Building the manual runs the examples of the gallery; the other two are built from them.
+collect_ignore = ["examples", "gallery", "_build"]
+
 
 @pytest.fixture(autouse=True)
 def empty_folder(tmp_path, monkeypatch):

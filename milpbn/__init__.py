@@ -1,8 +1,8 @@
-"""milpbn learns Bayesian network classifiers exactly and says how good the answer is.
+"""milpbn learns Bayesian network classifiers exactly, with a bound on the optimal score.
 
-:class:`BNClassifier` is the scikit-learn estimator, :func:`learn_structure` the learner on
-encoded data, :func:`evaluate` the comparison of methods, :class:`GBNCClassifier` the classifier
-for several class variables; :func:`load_dataset` and :func:`read_table` bring the data.
+:class:`BNClassifier` is the scikit-learn estimator, :func:`learn_structure` learns from encoded
+data, :func:`evaluate` compares methods, and :class:`GBNCClassifier` is the classifier for several
+class variables; :func:`load_dataset` and :func:`read_table` load data.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import importlib
 import time
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # The time limit of a command counts from here, close to the start of the process.
 PROCESS_START = time.perf_counter()

@@ -31,6 +31,18 @@ def now(monkeypatch):
     return at
 
 
+@pytest.fixture(scope="session")
+def compiled():
+    """Numba's work is done: half a minute on a fresh checkout, which a limit would count."""
+    from milpbn import Encoder, learn_parameters, learn_structure, load_dataset
+
+    table = load_dataset("iris")
+    data = Encoder.fit(table).encode(table)
+    for method in ("branch-and-cut", "hc"):
+        structure = learn_structure(data, method=method).structure
+    learn_parameters(data, structure, parameters="cl:penalty=1")
+
+
 @pytest.fixture
 def ticking(monkeypatch):
     """Time that passes by one millisecond whenever it is read, on any machine."""

@@ -14,6 +14,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from milpbn import BNClassifier, Constraints, Structure, load_dataset
 from milpbn.errors import OptionError
 
+# The classifier has a limit of a minute by default.
+pytestmark = pytest.mark.usefixtures("compiled")
+
 
 @parametrize_with_checks(
     [BNClassifier(max_parents=1), BNClassifier(max_parents=1, parameters="cl")]

@@ -1,4 +1,4 @@
-"""The command line. Modules import heavy rooms only when a command runs."""
+"""The command line. Heavy packages are imported only when a command runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["cli", "main"]
 
 
 def main() -> NoReturn:
-    """Run the command line and leave with its exit code."""
+    """Run the command line and exit with its exit code."""
     interrupts = Interrupts()
     interrupts.install()
     try:

@@ -1,4 +1,4 @@
-"""All commands together, and what errors, Ctrl-C and a closed pipe become."""
+"""The command group, and how errors, Ctrl-C and a closed pipe end a command."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ class _Commands(click.Group):
 )
 @click.version_option(__version__, message="milpbn %(version)s")
 def cli() -> None:
-    """Learn Bayesian network classifiers exactly, and see how good the answer is.
+    """Learn Bayesian network classifiers exactly, with a bound on the optimal score.
 
     \b
     Exit codes:
-      0    success; of `solve`: optimal, or within the gap that was asked for
-      1    an error; the message on stderr says what to do
-      2    a wrong option
-      3    stopped (time limit, Ctrl-C) with something to show: an open gap, finished folds
+      0    success; for `solve`: optimal, or within the requested gap
+      1    error; the message on stderr says what to do
+      2    invalid option
+      3    stopped early (time limit, Ctrl-C) with a partial result: an open gap, some folds
       4    `milpbn verify` found a disagreement
-      130  interrupted before there was a structure
+      130  interrupted before there was a result
     """
 
 
@@ -79,7 +79,7 @@ for command in (
 
 
 def run(interrupts: Interrupts) -> NoReturn:
-    """Run the command of this process; errors become one message and an exit code."""
+    """Run the command line; turn errors into a message and an exit code."""
     try:
         code: Any = cli.main(prog_name="milpbn", obj=interrupts, standalone_mode=False)
     except click.ClickException as error:
@@ -89,19 +89,19 @@ def run(interrupts: Interrupts) -> NoReturn:
         click.echo("Interrupted before there was a result.", err=True)
         code = EXIT_INTERRUPTED
     except OSError as error:
-        # Files are checked where they are opened; what is left is stdout.
+        # Other files are checked where they are opened, so this error is about stdout.
         click.echo(f"Error: cannot write the output: {error.strerror or error}", err=True)
         code = EXIT_ERROR
     except SystemExit as end:
-        # The reader of our output went away (`milpbn ... | head`): click has nothing more to say.
+        # The reader closed the pipe (`milpbn ... | head`): there is nothing left to report.
         code = end.code
     interrupts.close()
     _exit(code if isinstance(code, int) else 0)
 
 
 def _exit(code: int) -> NoReturn:
-    # Taking the interpreter apart takes half a second and more with these libraries, and a
-    # solver thread that did not return could crash it. All files are closed by now; only the
+    # Shutting down the interpreter takes half a second or more with these libraries, and a
+    # solver thread that is still running could crash it. All files are closed by now; only the
     # semaphores of worker processes would outlive this process.
     workers: Any = sys.modules.get("multiprocessing.util")
     if workers is not None:

@@ -1,4 +1,4 @@
-"""Options that say which data to learn from, loading the data, and showing notes on them."""
+"""Options that select the data, loading the data, and printing notes about them."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ DATA_OPTIONS = (
     "missing",
     "rows",
 )
-"""The names of the data options, as `load_table` takes them."""
+"""The names of the data options, which are the arguments of `load_table`."""
 
 
 def _table_options(targets: Decorator, missing: str) -> tuple[Decorator, ...]:
-    """Which table to read; `targets` names what to predict, `missing` is a help text."""
+    """Options that select a table, with the option for its targets and the help of --missing."""
     return (
-        click.option("--dataset", help="A bundled data set; see `milpbn datasets list`."),
+        click.option("--dataset", help="Name of a bundled data set; see `milpbn datasets list`."),
         click.option("--data", "file", metavar="FILE", help="Your own CSV, Parquet or ARFF file."),
         targets,
         click.option(
             "--categorical",
             type=Names(),
             default=(),
-            help="Columns of FILE that are categories: a,b,c.",
+            help="Columns of FILE to read as categories: a,b,c.",
         ),
         click.option(
-            "--numeric", type=Names(), default=(), help="Columns of FILE that are numbers: a,b,c."
+            "--numeric", type=Names(), default=(), help="Columns of FILE to read as numbers: a,b,c."
         ),
         click.option(
             "--drop", type=Names(), default=(), help="Columns of FILE to leave out: a,b,c."
@@ -52,19 +52,19 @@ def _table_options(targets: Decorator, missing: str) -> tuple[Decorator, ...]:
 
 _TABLE = _table_options(
     click.option("--target", help="The class column of FILE."),
-    "Leave out incomplete rows, or treat missing as a state of its own.  "
-    "[default: the catalog's policy, or drop]",
+    "Drop incomplete rows, or treat a missing value as a separate state.  "
+    "[default: the data set's policy, or drop]",
 )
 _ROWS = click.option(
     "--rows",
     type=click.Choice(["train", "all"]),
     default="train",
     show_default=True,
-    help="Learn from the training rows, or from all (without test accuracy).",
+    help="Learn from the training rows, or from all rows (then without test accuracy).",
 )
 
 data_options = option_group((*_TABLE, _ROWS))
-"""Which rows to learn from."""
+"""Options that select the rows to learn from."""
 
 table_options = option_group(_TABLE)
 """The data options without the choice of rows."""
@@ -74,15 +74,15 @@ several_targets_options = option_group(
         click.option(
             "--targets", type=Names(), default=(), help="The class columns of FILE: a,b,c."
         ),
-        "Leave out incomplete rows, or keep them: a missing category is a state of its own, a "
-        "missing number becomes the mean.  [default: drop]",
+        "Drop incomplete rows, or keep them: a missing category is a separate state, a missing "
+        "number becomes the mean.  [default: drop]",
     )
 )
 """The data options of commands for several class variables."""
 
 
 def check_data_options(options: Mapping[str, Any]) -> None:
-    """Refuse options that contradict each other, before anything is read."""
+    """Reject options that contradict each other, before anything is read."""
     several = "targets" in options
     target, example = ("targets", "a,b,c") if several else ("target", "COLUMN")
     if options["dataset"] and options["file"]:
@@ -93,7 +93,7 @@ def check_data_options(options: Mapping[str, Any]) -> None:
             f"or --data FILE --{target} {example}"
         )
     if options["file"] and not options[target]:
-        raise click.UsageError(f"--data needs --{target} {example}: what to predict")
+        raise click.UsageError(f"--data needs --{target} {example} to know what to predict")
     for name in (target, "categorical", "numeric", "drop", *(("missing",) if several else ())):
         if options["dataset"] and options[name]:
             raise click.UsageError(f"--{name} goes with --data FILE, not with --dataset")
@@ -110,7 +110,7 @@ def load_table(
     missing: str | None,
     rows: str,
 ) -> Table:
-    """The table that the data options describe; see `check_data_options`."""
+    """Load the table that the data options describe; see `check_data_options`."""
     import numpy as np
 
     from milpbn.datasets import load_dataset, read_table
@@ -140,6 +140,6 @@ def _to_stderr(line: str) -> None:
 
 
 def show_notes(notes: Iterable[str], show: Callable[[str], None] = _to_stderr) -> None:
-    """Print notes on the data, with options as they are typed."""
+    """Print notes about the data, with options spelled as on the command line."""
     for note in notes:
         show(f"note: {on_command_line(note)}")

@@ -1,4 +1,4 @@
-"""``milpbn datasets``: what is bundled, where it came from, and how to get it out."""
+"""``milpbn datasets``: list, describe and export the bundled data sets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _protocol(found: CatalogEntry) -> str:
 
 @datasets.command("list")
 def list_command() -> None:
-    """One line per data set."""
+    """List the bundled data sets, one per line."""
     from milpbn.datasets import load_catalog
 
     click.echo(f"{'name':<18}{'rows':>7}{'features':>10}{'classes':>9}  protocol")
@@ -39,7 +39,7 @@ def list_command() -> None:
 @datasets.command()
 @click.argument("name")
 def show(name: str) -> None:
-    """Everything the catalog knows about one data set."""
+    """Show the catalog entry of a data set."""
     from milpbn.datasets import entry
 
     found = entry(name)
@@ -69,10 +69,10 @@ def show(name: str) -> None:
 @datasets.command()
 @click.argument("name")
 @click.option(
-    "--out", type=OutputFile(), metavar="FILE.csv", help="Write there instead of to stdout."
+    "--out", type=OutputFile(), metavar="FILE.csv", help="Write to this file instead of stdout."
 )
 def export(name: str, out: str | None) -> None:
-    """Write a data set as CSV: header, raw values, missing values empty."""
+    """Write a data set as CSV, with a header; missing values are empty."""
     from milpbn.datasets import load_frame
     from milpbn.files import write_whole
 

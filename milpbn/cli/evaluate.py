@@ -1,4 +1,4 @@
-"""``milpbn evaluate``: methods compared on the protocol of a data set."""
+"""``milpbn evaluate``: compare methods by the protocol of a data set."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     default="branch-and-cut",
     show_default=True,
     metavar="NAME[:SCORE],...",
-    help="Engines and the heuristics of `milpbn learn`, each with a score of its own if one is "
-    "given: nb,hc:cr.",
+    help="Engines, and heuristics of `milpbn learn`; a score after a colon replaces --score: "
+    "nb,hc:cr.",
 )
 @click.option(
     "--parameters",
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     show_default=True,
     metavar="NAME,...",
     help_from=lambda: (
-        f"How the parameters are learned: {parameter_learners()}; a setting as in cl:penalty=0.1."
+        f"Parameter learners: {parameter_learners()}; settings follow a colon: cl:penalty=0.1."
     ),
 )
 @score_options
@@ -58,20 +58,23 @@ if TYPE_CHECKING:
     "--select",
     type=Candidates(),
     multiple=True,
-    help="Choose by validation on the training rows: p=0.6,0.9, max-parents=1,2.",
+    help="Values to choose from by validation on the training rows: p=0.6,0.9 or "
+    "max-parents=1,2; may be repeated.",
 )
 @click.option(
     "--folds",
     type=click.IntRange(min=2),
-    help="Cross-validate with so many folds.  [default: the set's own protocol, or 5]",
+    help="Number of cross-validation folds.  [default: the data set's own protocol, or 5]",
 )
-@click.option("--gap", type=Gap(), default=0.0, help="Engines stop at this gap.  [default: 0]")
+@click.option(
+    "--gap", type=Gap(), default=0.0, help="Stop engines at this gap: 1% or 0.01.  [default: 0]"
+)
 @click.option(
     "--time-limit",
     type=Duration(),
     default="60s",
     show_default=True,
-    help="For each single fit: 90, 90s, 5m, 2h.",
+    help="Time limit for each fit: 90, 90s, 5m, 2h.",
 )
 @seed_option("Random seed for folds and learners.")
 @click.option(
@@ -79,30 +82,30 @@ if TYPE_CHECKING:
     type=Jobs(),
     default=1,
     show_default=True,
-    help="Folds at the same time; -1 for as many as there are cores.",
+    help="Number of folds to run in parallel; -1 for one per core.",
 )
 @click.option(
     "--out",
     type=OutputFile(),
     metavar="RESULTS.jsonl",
-    help="Keep finished folds there; the same command goes on where it stopped.",
+    help="Keep finished folds in this file; the same command continues where it stopped.",
 )
 @click.option(
     "--predictions",
     "predictions_file",
     type=OutputFile(),
     metavar="FILE.csv",
-    help="Write the predictions for all test rows.",
+    help="Save the predictions for all test rows.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
 @click.pass_context
 def evaluate(ctx: click.Context, /, **options: Any) -> None:
-    """Compare methods by accuracy (with 95 % interval), CLL, Brier score and size.
+    """Compare methods by accuracy (with a 95 % interval), CLL, Brier score and size.
 
-    The rows are split as the data set demands: its test rows, or 5-fold cross-validation.
-    Cuts, states, structure, parameters and what --select chooses are learned from the
-    training rows of each fold alone. Ctrl-C keeps the finished folds.
+    The rows are split by the protocol of the data set: its own test rows, or 5-fold
+    cross-validation. Cuts, states, structure, parameters and the choices of --select depend
+    only on the training rows of each fold. Ctrl-C keeps the finished folds.
 
     \b
     Examples:
@@ -132,16 +135,16 @@ def run_evaluation(
     methods: Sequence[str] | Mapping[str, Any],
     **arguments: Any,
 ) -> NoReturn:
-    """Evaluate with a progress bar, deliver the table and leave with the exit code.
+    """Evaluate with a progress bar, print the table and exit with the exit code.
 
-    `arguments` are further ones of :func:`milpbn.evaluate`.
+    `arguments` are passed on to :func:`milpbn.evaluate`.
     """
     from milpbn.bar import Bar
     from milpbn.evaluation import evaluate as run
 
     if not options["quiet"]:
         show_notes(table.notes)
-    folds = Bar(sys.stderr, "folds; Ctrl-C keeps finished ones", quiet=options["quiet"])
+    folds = Bar(sys.stderr, "folds; Ctrl-C keeps the finished ones", quiet=options["quiet"])
     with folds as bar, ending_workers(options["jobs"], kill=True):
 
         def listener(record: FoldRecord, done: int, total: int) -> None:
@@ -155,21 +158,21 @@ def run_evaluation(
             listener=listener,
             **arguments,
         )
-        (ctx.find_object(Interrupts) or Interrupts()).close()  # nothing may spoil the report
+        (ctx.find_object(Interrupts) or Interrupts()).close()  # no signal may stop the report
     _deliver(evaluation, options)
     ctx.exit(0 if evaluation.complete else EXIT_STOPPED)
 
 
 def _check(options: dict[str, Any]) -> None:
     check_data_options(options)
-    # p and gamma may be meant for a score that only one of the methods has.
+    # p and gamma may belong to a score that only some of the methods use.
     check_score(options, ("ess",))
     names = [name for name, _ in options["select"]]
     for name in ("p", "gamma"):
         if options[name] is not None and {"p", "gamma"} & set(names):
-            raise click.UsageError(f"--{name} is fixed and selected at the same time")
+            raise click.UsageError(f"--{name} does not go with --select p=... or gamma=...")
     if len(set(names)) < len(names):
-        raise click.UsageError("--select names a hyper-parameter twice")
+        raise click.UsageError("--select is given twice for the same hyper-parameter")
     refuse_overwriting(
         {"--out": options["out"], "--predictions": options["predictions_file"]},
         {"the data": options["file"], "the constraints": options["constraints_file"]},
@@ -182,7 +185,7 @@ def _table(options: dict[str, Any]) -> Table:
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
-    """The settings of the classifiers, by the names of BNClassifier's parameters."""
+    """The settings of the classifiers, keyed by the parameters of BNClassifier."""
     from milpbn.scores import make_score
 
     constraints = given_constraints(options)
@@ -221,7 +224,7 @@ def _deliver(evaluation: Evaluation, options: dict[str, Any]) -> None:
 
 
 def _as_dict(record: FoldRecord) -> dict[str, Any]:
-    """One fold of a method, without what the predictions of single rows say."""
+    """One fold of a method as plain data, without the predictions of single rows."""
     names = ("method", "parameters", "fold", "selected", "status", "gap", "seconds")
     measures = {"accuracy": record.measures.accuracy, "hamming": record.measures.hamming}
     return {**{name: getattr(record, name) for name in names}, **measures}

@@ -1,4 +1,4 @@
-"""``milpbn export``: a model for other tools."""
+"""``milpbn export``: write a model for other tools."""
 
 from __future__ import annotations
 
@@ -29,17 +29,20 @@ _ENDINGS = {
     "--format",
     "kind",
     type=Registered(_FORMATS),
-    help="What to write.  [default: by the ending of --out]",
+    help="Output format.  [default: by the extension of --out]",
 )
-@click.option("--out", type=OutputFile(), metavar="FILE", help="Write there instead of to stdout.")
+@click.option(
+    "--out", type=OutputFile(), metavar="FILE", help="Write to this file instead of stdout."
+)
 @trust_option
 def export(model_file: str, kind: str | None, out: str | None, trust: tuple[str, ...]) -> None:
-    """Write the network of a model in a format of other tools.
+    """Write the network of a model in a format that other tools read.
 
-    bif, xmlbif, net and the two kinds of json hold states and probabilities; dot and
-    modelstring (bnlearn) hold only the graph, and are the formats for several class variables.
-    Names are preserved exactly in xmlbif and json. If a format cannot write a character, it
-    becomes _xHHHH_, and milpbn reads it back.
+    bif, xmlbif, net and the two kinds of json contain states and probabilities; dot and
+    modelstring (bnlearn) contain only the graph. A model with several class variables can
+    only be written as dot or modelstring. Names are preserved exactly in xmlbif and json. In
+    the other formats, a character that is not allowed becomes _xHHHH_; milpbn restores it
+    when it reads the file.
 
     \b
     Examples:
@@ -50,7 +53,7 @@ def export(model_file: str, kind: str | None, out: str | None, trust: tuple[str,
     if kind is None:
         kind = _ENDINGS.get(Path(out).suffix.lower()) if out else None
     if kind is None:
-        raise click.UsageError(f"say --format, one of {', '.join(_FORMATS())}")
+        raise click.UsageError(f"give --format, one of {', '.join(_FORMATS())}")
     from milpbn.files import write_whole
     from milpbn.interchange import export_network, export_structure
     from milpbn.learning.model import Model
@@ -61,7 +64,7 @@ def export(model_file: str, kind: str | None, out: str | None, trust: tuple[str,
     if isinstance(model, Model):
         text = export_network(model.network, kind, name)
     else:
-        # Its base models have no tables: only the graph can be written.
+        # Base models have no probability tables, so only the graph can be written.
         text = export_structure(model.classifier.structure_, kind, name)
     if out:
         write_whole(out, text)

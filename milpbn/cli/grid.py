@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from milpbn.result import Listener
 
 PLACE = "{p}"
-"""Stands for the value of p in the names of output files."""
+"""Placeholder for the value of p in the names of output files."""
 
 _HEADER = (
     f"{'p':>7} {'status':<11} {'objective':>15} {'bound':>15} {'gap':>10} {'nodes':>7} "
@@ -24,15 +24,15 @@ _HEADER = (
 
 
 def check_grid(options: dict[str, Any]) -> None:
-    """Refuse options that do not go with several p."""
+    """Reject options that do not go with several values of p."""
     for name, option in (("out", "--out"), ("trace_file", "--trace")):
         if options[name] and PLACE not in str(options[name]):
             raise click.UsageError(
-                f"several p make several files: write {PLACE} into the name that {option} gives, "
-                f"as in {_example(options[name])}"
+                f"several values of p write several files: put {PLACE} into the file name of "
+                f"{option}, as in {_example(options[name])}"
             )
     if options["write_model"]:
-        raise click.UsageError("--write-model takes one p")
+        raise click.UsageError("--write-model needs a single value of p")
 
 
 def _example(file: str) -> str:
@@ -41,7 +41,7 @@ def _example(file: str) -> str:
 
 
 def solve_grid(session: Session) -> list[Model]:
-    """Solve for every p, save and print as results come; Ctrl-C keeps those that are there."""
+    """Solve for every p, save and print each result as it comes; Ctrl-C keeps the finished ones."""
     from milpbn.learning.classifier import fit_model, structure_clock
     from milpbn.learning.grid import run_grid, settings_by_p
 

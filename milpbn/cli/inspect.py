@@ -1,4 +1,4 @@
-"""``milpbn inspect``: what a model file says about itself, and its pictures."""
+"""``milpbn inspect``: show what a model file contains, and draw it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from milpbn.mdc.model_file import GBNCModel
 
 
-@click.command(short_help="Show what a model file holds.")
+@click.command(short_help="Show what a model file contains.")
 @click.argument("model_file", metavar="MODEL.json")
-@picture_options("The network (png, svg, pdf, dot); of a multinet, one file per class.")
+@picture_options("Draw the network (png, svg, pdf, dot); for a multinet, one file per class.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @trust_option
 def inspect(
@@ -25,7 +25,7 @@ def inspect(
 ) -> None:
     """Show the status, the bounds over time and the structure of a model.
 
-    Models for one class variable and for several are recognised.
+    MODEL.json may be a model for one class variable or for several.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Ctrl-C and its relatives: they stop a search once and never spoil its result."""
+"""Handling of Ctrl-C and similar signals: they stop a search without losing its result."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from types import FrameType
 
 EXIT_STOPPED = 3
-"""The exit code of a command that was stopped, or whose time ended, with a result to show."""
+"""The exit code of a command that was stopped, or ran out of time, with a result to show."""
 
 # Signals in quick succession (a key held down, an impatient scheduler) count as one.
 _SECONDS_OF_ONE = 2.0
@@ -17,8 +17,8 @@ class Interrupts:
     """A handler that turns SIGINT, SIGTERM and SIGHUP into KeyboardInterrupt.
 
     A scheduler's SIGTERM and a closed terminal are treated like Ctrl-C: the best
-    structure is kept. Once there is a result, `close` makes the handler deaf, so that
-    a late signal cannot stop it from being written.
+    structure is kept. Once there is a result, `close` makes the handler ignore signals,
+    so that a late one cannot prevent the result from being written.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Interrupts:
         self._handled: list[signal.Signals] = []
 
     def install(self) -> None:
-        """Handle the signals of this process, except those it was started to ignore."""
+        """Handle the signals of this process, except those that it ignored from the start."""
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
@@ -36,7 +36,7 @@ class Interrupts:
 
     @property
     def asked(self) -> bool:
-        """Whether a signal has come."""
+        """Whether a signal has arrived."""
         return self._last > float("-inf")
 
     @property
@@ -45,20 +45,20 @@ class Interrupts:
         return self._closed
 
     def reopen(self) -> None:
-        """Listen again, for work after the first result that may be stopped too."""
+        """Handle signals again, for work after the first result that may be stopped too."""
         self._closed = False
         for number in self._handled:
             signal.signal(number, self)
 
     def close(self) -> None:
-        """Ignore what comes from now on."""
+        """Ignore signals from now on."""
         self._closed = True
         for number in self._handled:
-            # The interpreter drops its own handlers when it ends, but leaves ignored signals.
+            # The interpreter removes its own handlers on exit, but keeps ignoring these signals.
             signal.signal(number, signal.SIG_IGN)
 
     def __call__(self, signum: int, frame: FrameType | None) -> None:
-        """Raise KeyboardInterrupt, at most once in a while."""
+        """Raise KeyboardInterrupt, once for signals in quick succession."""
         now = time.monotonic()
         if self._closed or now - self._last < _SECONDS_OF_ONE:
             return

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from milpbn.result import Result, TracePoint
     from milpbn.scores.local import LocalScores
 
-# The file says which families there are and what they score.
+# The file determines the families and their scores.
 _NOT_WITH_SCORES = (
     *DATA_OPTIONS,
     "score",
@@ -36,7 +36,7 @@ _NOT_WITH_SCORES = (
 
 
 def solve_local_scores(ctx: click.Context, options: dict[str, Any]) -> NoReturn:
-    """Solve, report, and leave with the exit code of `milpbn solve`."""
+    """Solve, report, and exit with the exit code of `milpbn solve`."""
     _check(ctx, options)
     from milpbn.cli.interrupts import EXIT_STOPPED
     from milpbn.cli.live import GapTable
@@ -54,7 +54,7 @@ def solve_local_scores(ctx: click.Context, options: dict[str, Any]) -> NoReturn:
 
     def listen(point: TracePoint) -> None:
         if point.source == "end":
-            interrupts.close()  # there is a result: let nothing stop it from being saved
+            interrupts.close()  # from here on no signal may keep the result from being saved
         table(point)
 
     with table:
@@ -77,7 +77,7 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     from milpbn.cli.solve import check_engine
 
     check_engine(ctx, options)
-    why = "does not go with --jkl: the file holds the parent sets and their scores"
+    why = "does not go with --jkl: the file already contains the parent sets and their scores"
     refuse_options(ctx, _NOT_WITH_SCORES, why)
     refuse_overwriting(
         {"--out": options["out"], "--trace": options["trace_file"]},
@@ -97,6 +97,6 @@ def _deliver(result: Result, scores: LocalScores, options: dict[str, Any]) -> No
         click.echo(json.dumps({"result": result.to_dict()}, indent=1, allow_nan=False))
     else:
         space = scores.given.space
-        click.echo(f"{'families':<12}{len(space)} of {space.n_variables} variables")
+        click.echo(f"{'families':<12}{len(space)} for {space.n_variables} variables")
         click.echo(f"{result}\n\n{result.structure}")
     report_files(options, ("out", "trace_file"))

@@ -1,4 +1,4 @@
-"""``milpbn learn``: the heuristics, alone or raced against each other."""
+"""``milpbn learn``: run one heuristic, or compare all of them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SEARCH = (
 @click.command(
     cls=RegistryCommand,
     places={"{heuristics}": learner_lines, "{multinets}": multinet_lines},
-    short_help="Learn a structure by a heuristic.",
+    short_help="Learn a structure with a heuristic.",
 )
 @data_options
 @click.option(
@@ -42,30 +42,31 @@ _SEARCH = (
     default="local-search",
     show_default=True,
     metavar="NAME|all",
-    help="A heuristic, or all of them one after the other.",
+    help="The heuristic to run, or all of them in turn.",
 )
 @score_options
 @click.option(
     "--folds",
     type=click.IntRange(min=2),
-    help="Score rows by cross-validation inside the training rows.",
+    help="Compute the score by cross-validation on the training rows, with this many folds.",
 )
 @space_options
-@click.option("--start", metavar="FILE", help="A model, network or structure file to start from.")
+@click.option("--start", metavar="FILE", help="Model, network or structure file to start from.")
 @click.option(
     "--structure",
     "structure_file",
     metavar="FILE",
-    help="Do not search: fit parameters to the structure of a model, network or structure file.",
+    help="Do not search: learn only the parameters, for the structure in this model, network or "
+    "structure file.",
 )
 @run_options
 @click.pass_context
 def learn(ctx: click.Context, /, **options: Any) -> None:
-    """Learn a structure by a heuristic: quick, without a bound.
+    """Learn a structure with a heuristic: fast, but without a bound.
 
-    Every score can be searched with, also those that `solve` cannot solve. With --method all
-    the time limit is shared out evenly, a table compares the heuristics, and the best
-    structure is reported.
+    Heuristics work with every score, including those that `solve` cannot maximise exactly.
+    With --method all, the time limit is divided evenly, a table compares the heuristics, and
+    the best structure is reported.
 
     \b
     Heuristics:
@@ -103,7 +104,7 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
 
 
 def _given(settings: Settings, structure: Structure, file: str) -> Settings:
-    """Not a search; the space that the model file states is one that holds the structure."""
+    """Settings that fit a given structure; their search space is large enough to contain it."""
     from dataclasses import replace
 
     space = replace(settings.space, max_parents=max(1, *(len(s) for s in structure.parents)))
@@ -113,7 +114,7 @@ def _given(settings: Settings, structure: Structure, file: str) -> Settings:
 def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     Session.check(options)
     if options["structure_file"]:
-        refuse_options(ctx, _SEARCH, "is about a search; --structure leaves nothing to search for")
+        refuse_options(ctx, _SEARCH, "does not go with --structure, which replaces the search")
     from milpbn.errors import OptionError
     from milpbn.learning.methods import ENGINES, check_method
     from milpbn.scores import make_score
@@ -128,7 +129,7 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
 
 
 def _race(session: Session) -> tuple[Model, str]:
-    """Run every heuristic; the classifier with the best score, and a table of them all."""
+    """Run every heuristic; return the classifier with the best score and a table of them all."""
     from dataclasses import replace
 
     from milpbn.clock import Clock
@@ -155,7 +156,7 @@ def _race(session: Session) -> tuple[Model, str]:
         try:
             model = session.learn(replace(settings, method=method), clock, Shared(objective))
         except KeyboardInterrupt:
-            # Between two methods: the results of those before still count.
+            # Interrupted between two methods: the earlier results still count.
             if best is None:
                 raise
             break

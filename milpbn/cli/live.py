@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 HEADER = f"{'time':>8} {'nodes':>8} {'best solution':>15} {'best bound':>15} {'gap':>10}  by"
 
-# Bound-only lines come at most this often; better solutions always get a line.
+# Seconds between lines that show only a new bound; better solutions always get a line.
 _SECONDS_BETWEEN_LINES = 1.0
 _REFRESHES_PER_SECOND = 8
 
@@ -38,7 +38,7 @@ def _format_gap(gap: float | None) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """A duration for people.
+    """Format a duration with units that suit its length.
 
     Examples
     --------
@@ -61,9 +61,9 @@ class GapTable:
     clock
         The clock of the run; the progress line shows its time and phase.
     interrupts
-        Whether the user has asked to stop.
+        The signal handler; it knows whether the user asked to stop.
     phases
-        The phases of the run in their order, named as the clock books them.
+        The phases of the run in order, with the names that the clock records.
     quiet
         Print nothing at all.
     """
@@ -91,13 +91,13 @@ class GapTable:
 
             console = Console(stderr=True)
             if console.is_interactive:
-                # The line is made anew at every refresh, so time goes on without any event.
+                # The line is rebuilt at every refresh, so the time advances without any event.
                 self._live = Live(
                     console=console,
                     get_renderable=self._progress_line,
                     refresh_per_second=_REFRESHES_PER_SECOND,
                     transient=True,
-                    # Results belong on stdout also while the table lives on stderr.
+                    # Results go to stdout even while the table is on stderr.
                     redirect_stdout=False,
                     redirect_stderr=False,
                 )

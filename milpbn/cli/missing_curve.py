@@ -10,11 +10,11 @@ from milpbn.cli.data import DATA_OPTIONS, check_data_options, data_options, load
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import seed_option
 from milpbn.cli.params import (
+    SMOOTHING,
     Counts,
     Duration,
     OutputFile,
     ScoreName,
-    SmoothingText,
     refuse_overwriting,
 )
 from milpbn.cli.registries import RegistryOption, default_classifiers
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from milpbn.evaluation.missing_curve import CurvePoint
 
 
-@click.command("missing-curve", short_help="Accuracy against the number of missing features.")
+@click.command("missing-curve", short_help="Measure accuracy as features go missing.")
 @data_options
 @click.option(
     "--classifier",
@@ -33,53 +33,60 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="STRUCTURE+PARAMETERS",
     help_from=lambda: (
-        f"As in tan-cmi+cl, or svm; may be repeated.  [default: {default_classifiers()}]"
+        f"Such as tan-cmi+cl, or svm; may be repeated.  [default: {default_classifiers()}]"
     ),
 )
 @click.option(
     "--counts",
     type=Counts(),
-    help="Numbers of missing features: 0,5,10.  [default: a dozen, from none to all but one]",
+    help="Numbers of missing features: 0,5,10.  [default: about a dozen, from 0 to all but one]",
 )
 @click.option(
     "--repeats",
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="Passes over the test rows for every number.",
+    help="Repetitions for each number of missing features.",
 )
 @click.option(
     "--score",
     type=ScoreName(),
     default="cr",
     show_default=True,
-    help="What the searches for structures maximise.",
+    help="Score that structure searches maximise.",
 )
 @click.option(
     "--max-parents",
     type=click.IntRange(min=1),
     default=2,
     show_default=True,
-    help="Parents of a feature, the class included; the class is a root.",
+    help="Maximum number of parents per feature, including the class; the class is a root.",
 )
 @click.option(
-    "--smoothing", type=SmoothingText(), default="laplace", show_default=True, help="As in solve."
+    "--smoothing",
+    type=SMOOTHING,
+    default="laplace",
+    show_default=True,
+    help="Smoothing of the parameters: laplace[:COUNT] or epsilon[:VALUE].",
 )
-@click.option("--time-limit", type=Duration(), help="For learning each classifier: 90s, 5m.")
+@click.option("--time-limit", type=Duration(), help="Time limit for each classifier: 90s, 5m.")
 @seed_option("Random seed for held-out rows, missing features and learners.")
-@click.option("--out", type=OutputFile(), metavar="CURVE.csv", help="Save the points.")
+@click.option("--out", type=OutputFile(), metavar="CURVE.csv", help="Save the points as CSV.")
 @click.option(
-    "--plot", type=OutputFile(".png", ".svg", ".pdf"), metavar="CURVE.png", help="Draw the curves."
+    "--plot",
+    type=OutputFile(".png", ".svg", ".pdf"),
+    metavar="CURVE.png",
+    help="Plot the curves (png, svg, pdf).",
 )
 @click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
 @click.pass_context
 def missing_curve(ctx: click.Context, /, **options: Any) -> None:
-    """Take features away from the test rows and see how accuracy falls.
+    """Remove features from the test rows and measure how accuracy falls.
 
-    Networks sum missing features out; the support vector machine (svm) gets the means of the
-    training rows instead. In every row other features are missing, the same for all
-    classifiers. Data without test rows lose a random third to them. Ctrl-C keeps the numbers
-    of missing features that are done.
+    Networks sum out missing features; the support vector machine (svm) gets the means of the
+    training rows instead. The missing features are drawn at random for each row, and are the
+    same for all classifiers. If the data have no test rows, a random third of the rows is held
+    out. Ctrl-C keeps the finished part of the curve.
 
     \b
     Examples:
@@ -105,7 +112,7 @@ def missing_curve(ctx: click.Context, /, **options: Any) -> None:
 
 
 def _points(options: dict[str, Any], classifiers: tuple[str, ...]) -> tuple[list[CurvePoint], bool]:
-    """The points, and whether Ctrl-C came before the last."""
+    """The points, and whether Ctrl-C stopped the run before the last one."""
     from milpbn.evaluation.missing_curve import MissingCurve, default_counts, hold_out
 
     def tell(line: str) -> None:
@@ -114,7 +121,7 @@ def _points(options: dict[str, Any], classifiers: tuple[str, ...]) -> tuple[list
 
     table = load_table(**{name: options[name] for name in DATA_OPTIONS})
     if not table.has_test:
-        tell("note: no test rows: a random third of the rows is held out")
+        tell("note: the data have no test rows; a random third of the rows is held out")
     table = hold_out(table, options["seed"])
     names = ("smoothing", "max_parents", "time_limit", "seed")
     settings = {"structure_score": options["score"], **{k: options[k] for k in names}}

@@ -1,4 +1,4 @@
-"""What the commands that read a model file share, for one class variable or several."""
+"""Shared by the commands that read a model file, for one class variable or several."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ trust_option = click.option(
     type=Names(),
     default=(),
     metavar="TYPE,...",
-    help="Types of base models, beyond scikit-learn's, that may be built from the file.",
+    help="Types of base models, other than scikit-learn's, that may be loaded from the file.",
 )
 
 
@@ -39,7 +39,7 @@ def describe_gbnc(model: GBNCModel) -> str:
 
 
 def old_spelling(command: click.Command) -> click.Command:
-    """`milpbn mdc NAME`, which now is `milpbn NAME`: it works the same, with a note."""
+    """The old command `milpbn mdc NAME`, now `milpbn NAME`; it works the same, with a note."""
     callback: Callable[..., Any] = command.callback  # type: ignore[assignment]
 
     def noted(*args: Any, **options: Any) -> Any:
@@ -51,6 +51,6 @@ def old_spelling(command: click.Command) -> click.Command:
         name=command.name,
         callback=noted,
         params=command.params,
-        help=f"The old spelling of `milpbn {command.name}`.",
+        help=f"Old name of `milpbn {command.name}`.",
         hidden=True,
     )

@@ -1,4 +1,4 @@
-"""Options that several commands share, in groups."""
+"""Groups of options that several commands share."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.params import (
-    ArcParam,
+    ARC,
+    PARAMETERS,
+    SMOOTHING,
     Duration,
     Number,
     Numbers,
     OutputFile,
-    ParametersText,
     ScoreName,
     Size,
-    SmoothingText,
 )
 from milpbn.cli.registries import (
     RegistryOption,
@@ -48,7 +48,7 @@ def option_group(options: Sequence[Decorator]) -> Decorator:
 
 
 def seed_option(of: str) -> Decorator:
-    """The seed; `of` says what it decides."""
+    """The option --seed; `of` is its help text."""
     seeds = click.IntRange(0, 2**31 - 1)
     return click.option("--seed", type=seeds, default=0, show_default=True, help=of)
 
@@ -60,7 +60,7 @@ def _score_option(known: Callable[[], str]) -> Decorator:
         type=ScoreName(),
         default="sm",
         show_default=True,
-        help_from=lambda: f"{known()}.",
+        help_from=lambda: f"Score to maximise: {known()}.",
     )
 
 
@@ -68,7 +68,7 @@ _P = click.option(
     "--p",
     cls=RegistryOption,
     type=Number(0.5, 1),
-    help_from=lambda: f"Desired class probability of {scores_with('p')}.  [default: 0.9]",
+    help_from=lambda: f"Desired class probability for {scores_with('p')}.  [default: 0.9]",
 )
 _P_GRID = click.option(
     "--p",
@@ -76,31 +76,31 @@ _P_GRID = click.option(
     type=Numbers(0.5, 1),
     metavar="P[,P...]",
     help_from=lambda: (
-        f"Desired class probability of {scores_with('p')}; several are solved one "
-        "after the other, sharing their cuts: 0.6,0.8,0.9.  [default: 0.9]"
+        f"Desired class probability for {scores_with('p')}; several values are solved in "
+        "turn and share their cuts: 0.6,0.8,0.9.  [default: 0.9]"
     ),
 )
-_GAMMA = click.option("--gamma", type=Number(0), help="Desired log-margin instead of --p.")
+_GAMMA = click.option("--gamma", type=Number(0), help="Desired log-margin, instead of --p.")
 
 ess_option = click.option(
     "--ess",
     cls=RegistryOption,
     type=Number(0),
-    help_from=lambda: f"Equivalent sample size of {scores_with('ess')}.  [default: 1]",
+    help_from=lambda: f"Equivalent sample size for {scores_with('ess')}.  [default: 1]",
 )
 
 score_options = option_group((_score_option(all_scores), _P, _GAMMA, ess_option))
-"""What is maximised."""
+"""Options that choose the score."""
 
 grid_score_options = option_group((_score_option(exact_scores), _P_GRID, _GAMMA, ess_option))
-"""What is maximised, for one p or several."""
+"""Options that choose the score, with one value of p or several."""
 
 SCORE_SETTINGS = ("p", "gamma", "ess", "folds")
 """The options that are settings of scores, by the names of the settings."""
 
 
 def check_score(options: Mapping[str, Any], settings: Sequence[str] = SCORE_SETTINGS) -> None:
-    """Refuse settings that contradict each other or that the score does not have."""
+    """Reject settings that contradict each other or that the score does not have."""
     from milpbn.scores import score_class
 
     if options.get("p") is not None and options.get("gamma") is not None:
@@ -112,22 +112,22 @@ def check_score(options: Mapping[str, Any], settings: Sequence[str] = SCORE_SETT
 
 
 _CONSTRAINTS = (
-    click.option("--require", type=ArcParam(), multiple=True, help="An arc that must be there."),
-    click.option("--forbid", type=ArcParam(), multiple=True, help="An arc that must not be there."),
+    click.option("--require", type=ARC, multiple=True, help="Required arc; may be repeated."),
+    click.option("--forbid", type=ARC, multiple=True, help="Forbidden arc; may be repeated."),
     click.option(
         "--constraints",
         "constraints_file",
         metavar="FILE",
-        help="Arcs, tiers and parent limits from a TOML or JSON file.",
+        help="TOML or JSON file with required and forbidden arcs, tiers and parent limits.",
     ),
 )
 
 constraint_options = option_group(_CONSTRAINTS)
-"""Arcs and limits that a user knows."""
+"""Options that constrain the structure."""
 
 
 def given_constraints(options: Mapping[str, Any]) -> Constraints:
-    """What the constraint options say together."""
+    """The constraints from all constraint options together."""
     from milpbn.families import Constraints
 
     file = options["constraints_file"]
@@ -135,7 +135,7 @@ def given_constraints(options: Mapping[str, Any]) -> Constraints:
     return given.merged(options["require"], options["forbid"])
 
 
-# Options of commands whose names settings share.
+# Options that have the name of a setting.
 _SETTINGS = (
     *SCORE_SETTINGS,
     "smoothing",
@@ -157,7 +157,7 @@ _SETTINGS = (
 def given_settings(
     options: Mapping[str, Any], *, start: Structure | str | None = None, **more: Any
 ) -> Settings:
-    """What the options of a learning command say together; what is not given has its default."""
+    """The settings from the options of a learning command; other settings have their defaults."""
     from milpbn.learning.settings import make_settings
 
     names = {k: options[k] for k in _SETTINGS if options.get(k) is not None}
@@ -176,7 +176,7 @@ def given_settings(
 
 
 def given_solve_options(options: Mapping[str, Any]) -> SolveOptions:
-    """What the options of the engines say together."""
+    """The engine options."""
     from milpbn.anytime import SolveOptions
 
     names = ("gap", "threads", "seed", "emit", "memory_limit", "host")
@@ -190,7 +190,7 @@ structure_options = option_group(
             type=click.IntRange(min=1),
             default=2,
             show_default=True,
-            help="Parents of a variable, the class included.",
+            help="Maximum number of parents per variable, including the class.",
         ),
         click.option(
             "--class-parents/--class-root",
@@ -203,36 +203,37 @@ structure_options = option_group(
             cls=RegistryOption,
             is_flag=True,
             help_from=lambda: (
-                "Features have no parents, or the class among them: a choice for generative "
-                f"scores ({generative_scores()}), always so for the others."
+                "Require the class as a parent of every feature that has parents. Optional for "
+                f"generative scores ({generative_scores()}); the others always do."
             ),
         ),
         *_CONSTRAINTS,
     )
 )
-"""Which structures are considered."""
+"""Options that define the search space."""
 
 smoothing_option = click.option(
     "--smoothing",
-    type=SmoothingText(),
+    type=SMOOTHING,
     default="laplace",
     show_default=True,
-    help="laplace[:COUNT] or epsilon[:VALUE].",
+    help="Smoothing of the parameters: laplace[:COUNT] or epsilon[:VALUE].",
 )
 
 _parameters = click.option(
     "--parameters",
     cls=RegistryOption,
-    type=ParametersText(),
+    type=PARAMETERS,
     default="ml",
     show_default=True,
     help_from=lambda: (
-        f"Of the final classifier: {parameter_learners()}; settings as in cl:penalty=0.1."
+        f"Parameter learner of the final classifier: {parameter_learners()}; settings follow a "
+        "colon: cl:penalty=0.1."
     ),
 )
 
 space_options = option_group((structure_options, smoothing_option, _parameters))
-"""Which structures are considered, and how their parameters are estimated."""
+"""Options that define the search space, and how parameters are learned."""
 
 output_options = option_group(
     (
@@ -248,27 +249,29 @@ output_options = option_group(
         click.option("--quiet", is_flag=True, help="No progress and no notes on stderr."),
     )
 )
-"""What becomes of a result."""
+"""Options for the output."""
 
 run_options = option_group(
     (
-        click.option("--time-limit", type=Duration(), help="For everything: 90, 90s, 5m, 2h."),
-        seed_option("Of the solver and the heuristics."),
+        click.option(
+            "--time-limit", type=Duration(), help="Time limit for the run: 90, 90s, 5m, 2h."
+        ),
+        seed_option("Random seed for the solver and the heuristics."),
         click.option(
             "--memory-limit",
             type=Size(),
             default="4GiB",
             show_default=True,
-            help="Refuse what is estimated to need more: 500MB, 4GB.",
+            help="Reject problems that are estimated to need more memory: 500MB, 4GB.",
         ),
         output_options,
     )
 )
-"""Budgets and outputs of a run."""
+"""Limits and outputs of a run."""
 
 
 def picture_options(network: str) -> Decorator:
-    """The pictures of a model; `network` says what is drawn."""
+    """Options that draw a model; `network` is the help text of --draw."""
     formats = (".png", ".svg", ".pdf")
     return option_group(
         (
@@ -276,7 +279,7 @@ def picture_options(network: str) -> Decorator:
                 "--plot",
                 type=OutputFile(*formats),
                 metavar="OUT.png",
-                help="Objective and bound over time (png, svg, pdf).",
+                help="Plot objective and bound over time (png, svg, pdf).",
             ),
             click.option(
                 "--draw",

@@ -1,7 +1,8 @@
-"""Option values in people's units: durations, gaps, sizes, name lists, arcs, files."""
+"""Types of option values: durations, gaps, sizes, lists of names, arcs, files."""
 
 from __future__ import annotations
 
+import importlib
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -59,7 +60,7 @@ class Gap(_ParamType):
             self.fail(f"{value!r} is not a gap; write 1% or 0.01", param, ctx)
         if gap >= 1 and number == text:
             self.fail(
-                f"{value!r} as a fraction is {100 * gap:g} %; write {number}% if you mean "
+                f"{value!r} is a fraction and means {100 * gap:g} %; write {number}% if you mean "
                 f"{number} %, or {100 * gap:g}%",
                 param,
                 ctx,
@@ -97,7 +98,7 @@ class Size(_ParamType):
 
 
 class Number(click.FloatRange):
-    """A number strictly between two ends; unlike click's range, it refuses NaN and inf.
+    """A number strictly between two limits; unlike click's range, it rejects NaN and inf.
 
     Examples
     --------
@@ -117,7 +118,7 @@ class Number(click.FloatRange):
 
 
 class Numbers(Number):
-    """One number, or a tuple of several with commas between them.
+    """One number, or a tuple of several separated by commas.
 
     Examples
     --------
@@ -133,12 +134,12 @@ class Numbers(Number):
             return value
         numbers = tuple(super(Numbers, self).convert(v, param, ctx) for v in str(value).split(","))
         if len(set(numbers)) < len(numbers):
-            self.fail(f"{value!r} names a number twice", param, ctx)
+            self.fail(f"{value!r} contains a number twice", param, ctx)
         return numbers if len(numbers) > 1 else numbers[0]
 
 
 class Jobs(_ParamType):
-    """Processes at the same time, as joblib counts: -1 for all cores, -2 for all but one.
+    """Number of parallel processes as in joblib: -1 for all cores, -2 for all but one.
 
     Examples
     --------
@@ -155,7 +156,11 @@ class Jobs(_ParamType):
         except ValueError:
             jobs = 0
         if jobs == 0:
-            self.fail(f"{value!r} is not a valid number of processes; -1 is all cores", param, ctx)
+            self.fail(
+                f"{value!r} is not a valid number of processes; write 2, or -1 for all cores",
+                param,
+                ctx,
+            )
         return jobs
 
 
@@ -195,59 +200,71 @@ class Candidates(_ParamType):
                 numbers.append(math.nan)
         if not equals or not all(map(math.isfinite, numbers)):
             self.fail(
-                f"{value!r} does not name candidates; write p=0.6,0.9 or max-parents=1,2",
+                f"{value!r} is not a list of candidates; write p=0.6,0.9 or max-parents=1,2",
                 param,
                 ctx,
             )
         return name.strip().replace("-", "_"), tuple(numbers)
 
 
-class ArcParam(_ParamType):
-    """An arc ``A->B``."""
+class Parsed(_ParamType):
+    """A text that a function of milpbn reads; what is wrong with it becomes a usage error.
 
-    name = "A->B"
+    Parameters
+    ----------
+    name
+        The type in help texts.
+    module, function
+        The function, imported when a value is read.
+    """
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, str]:
+    def __init__(self, name: str, module: str, function: str) -> None:
+        self.name = name
+        self._home = module, function
+
+    def parse(self, text: str) -> Any:
+        """Read a value."""
+        module, function = self._home
+        return getattr(importlib.import_module(module), function)(text)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """See :class:`click.ParamType`."""
-        from milpbn.errors import ConstraintError
-        from milpbn.families.constraints import parse_arc
+        from milpbn.errors import MilpbnError
 
         try:
-            return parse_arc(str(value))
-        except ConstraintError as error:
+            return self.parse(str(value))
+        except MilpbnError as error:
             self.fail(error.on_command_line(), param, ctx)
 
 
-class ScoreName(_ParamType):
-    """The name of a score, in any case."""
+class ParsedText(Parsed):
+    """A text that is kept as a text, in its full form."""
 
-    name = "score"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> str:
-        """See :class:`click.ParamType`."""
-        from milpbn.errors import OptionError
-        from milpbn.scores import make_score
-
-        try:
-            return make_score(str(value).lower()).name
-        except OptionError as error:
-            self.fail(error.on_command_line(), param, ctx)
+    def parse(self, text: str) -> str:
+        """Read a value and write it again."""
+        return str(super().parse(text))
 
 
-class SmoothingText(_ParamType):
-    """``laplace[:COUNT]`` or ``epsilon[:VALUE]``."""
+class ScoreName(Parsed):
+    """The name of a score, in upper or lower case; an alias becomes the name."""
 
-    name = "smoothing"
+    def __init__(self) -> None:
+        super().__init__("score", "milpbn.scores", "make_score")
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> str:
-        """See :class:`click.ParamType`."""
-        from milpbn.errors import OptionError
-        from milpbn.families import parse_smoothing
+    def parse(self, text: str) -> str:
+        """The name in the registry."""
+        name: str = super().parse(text.lower()).name
+        return name
 
-        try:
-            return str(parse_smoothing(str(value)))
-        except OptionError as error:
-            self.fail(error.on_command_line(), param, ctx)
+
+ARC = Parsed("A->B", "milpbn.families.constraints", "parse_arc")
+"""An arc ``A->B``."""
+
+SMOOTHING = ParsedText("smoothing", "milpbn.families", "parse_smoothing")
+"""``laplace[:COUNT]`` or ``epsilon[:VALUE]``."""
+
+PARAMETERS = ParsedText("parameters", "milpbn.parameters", "make_parameters")
+"""``ml``, ``cl`` or ``mm``, with settings after a colon."""
 
 
 class Counts(_ParamType):
@@ -271,29 +288,13 @@ class Counts(_ParamType):
         return tuple(sorted({int(part) for part in parts}))
 
 
-class ParametersText(_ParamType):
-    """``ml``, ``cl`` or ``mm``, with settings after a colon."""
-
-    name = "parameters"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> str:
-        """See :class:`click.ParamType`."""
-        from milpbn.errors import OptionError
-        from milpbn.parameters import make_parameters
-
-        try:
-            return str(make_parameters(str(value)))
-        except OptionError as error:
-            self.fail(error.on_command_line(), param, ctx)
-
-
 class OutputFile(_ParamType):
-    """A file to be written later; refused at once where that could not work.
+    """An output file; rejected immediately if it cannot be written.
 
     Parameters
     ----------
     suffixes
-        How its name must end, if that matters.
+        The allowed extensions; any extension if there are none.
     """
 
     name = "file"
@@ -317,7 +318,7 @@ class OutputFile(_ParamType):
 
 
 def refuse_options(ctx: click.Context, names: Sequence[str], why: str) -> None:
-    """Raise where one of these options is on the command line."""
+    """Raise an error if one of these options is on the command line; `why` is the reason."""
     for name in names:
         if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             option = next(p for p in ctx.command.params if p.name == name).opts[0]
@@ -327,10 +328,10 @@ def refuse_options(ctx: click.Context, names: Sequence[str], why: str) -> None:
 def refuse_overwriting(
     outputs: Mapping[str, str | None], inputs: Mapping[str, str | None] | None = None
 ) -> None:
-    """Raise where an output (option and file) would replace an input or another output."""
+    """Raise an error if an output (option and file) would replace an input or another output."""
     taken = {_same(file): what for what, file in (inputs or {}).items() if file}
     for option, file in outputs.items():
-        # Devices (/dev/null, /dev/stdout) may be named many times.
+        # Devices (/dev/null, /dev/stdout) may be given several times.
         if not file or (Path(file).exists() and not Path(file).is_file()):
             continue
         if _same(file) in taken:

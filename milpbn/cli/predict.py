@@ -51,7 +51,7 @@ def predict(
     model = load_model(model_file, trust)
     if isinstance(model, Model):
         if loss:
-            raise click.UsageError("--loss goes with models of several class variables")
+            raise click.UsageError("--loss only goes with models for several class variables")
         _predict_one(model, data_file, out)
     else:
         model.classifier.loss = loss or model.classifier.loss
@@ -124,7 +124,7 @@ def _report_values(
     unseen: Mapping[str, Mapping[str, int]],
     missing_counts: Mapping[str, int],
 ) -> None:
-    """Notes on the reading, on values that the model does not know, and on missing ones."""
+    """Print notes about the file, about unseen values and about missing values."""
     show_notes(frame.attrs.get("notes", ()))
     for column, values in unseen.items():
         _note_unseen(file, column, "value", values, "treated as missing")
@@ -137,7 +137,7 @@ def _report_values(
 def _compare(
     file: str, frame: pd.DataFrame, predicted: Mapping[str, tuple[tuple[str, ...], pd.Series[str]]]
 ) -> tuple[pd.DataFrame, pd.DataFrame] | None:
-    """True and predicted states of the rows that have every label; None where there are none.
+    """True and predicted states of the rows that have every label; None if there are no such rows.
 
     `predicted` holds, for each class variable, its states and the prediction for every row.
     Labels never seen in training count as errors.

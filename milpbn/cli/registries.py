@@ -1,7 +1,7 @@
 """Choices and help texts that come from the registries of scores, methods and formats.
 
-Registries are heavy to import, so they are read when a help text is shown or a value is
-checked: ``milpbn --help`` does neither.
+Registries are slow to import, so they are read only when a help text is shown or a value is
+checked; ``milpbn --help`` does neither.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ else:
 
 
 class Registered(_Choice):
-    """One of the names of a registry.
+    """A choice among the names of a registry.
 
     Parameters
     ----------
     names
-        Gives the names, in the order of the help text.
+        Returns the names, in the order of the help text.
 
     Examples
     --------
@@ -41,12 +41,12 @@ class Registered(_Choice):
 
     @property
     def choices(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The names, as they are now."""
+        """The current names."""
         return tuple(self._names())
 
 
 class RegistryOption(click.Option):
-    """An option whose help text is a function, called when it is shown."""
+    """An option whose help text is computed when it is shown."""
 
     def __init__(self, *args: Any, help_from: Callable[[], str], **attributes: Any) -> None:
         self._help_from = help_from
@@ -63,12 +63,12 @@ class RegistryOption(click.Option):
 
 
 class RegistryCommand(click.Command):
-    """A command whose docstring has places to fill in when it is shown.
+    """A command whose docstring has placeholders, filled in when it is shown.
 
     Parameters
     ----------
     places
-        For each place, such as ``{methods}``, the function that gives its lines.
+        For each placeholder, such as ``{methods}``, the function that returns its lines.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class RegistryCommand(click.Command):
 
     @property
     def help(self) -> str | None:
-        """The help text, with the places filled in."""
+        """The help text, with the placeholders filled in."""
         text = self._text
         for place, lines in self._places.items():
             text = text.replace(f"  {place}", "\n".join(f"  {line}" for line in lines()))
@@ -91,7 +91,7 @@ class RegistryCommand(click.Command):
 
 
 def registry(module: str, name: str) -> Callable[[], Iterable[str]]:
-    """The names of a registry, which is a mapping or a sequence at the top of its module."""
+    """A function that returns the names of a registry: a mapping or sequence of a module."""
 
     def names() -> Iterable[str]:
         found: Iterable[str] = getattr(importlib.import_module(module), name)
@@ -119,27 +119,27 @@ def _table(titles: Mapping[str, str]) -> list[str]:
 
 
 def parameter_learners() -> str:
-    """The ways to learn parameters, with commas between them."""
+    """The parameter learners, separated by commas."""
     from milpbn.parameters import PARAMETERS
 
     return ", ".join(PARAMETERS)
 
 
 def default_classifiers() -> str:
-    """What `missing-curve` compares, with commas between them."""
+    """The classifiers that `missing-curve` compares, separated by commas."""
     from milpbn.evaluation.missing_curve import DEFAULT_CLASSIFIERS
 
     return ", ".join(DEFAULT_CLASSIFIERS)
 
 
 def exact_scores() -> str:
-    """The scores that can be solved exactly, each with its other names."""
+    """The scores that can be maximised exactly, each with its other names."""
     return _scores(lambda s: s.exact)
 
 
 def all_scores() -> str:
-    """All scores: those that can be solved exactly, then those for searches alone."""
-    return f"{exact_scores()}; for searches also {_scores(lambda s: not s.exact)}"
+    """All scores: those that can be maximised exactly, then those for heuristics only."""
+    return f"{exact_scores()}; with heuristics also {_scores(lambda s: not s.exact)}"
 
 
 def _scores(where: Callable[[type[Score]], bool]) -> str:
@@ -153,14 +153,14 @@ def _scores(where: Callable[[type[Score]], bool]) -> str:
 
 
 def scores_with(setting: str) -> str:
-    """The scores that have a setting, with commas between them."""
+    """The scores that have a setting, separated by commas."""
     from milpbn.scores import score_names
 
     return ", ".join(score_names(lambda s: setting in s.parameter_names()))
 
 
 def generative_scores() -> str:
-    """The generative scores, with commas between them."""
+    """The generative scores, separated by commas."""
     from milpbn.scores import score_names
 
     return ", ".join(score_names(lambda s: s.generative))

@@ -1,4 +1,4 @@
-"""The end of a run in words, JSON and CSV."""
+"""The report at the end of a run, as text, JSON and CSV."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from milpbn.words import count
 
 
 def accuracies(model: Model, data: EncodedData) -> dict[str, float]:
-    """Training accuracy, and test accuracy where rows are held out."""
+    """Training accuracy, and test accuracy if there are test rows."""
     out = {"training": accuracy(model.network, data.train())}
     if len(data.test()):
         out["test"] = accuracy(model.network, data.test())
@@ -24,7 +24,7 @@ def accuracies(model: Model, data: EncodedData) -> dict[str, float]:
 
 
 def text_report(model: Model, data: EncodedData) -> str:
-    """What people read at the end: result, rows, accuracies, the structure."""
+    """The report as text: data, rows, result, parameters, accuracies and structure."""
     n_train, n_test = len(data.train()), len(data.test())
     rows = f"{n_train} training" + (f", {n_test} test" if n_test else "")
     if data.n_dropped_rows:
@@ -43,7 +43,7 @@ def text_report(model: Model, data: EncodedData) -> str:
 
 
 def report_dict(model: Model, data: EncodedData) -> dict[str, Any]:
-    """The same for programs."""
+    """The report as plain data."""
     return {
         "data": model.data,
         "settings": model.settings,
@@ -55,7 +55,7 @@ def report_dict(model: Model, data: EncodedData) -> dict[str, Any]:
 
 
 def json_report(model: Model, data: EncodedData) -> str:
-    """The same as JSON."""
+    """The report as JSON."""
     return json.dumps(report_dict(model, data), indent=1, allow_nan=False)
 
 

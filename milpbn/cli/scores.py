@@ -1,4 +1,4 @@
-"""``milpbn scores``: the local scores of a decomposable score, for other solvers."""
+"""``milpbn scores``: write the local scores of a decomposable score for other solvers."""
 
 from __future__ import annotations
 
@@ -25,18 +25,27 @@ from milpbn.cli.registries import Registered, decomposable_scores
     type=Registered(decomposable_scores),
     default="mdl",
     show_default=True,
-    help="A score that is a sum over families.",
+    help="Decomposable score: a sum over families.",
 )
 @ess_option
 @structure_options
-@click.option("--time-limit", type=Duration(), help="For everything: 90, 90s, 5m, 2h.")
-@click.option("--memory-limit", type=Size(), default="4GiB", show_default=True, help="500MB, 4GB.")
-@click.option("--out", type=OutputFile(), metavar="X.jkl", help="Write there instead of to stdout.")
+@click.option("--time-limit", type=Duration(), help="Time limit for the run: 90, 90s, 5m, 2h.")
+@click.option(
+    "--memory-limit",
+    type=Size(),
+    default="4GiB",
+    show_default=True,
+    help="Reject problems that are estimated to need more memory: 500MB, 4GB.",
+)
+@click.option(
+    "--out", type=OutputFile(), metavar="X.jkl", help="Write to this file instead of stdout."
+)
 def scores(**options: Any) -> None:
     """Write the score of every candidate parent set, in the format of GOBNILP (.jkl).
 
-    Parent sets with a subset that scores as well are left out: no optimal structure needs
-    them. Scores are natural logarithms, larger is better. `milpbn solve --jkl` reads the file.
+    Parent sets with a subset that scores at least as high are left out: no optimal structure
+    needs them. Scores are natural logarithms; higher is better. `milpbn solve --jkl` reads the
+    file.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""What the learning commands share: reading the data, the live table, delivering a result."""
+"""Shared by the learning commands: loading the data, the live table, and the final report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Session:
     ctx, options
         The command and its options.
     settings
-        What the options say about the run.
+        The settings of the run, from the options.
     phases
         The phases between scoring and checking, for the progress line.
     """
@@ -60,7 +60,7 @@ class Session:
 
     @staticmethod
     def check(options: dict[str, Any]) -> None:
-        """Refuse options that contradict each other, before anything is read."""
+        """Reject options that contradict each other, before anything is read."""
         check_data_options(options)
         refuse_overwriting(
             {
@@ -74,11 +74,11 @@ class Session:
 
     @property
     def data(self) -> EncodedData:
-        """The encoded rows, once they are loaded."""
+        """The encoded rows, available after `load`."""
         return self.encoded.data
 
     def load(self) -> None:
-        """Read and encode the data, and print what was decided on the way."""
+        """Read and encode the data, and print notes about them."""
         from milpbn.learning.classifier import encode
 
         rows = load_table(**{name: self.options[name] for name in DATA_OPTIONS})
@@ -87,9 +87,9 @@ class Session:
         show_notes(self.data.notes, self.table.print)
 
     def listener(self, point: TracePoint) -> None:
-        """Show an any-time event; once there is a result, nothing may stop it from being saved.
+        """Show an any-time event; once there is a result, no signal may keep it from being saved.
 
-        A search for parameters may be stopped again: the best so far are kept.
+        A search for parameters can be stopped again: the best parameters so far are kept.
         """
         from milpbn.learning.classifier import PARAMETERS_BEGIN
 
@@ -106,7 +106,7 @@ class Session:
         clock: Clock | None = None,
         shared: Shared | None = None,
     ) -> Model:
-        """Learn a classifier; with settings of its own, only the table of methods is shown."""
+        """Learn a classifier; with separate `settings`, any-time events are not shown."""
         from milpbn.learning.classifier import learn_encoded
 
         model = learn_encoded(
@@ -122,15 +122,17 @@ class Session:
         return model
 
     def note_parameters(self, model: Model) -> None:
-        """Say that the search for parameters was stopped early."""
+        """Print a note if the search for parameters was stopped early."""
         report = model.parameters
         if report.ended in ("time_limit", "interrupted"):
             why = "Ctrl-C" if report.ended == "interrupted" else "the time limit"
-            kept = "the best so far are" if report.iterations else "maximum likelihood is"
-            self.table.print(f"note: the search for parameters was stopped by {why}; {kept} kept")
+            kept = "best so far" if report.iterations else "maximum-likelihood ones"
+            self.table.print(
+                f"note: the search for parameters was stopped by {why}; the {kept} are kept"
+            )
 
     def deliver(self, model: Model) -> None:
-        """Write the files that were asked for and print the report."""
+        """Write the requested files and print the report."""
         from milpbn.cli.report import json_report, text_report, trace_csv
         from milpbn.files import write_whole
 
@@ -145,7 +147,7 @@ class Session:
 
 
 def report_files(options: dict[str, Any], names: Sequence[str]) -> None:
-    """Say on stderr which files were written."""
+    """Print on stderr which files were written."""
     for name in names:
         if options.get(name) and not options["quiet"]:
             click.echo(f"wrote {options[name]}", err=True)

@@ -1,4 +1,4 @@
-"""``milpbn solve``: learn a structure with a bound on how far it is from the best one."""
+"""``milpbn solve``: learn a structure, with a bound on its distance from the optimum."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--jkl",
     metavar="X.jkl",
-    help="Solve for local scores instead of data; see `milpbn scores`.",
+    help="Use the local scores in this file instead of data; see `milpbn scores`.",
 )
 @grid_score_options
 @space_options
@@ -37,29 +37,29 @@ if TYPE_CHECKING:
     type=Registered(registry("milpbn.learning.methods", "ENGINES")),
     default="branch-and-cut",
     show_default=True,
-    help="How the problem is solved.",
+    help="Engine that solves the problem.",
 )
 @click.option(
     "--host",
     type=Registered(registry("milpbn.anytime.options", "HOSTS")),
     default="highs",
     show_default=True,
-    help="Whose tree serves branch-and-cut; scip needs the extra milpbn[scip].",
+    help="Solver that manages the branch-and-cut tree; scip needs the extra milpbn[scip].",
 )
 @click.option(
     "--emit",
     type=Registered(registry("milpbn.anytime.options", "EMITTERS")),
     default="pulp",
     show_default=True,
-    help="How the monolithic model reaches HiGHS.",
+    help="How the monolithic model is passed to HiGHS.",
 )
 @click.option(
     "--warm-start",
     metavar="FILE|NAME|none",
     default="local-search",
     show_default=True,
-    help="Start from a model, network or structure file, from what a heuristic of `milpbn learn` "
-    "finds, or from nothing.",
+    help="Start from a model, network or structure file, from the result of a heuristic of "
+    "`milpbn learn`, or without any.",
 )
 @click.option("--gap", type=Gap(), default=0.0, help="Stop at this gap: 1% or 0.01.  [default: 0]")
 @click.option(
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Workers on the tree, or HiGHS's threads; only 1 is deterministic.",
+    help="Number of threads for the tree, or for HiGHS; only 1 is deterministic.",
 )
 @click.option(
     "--write-model",
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 def solve(ctx: click.Context, /, **options: Any) -> None:
     """Learn a structure exactly; print objective, bound and gap.
 
-    The time limit covers everything, from reading the data on. Ctrl-C ends the run and
+    The time limit covers the whole run, including reading the data. Ctrl-C ends the run and
     keeps the best structure, its bound and the trace.
 
     \b
@@ -117,13 +117,13 @@ def _within(result: Result, gap: float) -> bool:
 
 
 def _check(ctx: click.Context, options: dict[str, Any]) -> None:
-    """Refuse options that contradict each other, before anything is read."""
+    """Reject options that contradict each other, before anything is read."""
     Session.check(options)
     if isinstance(options["p"], tuple):
         check_grid(options)
         if options["warm_start"] != "local-search":
             raise click.UsageError(
-                "--warm-start takes one p; several start from each other's structures"
+                "--warm-start needs a single value of p; several start from each other's structures"
             )
     check_engine(ctx, options)
     from milpbn.scores import score_class
@@ -131,12 +131,12 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     score = score_class(options["score"])
     if not score.exact:
         raise click.UsageError(
-            f"--score {score.name} cannot be solved exactly; `milpbn learn` can search with it"
+            f"--score {score.name} cannot be maximised exactly; `milpbn learn` can search with it"
         )
 
 
 def check_engine(ctx: click.Context, options: dict[str, Any]) -> None:
-    """Refuse options of one engine or host that are given to another."""
+    """Reject options of one engine or host that are given for another."""
     emit_given = ctx.get_parameter_source("emit") is ParameterSource.COMMANDLINE
     if emit_given and options["engine"] != "monolithic":
         raise click.UsageError("--emit goes with --engine monolithic")
@@ -152,7 +152,7 @@ def check_engine(ctx: click.Context, options: dict[str, Any]) -> None:
 
 
 def start_structure(given: str) -> Structure | str | None:
-    """A structure from a file, the name of a heuristic, or None."""
+    """Read --warm-start: a structure from a file, the name of a heuristic, or None."""
     from milpbn.errors import OptionError
     from milpbn.interchange import read_structure
     from milpbn.search import LEARNERS
@@ -177,7 +177,7 @@ def _solve(session: Session) -> Model:
 
 
 def _write_model(session: Session) -> Objective:
-    """Save the mixed-integer program; its objective is what the engine solves next."""
+    """Save the mixed-integer program; return its objective, which the engine solves next."""
     from milpbn.clock import OutOfTime
     from milpbn.errors import MilpbnError
     from milpbn.formulation import build_model, write_model
@@ -193,7 +193,7 @@ def _write_model(session: Session) -> Objective:
         model, _ = build_model(objective, memory_limit=limit, checkpoint=clock.checkpoint)
     except OutOfTime:
         raise MilpbnError(
-            f"the time limit of {clock.limit:g} s ended before {file} could be "
+            f"the time limit of {clock.limit:g} s was reached before {file} could be "
             "written; allow more time or lower --max-parents"
         ) from None
     write_model(model, file)

@@ -1,4 +1,4 @@
-"""``milpbn verify``: check what a model file claims, from the data up."""
+"""``milpbn verify``: check the claims of a model file against its data."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ EXIT_DISAGREES = 4
 _MARKS = {True: "holds", False: "DISAGREES", None: "open"}
 
 
-@click.command(short_help="Check a model file from the data up.")
+@click.command(short_help="Check a model file against its data.")
 @click.argument("model_file", metavar="MODEL.json")
-@click.option("--data", "file", metavar="FILE", help="The data, if they have moved since.")
+@click.option("--data", "file", metavar="FILE", help="The data file, if it has moved since.")
 @click.option(
     "--time-limit",
     type=Duration(),
     default="60s",
     show_default=True,
-    help="For deriving bounds and enumerating: 90s, 5m.",
+    help="Time limit for bounds and enumeration: 90s, 5m.",
 )
 @trust_option
 @click.pass_context
@@ -43,8 +43,9 @@ def verify(
 
     Encoding, parameters, constraints and score are computed again by independent code; the
     root bound is derived from scratch; a new search looks for a structure above the bound;
-    and if the space is small enough, every structure is enumerated. Exit code 4 if anything
-    disagrees. For several class variables the trained base models are taken as they are.
+    and if the space is small enough, every structure is enumerated. The exit code is 4 if
+    anything disagrees. With several class variables, the trained base models are used as they
+    are.
     """
     from milpbn.learning.model import Model
     from milpbn.learning.verification import verify_model
@@ -65,15 +66,15 @@ def verify(
     ctx.exit(0 if verification.agrees else EXIT_DISAGREES)
 
 
-_DISAGREES = "The model does not agree with its data: do not trust what it claims."
+_DISAGREES = "The model does not agree with its data: do not trust its claims."
 
 
 def _verdict_several(verification: Verification) -> str:
     if not verification.agrees:
         return _DISAGREES
     return (
-        "Everything agrees. The bound rests on the run: base models of other families were not "
-        "trained again."
+        "Everything agrees. The bound itself was not checked: base models of other families were "
+        "not trained again."
     )
 
 
@@ -82,31 +83,32 @@ def _verdict(model: Model, verification: Verification) -> str:
     if not verification.agrees:
         return _DISAGREES
     if result.bound is None:
-        return "Everything agrees. A heuristic found the structure: no bound is claimed."
+        return "Everything agrees. A heuristic found the structure, so there is no bound to check."
     what = "The optimum" if result.status == "optimal" else f"The bound {result.bound:.6f}"
     if verification.proofs:
         return (
             f"Everything agrees. {what} was proven again by {' and by '.join(verification.proofs)}."
         )
     return (
-        f"Everything agrees. {what} rests on the tree of the run, which was not repeated; the root "
-        "bound and a new search do not contradict it."
+        f"Everything agrees. {what} depends on the search tree of the run, which was not repeated; "
+        "the root bound and a new search do not contradict it."
     )
 
 
 def _table(model: AnyModel, model_file: str, file: str | None) -> Table:
-    """The table of the model, read again."""
+    """Read the table of the model again."""
     from milpbn.cli.data import load_table
     from milpbn.errors import ModelFileError
 
     told = model.data
     if not ("dataset" in told or "file" in told):
         raise ModelFileError(
-            f"{model_file} does not say where its data came from; nothing to check"
+            f"{model_file} does not say where its data came from, so there is nothing to check"
         )
     if "dataset" in told and file is not None:
         raise click.UsageError(
-            f"{model_file} was learned from the bundled set {told['dataset']}: no --data is needed"
+            f"{model_file} was learned from the bundled data set {told['dataset']}; leave out "
+            "--data"
         )
     if "file" in told and "columns" not in told:
         raise ModelFileError(

@@ -1,4 +1,4 @@
-"""joblib's processes end with the command that started them."""
+"""Worker processes of joblib that end with the command that started them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from contextlib import contextmanager
 def ending_workers(jobs: int, *, kill: bool = False) -> Iterator[None]:
     """End idle worker processes and free their shared memory; with `kill`, busy ones too.
 
-    They would end by themselves after minutes, but not before a command that leaves without
-    taking the interpreter apart, and then they complain.
+    They would end by themselves only after some minutes. The command exits without shutting
+    down the interpreter, so they would outlive it and print warnings.
     """
     try:
         yield

@@ -26,7 +26,7 @@ from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.cuts.clusters import Cluster
 from milpbn.engines.cuts.concave import ConcaveCut
 from milpbn.engines.cuts.oracle import CutOracle
-from milpbn.engines.rows import Edge, Hinge, Rows, Source, joining
+from milpbn.engines.rows import Edge, Hinge, RelaxationRows, Source, joining
 from milpbn.families.candidates import CLASS
 from milpbn.formulation.emit_highs import check_highs, new_highs, pass_arrays, set_options
 
@@ -102,7 +102,7 @@ class Relaxation:
         self.allowed = np.ones(self._n_eta, dtype=bool)
         self.solves = 0
         self.trials = 0
-        self._rows = Rows(self._n_eta, len(self._low))
+        self._rows = RelaxationRows(self._n_eta, len(self._low))
         self._required: frozenset[Edge] = frozenset()
         self._highs = self._new_program()
         self._add_class_rows()
@@ -201,7 +201,7 @@ class Relaxation:
         self._rows.change_rhs(row, rhs)
 
     def purge(self, patience: int) -> None:
-        """Remove rows that were slack in more than `patience` solves in a row."""
+        """Remove rows that were slack in more than `patience` consecutive solves."""
         stale = self._rows.stale(patience, self._required)
         if len(stale):
             index = (stale + self.space.n_variables).astype(np.int32)

@@ -41,7 +41,7 @@ def joining(space: FamilySpace, edge: Edge) -> IntArray:
     return np.flatnonzero(forward | backward)
 
 
-class Rows:
+class RelaxationRows:
     """Rows ``coefficients . eta <= rhs``, with ``T[group]`` on the left in concave cuts.
 
     Parameters

@@ -1,4 +1,4 @@
-"""The scikit-learn face of milpbn."""
+"""The classifier for one class variable."""
 
 from __future__ import annotations
 
@@ -23,41 +23,44 @@ from milpbn.errors import OptionError
 from milpbn.estimators.base import TableClassifier, encode_labels
 from milpbn.families import Constraints
 from milpbn.learning.classifier import learn_classifier
-from milpbn.learning.methods import method_name
 from milpbn.learning.model import Model
 from milpbn.learning.settings import Settings, make_settings
 from milpbn.scores import Score
 from milpbn.search import Learner
 from milpbn.structure import Structure
 
+# Parameters that settings of a run call by another name, and those that say how to read a table.
+_SETTINGS = {"engine": "method", "random_state": "seed"}
+_OF_THE_TABLE = ("categorical_features", "missing")
+
 
 class BNClassifier(TableClassifier):
     """Bayesian network classifier whose structure is learned exactly.
 
-    Numeric columns are discretised by MDLP; other columns are taken as categories.
+    Numeric columns are discretised by MDLP; other columns are treated as categories.
 
     Parameters
     ----------
     structure_score : {"sm", "sbm", "mdl", "bic", "bdeu", "cr", "cll"} or Score, default="sm"
-        What the structure maximises; ``"cr"`` and ``"cll"`` are for heuristics only. An object
-        brings its own settings, as in ``milpbn.scores.make_score("bdeu", ess=10)``.
+        Score that the structure maximises; ``"cr"`` and ``"cll"`` are for heuristics only. A
+        score object has its own settings, as in ``milpbn.scores.make_score("bdeu", ess=10)``.
     p : float, default=0.9
         Desired class probability of the margin scores; ``gamma = log(p / (1 - p))``.
     gamma : float, default=None
         Desired log-margin; overrides `p`.
     max_parents : int, default=2
-        Parents per variable, the class counted.
+        Maximum number of parents per variable, including the class.
     class_parents : bool, default=True
         Whether features may be parents of the class.
     augmented : bool, default=False
         Whether a feature with parents must have the class among them; for margin
-        scores this is always so.
+        scores this is always the case.
     smoothing : str, default="laplace"
-        ``"laplace[:COUNT]"`` or ``"epsilon[:VALUE]"``.
+        Smoothing of the parameters: ``"laplace[:COUNT]"`` or ``"epsilon[:VALUE]"``.
     parameters : {"ml", "cl", "mm"}, default="ml"
         How the parameters of the structure are learned: maximum likelihood,
         conditional likelihood or margin. Settings follow a colon, as in
-        ``"cl:penalty=0.1"``. The structure's score is that of maximum likelihood.
+        ``"cl:penalty=0.1"``. The structure is always scored with maximum likelihood.
     constraints : Constraints, default=None
         Required and forbidden arcs, tiers, parent limits. Columns of arrays are
         called x0, x1, ..., the class is called "class".
@@ -65,37 +68,37 @@ class BNClassifier(TableClassifier):
         Which columns are categories: those whose dtype is not a number, or the
         given positions or names.
     missing : {"drop", "state"}, default="drop"
-        Training rows with a missing feature are left out, or missing is a state
-        of its own. In prediction a missing feature is summed out exactly.
+        Training rows with a missing feature are left out, or a missing value is a
+        separate state. In prediction a missing feature is summed out exactly.
     engine : str or Learner, default="branch-and-cut"
-        An exact engine, or a heuristic (see ``milpbn.search.LEARNERS``) by name or as an
-        object with settings of its own, or ``"multinet-cmi"`` or ``"multinet-ear"`` for one
-        structure a class.
+        An exact engine; a heuristic (see ``milpbn.search.LEARNERS``), by name or as an
+        object with its own settings; or ``"multinet-cmi"`` or ``"multinet-ear"`` for one
+        structure per class.
     time_limit : float, default=60.0
         Seconds for `fit`; None for no limit.
     gap : float, default=0.0
-        Relative gap at which to stop; 0 asks for a proof.
+        Relative gap at which to stop; 0 requires a proof of optimality.
     threads : int, default=1
-        Solver threads; 1 is deterministic.
+        Number of threads; only 1 is deterministic.
     random_state : int, default=0
-        Seed of the solver and of heuristics.
+        Random seed for the solver and the heuristics.
     start : Structure, str or None, default="local-search"
-        A structure to begin with, or the heuristic that looks for one in a small
-        share of the time.
+        A structure to start from, or the name of the heuristic that looks for one
+        in a small share of the time.
 
     Attributes
     ----------
     classes_ : ndarray
         The class labels.
     structure_ : Structure or ClassStructures
-        The learned structure; of a multinet, one for every class.
+        The learned structure; for a multinet, one per class.
     result_ : Result
         Everything about the run: status, bound, gap, trace, times.
     optimal_ : bool
         Whether the structure is proven optimal.
     objective_, bound_, gap_ : float
-        Score of the structure, upper bound on any score, relative gap. Heuristics have no
-        bound: the last two are None then.
+        Score of the structure, upper bound on the score of any structure, relative gap.
+        Heuristics give no bound: then the last two are None.
     network_ : Network or Multinet
         Structure and parameters.
     parameters_ : ParameterReport
@@ -103,7 +106,7 @@ class BNClassifier(TableClassifier):
     encoder_ : Encoder
         How columns become states.
     n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        As in scikit-learn.
 
     See Also
     --------
@@ -175,8 +178,8 @@ class BNClassifier(TableClassifier):
         Returns
         -------
         self
-            The fitted classifier. A ``ConvergenceWarning`` is issued when the time
-            limit came before the proof.
+            The fitted classifier. A ``ConvergenceWarning`` is issued if the time limit
+            is reached before the proof.
         """
         table = self._table(self._frame(X, y, reset=True), y)
         self._take(learn_classifier(table, self._settings()))
@@ -184,26 +187,13 @@ class BNClassifier(TableClassifier):
         return self
 
     def _settings(self) -> Settings:
+        given = self.get_params(deep=False)
         return make_settings(
-            structure_score=self.structure_score,
-            p=self.p,
-            gamma=self.gamma,
-            smoothing=self.smoothing,
-            max_parents=self.max_parents,
-            class_parents=self.class_parents,
-            constraints=self.constraints,
-            augmented=self.augmented,
-            method=self.engine,
-            start=self.start,
-            parameters=self.parameters,
-            time_limit=self.time_limit,
-            gap=self.gap,
-            threads=self.threads,
-            seed=self.random_state,
+            **{_SETTINGS.get(k, k): v for k, v in given.items() if k not in _OF_THE_TABLE}
         )
 
     def _take(self, model: Model) -> None:
-        """Publish what a model holds."""
+        """Set the fitted attributes from a model."""
         self.model_ = model
         self.encoder_, self.network_ = model.encoder, model.network
         self.result_, self.parameters_ = model.result, model.parameters
@@ -216,7 +206,7 @@ class BNClassifier(TableClassifier):
         if self.gap_ is None or self.gap_ <= self.gap or self.optimal_:
             return
         why = {
-            "time_limit": f"the time limit of {self.time_limit} s came before the proof",
+            "time_limit": f"the time limit of {self.time_limit} s was reached before the proof",
             "interrupted": "the run was interrupted before the proof",
         }.get(self.result_.status, "the run ended without a proof")
         warnings.warn(
@@ -270,25 +260,15 @@ class BNClassifier(TableClassifier):
     def from_model(cls, model: Model) -> BNClassifier:
         """A fitted classifier from a model; see also :meth:`milpbn.Model.to_estimator`."""
         settings, encoder = Settings.from_dict(model.settings), model.encoder
-        score, space, options = settings.score, settings.space, settings.options
-        estimator = cls(
-            structure_score=score,
-            p=getattr(score, "p", None) or 0.9,
-            gamma=getattr(score, "gamma", None),
-            max_parents=space.max_parents,
-            class_parents=space.class_parents,
-            augmented=space.augmented,
-            constraints=space.constraints or None,
-            smoothing=str(settings.smoothing),
-            parameters=str(settings.parameters),
-            missing=encoder.missing,
-            engine=method_name(settings.method),
-            start=settings.start,
-            time_limit=settings.time_limit,
-            gap=options.gap,
-            threads=options.threads,
-            random_state=options.seed,
-        )
+        score, told = settings.score, {"p": 0.9, **settings.to_dict()}
+        names = [_SETTINGS.get(k, k) for k in cls().get_params() if k not in _OF_THE_TABLE]
+        told |= {
+            "structure_score": score,
+            "gamma": getattr(score, "gamma", None),
+            "constraints": settings.space.constraints or None,
+        }
+        back = {setting: parameter for parameter, setting in _SETTINGS.items()}
+        estimator = cls(**{back.get(k, k): told[k] for k in names}, missing=encoder.missing)
         # A score that name, p, gamma and smoothing describe is called by its name.
         by_name = clone(estimator).set_params(structure_score=score.name)
         if by_name._settings().score == score:
@@ -297,12 +277,12 @@ class BNClassifier(TableClassifier):
         states = encoder.target.variable.states
         told = model.data.get("classes", {"labels": states, "dtype": None})
         estimator.classes_ = np.array(told["labels"], dtype=told["dtype"])
-        # Files from before the columns were recorded name those that the encoder knows.
+        # Older files do not list the columns: then they are those that the encoder knows.
         known = [*(c.name for c in encoder.columns), *encoder.dropped]
-        names = np.array(model.data.get("features", known), dtype=object)
-        estimator.n_features_in_ = len(names)
+        columns = np.array(model.data.get("features", known), dtype=object)
+        estimator.n_features_in_ = len(columns)
         if model.data.get("named_features", True):
-            estimator.feature_names_in_ = names
+            estimator.feature_names_in_ = columns
         return estimator
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -325,7 +305,7 @@ class BNClassifier(TableClassifier):
         self.classes_, index = encode_labels("y", np.asarray(y).ravel())
         states = tuple(str(show_value(c)) for c in self.classes_)
         if len(set(states)) < len(states):
-            raise OptionError("two class labels look the same when written as strings")
+            raise OptionError("two class labels are the same when written as strings")
         name = "class"
         while name in frame.columns:
             name += "_"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -19,7 +20,7 @@ from milpbn.evaluation.records import Predictions
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.maximise import warm_starter
 from milpbn.learning.model import Model
-from milpbn.learning.settings import Settings, make_settings
+from milpbn.learning.settings import make_settings
 from milpbn.mdc.metrics import exact_match_score, hamming_score
 from milpbn.network.multinet import Classifier
 from milpbn.parameters import make_parameters
@@ -35,170 +36,123 @@ _FIXED = ("nb", "tan-cmi", "tan-ear", *MULTINETS)
 _GIVEN = ("engine", "parameters", "categorical_features", "missing")
 
 
-class Learned(Protocol):
-    """What a contender learned from the training rows of a fold."""
-
-    @property
-    def selected(self) -> Mapping[str, Any]:
-        """Hyper-parameters that validation chose."""
-
-    @property
-    def network(self) -> Classifier | None:
-        """Structure and parameters, where there are any."""
-
-    @property
-    def result(self) -> Result | None:
-        """How the structure was learned, where there is one."""
-
-    def measure(self, test: Table, rows: RowNumbers) -> tuple[Measures, Predictions | None]:
-        """Predict test rows, which are `rows` of the whole table."""
-
-
-class Contender(Protocol):
-    """A method that an evaluation compares."""
-
-    @property
-    def method(self) -> str:
-        """Its label in the table."""
-
-    @property
-    def parameters(self) -> str:
-        """How its parameters are learned; empty for classifiers that are not milpbn's."""
-
-    def learn(self, table: Table, seed: int) -> Learned:
-        """Learn from all rows of a table; an interrupted run raises KeyboardInterrupt."""
-
-
 @dataclass(frozen=True)
-class LearnedNetwork:
-    """A Bayesian network classifier."""
+class Learned:
+    """What a contender learned from the training rows of a fold.
 
-    model: Model
+    Attributes
+    ----------
+    measure
+        Predicts test rows, which have these numbers in the whole table.
+    network, result
+        Structure with parameters, and how the structure was learned, if there is one.
+    selected
+        Hyper-parameters that validation chose.
+    """
+
+    measure: Callable[[Table, RowNumbers], tuple[Measures, Predictions | None]]
+    network: Classifier | None = None
+    result: Result | None = None
     selected: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def network(self) -> Classifier:
-        """Structure and parameters."""
-        return self.model.network
-
-    @property
-    def result(self) -> Result:
-        """How the structure was learned."""
-        return self.model.result
-
-    def measure(self, test: Table, rows: RowNumbers) -> tuple[Measures, Predictions | None]:
-        """See :class:`Learned`."""
-        proba = np.exp(self.model.log_posterior(test.features))
-        classes = np.array(self.model.encoder.target.variable.states, dtype=object)
-        return _measure_probabilities(classes, proba, test, rows)
-
 
 @dataclass(frozen=True)
-class NetworkContender:
-    """A method of milpbn; `grid` holds what validation on the training rows selects."""
+class Contender:
+    """A method that an evaluation compares.
+
+    Attributes
+    ----------
+    method, parameters
+        Its label in the table, and how its parameters are learned (empty for classifiers that
+        are not milpbn's).
+    learn
+        Learns from all rows of a table, with a seed; an interrupted run raises
+        KeyboardInterrupt.
+    """
 
     method: str
     parameters: str
-    names: Mapping[str, Any]
-    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-
-    def settings(self, **chosen: Any) -> Settings:
-        """The settings with these values of the grid."""
-        return make_settings(**{**self.names, **chosen})
-
-    def learn(self, table: Table, seed: int) -> LearnedNetwork:
-        """See :class:`Contender`."""
-        selected = self._select(table, seed) if self.grid else {}
-        return LearnedNetwork(_uninterrupted(table, self.settings(**selected)), selected)
-
-    def _select(self, table: Table, seed: int) -> dict[str, Any]:
-        """The values with the best mean accuracy on validation rows; the first of equals."""
-        best, chosen = -1.0, {}
-        for values in ParameterGrid({name: list(v) for name, v in self.grid.items()}):
-            shares = []
-            for train, held_out in ValidationSplit(seed).split(table.features, table.target):
-                model = _uninterrupted(part(table, train), self.settings(**values))
-                measures, _ = LearnedNetwork(model).measure(
-                    part(table, held_out), np.sort(held_out)
-                )
-                shares.append(measures.accuracy)
-            if np.mean(shares) > best:
-                best, chosen = float(np.mean(shares)), dict(values)
-        return chosen
+    learn: Callable[[Table, int], Learned]
 
 
-def _uninterrupted(table: Table, settings: Settings) -> Model:
+def _learn_network(
+    names: Mapping[str, Any], grid: Mapping[str, list[Any]], table: Table, seed: int
+) -> Learned:
+    """A method of milpbn with the settings `names`; validation selects values of `grid`."""
+    selected = _select(names, grid, table, seed) if grid else {}
+    model = _model(table, {**names, **selected})
+    return Learned(partial(_measure_model, model), model.network, model.result, selected)
+
+
+def _select(
+    names: Mapping[str, Any], grid: Mapping[str, list[Any]], table: Table, seed: int
+) -> dict[str, Any]:
+    """The values with the best mean accuracy on validation rows; the first of equals."""
+    best, chosen = -1.0, {}
+    for values in ParameterGrid(grid):
+        shares = []
+        for train, held_out in ValidationSplit(seed).split(table.features, table.target):
+            model = _model(part(table, train), {**names, **values})
+            shares.append(_measure_model(model, part(table, held_out), held_out)[0].accuracy)
+        if np.mean(shares) > best:
+            best, chosen = float(np.mean(shares)), dict(values)
+    return chosen
+
+
+def _model(table: Table, names: Mapping[str, Any]) -> Model:
     """The chain's model; half a structure is not a result of a fold."""
-    model = learn_classifier(table, settings)
+    model = learn_classifier(table, make_settings(**names))
     if "interrupted" in (model.result.status, model.parameters.ended):
         raise KeyboardInterrupt
     return model
 
 
-@dataclass(frozen=True)
-class LearnedEstimator:
-    """A fitted scikit-learn classifier."""
-
-    estimator: Any
-
-    @property
-    def _best(self) -> Any:
-        return getattr(self.estimator, "best_estimator_", self.estimator)
-
-    @property
-    def network(self) -> Classifier | None:
-        """Structure and parameters, where it has them."""
-        return getattr(self._best, "network_", None)
-
-    @property
-    def result(self) -> Result | None:
-        """How the structure was learned, where it has one."""
-        return getattr(self._best, "result_", None)
-
-    @property
-    def selected(self) -> Mapping[str, Any]:
-        """What a grid search chose."""
-        return dict(getattr(self.estimator, "best_params_", {}))
-
-    def measure(self, test: Table, rows: RowNumbers) -> tuple[Measures, Predictions | None]:
-        """See :class:`Learned`; with several class variables, each measure by its own loss."""
-        if test.targets.shape[1] == 1:
-            proba = self.estimator.predict_proba(test.features)
-            return _measure_probabilities(self.estimator.classes_, proba, test, rows)
-        truth = test.targets.to_numpy(dtype=object)
-        exact, hamming = (self._predict(test, loss) for loss in ("subset", "hamming"))
-        correct = round(exact_match_score(truth, exact) * len(truth))
-        return Measures(len(truth), correct, hamming=hamming_score(truth, hamming)), None
-
-    def _predict(self, test: Table, loss: str) -> Any:
-        if "loss" in self.estimator.get_params():
-            self.estimator.set_params(loss=loss)
-        return self.estimator.predict(test.features)
+def _measure_model(
+    model: Model, test: Table, rows: RowNumbers
+) -> tuple[Measures, Predictions | None]:
+    classes = np.array(model.encoder.target.variable.states, dtype=object)
+    return _measure(classes, np.exp(model.log_posterior(test.features)), test, rows)
 
 
-@dataclass(frozen=True)
-class EstimatorContender:
+def _learn_estimator(estimator: Any, table: Table, seed: int) -> Learned:
     """Any scikit-learn classifier, for one class variable or several."""
+    y = table.target if table.targets.shape[1] == 1 else table.targets
+    fitted = clone(estimator).fit(table.features, y)
+    best = getattr(fitted, "best_estimator_", fitted)
+    result = getattr(best, "result_", None)
+    if result is not None and result.status == "interrupted":
+        raise KeyboardInterrupt
+    return Learned(
+        partial(_measure_estimator, fitted),
+        getattr(best, "network_", None),
+        result,
+        dict(getattr(fitted, "best_params_", {})),
+    )
 
-    method: str
-    estimator: Any
-    parameters: str = ""
 
-    def learn(self, table: Table, seed: int) -> LearnedEstimator:
-        """See :class:`Contender`."""
-        y = table.target if table.targets.shape[1] == 1 else table.targets
-        learned = LearnedEstimator(clone(self.estimator).fit(table.features, y))
-        if learned.result is not None and learned.result.status == "interrupted":
-            raise KeyboardInterrupt
-        return learned
+def _measure_estimator(
+    estimator: Any, test: Table, rows: RowNumbers
+) -> tuple[Measures, Predictions | None]:
+    """With several class variables, each measure has predictions for its own loss."""
+    if test.targets.shape[1] == 1:
+        proba = estimator.predict_proba(test.features)
+        return _measure(estimator.classes_, proba, test, rows)
+    predicted = {}
+    for loss in ("subset", "hamming"):
+        if "loss" in estimator.get_params():
+            estimator.set_params(loss=loss)
+        predicted[loss] = estimator.predict(test.features)
+    truth = test.targets.to_numpy(dtype=object)
+    correct = round(exact_match_score(truth, predicted["subset"]) * len(truth))
+    hamming = hamming_score(truth, predicted["hamming"])
+    return Measures(len(truth), correct, hamming=hamming), None
 
 
-def _measure_probabilities(
+def _measure(
     classes: Any, proba: Any, test: Table, rows: RowNumbers
 ) -> tuple[Measures, Predictions]:
     measures = measure(classes, proba, test.target.to_numpy())
-    kept = Predictions([int(r) for r in rows], [str(c) for c in classes], proba.tolist())
-    return measures, kept
+    return measures, Predictions(rows.tolist(), [str(c) for c in classes], proba.tolist())
 
 
 def contenders(
@@ -209,7 +163,7 @@ def contenders(
 ) -> list[Contender]:
     """Every method with every way to learn parameters; names and values are checked."""
     if isinstance(methods, Mapping):
-        return [EstimatorContender(name, estimator) for name, estimator in methods.items()]
+        return [Contender(n, "", partial(_learn_estimator, e)) for n, e in methods.items()]
     _check_settings(settings, select)
     for name in parameters:
         make_parameters(name)
@@ -242,7 +196,7 @@ def _contender(
     if grid and method == LocalSearch.name:
         # A selection fits many times: local search stops as soon as it does for a start.
         names["method"] = warm_starter(method)
-    return NetworkContender(label, parameters, names, grid)
+    return Contender(label, parameters, partial(_learn_network, names, grid))
 
 
 def _check_settings(settings: Mapping[str, Any], select: Mapping[str, Sequence[Any]]) -> None:

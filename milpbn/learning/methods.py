@@ -25,11 +25,11 @@ METHODS = (*ENGINES, *LEARNERS, *MULTINETS)
 """The names of everything that learns a structure."""
 
 Method = str | Learner | AnyStructure
-"""A method by name, a heuristic with settings of its own, or a structure that is given."""
+"""A method by name, a heuristic with its own settings, or a given structure."""
 
 
 def check_method(method: Method, score: Score) -> None:
-    """Raise for a method that does not exist or cannot maximise the score."""
+    """Raise an error for a method that does not exist or cannot maximise the score."""
     if not isinstance(method, str):
         return
     if method not in METHODS:
@@ -38,7 +38,7 @@ def check_method(method: Method, score: Score) -> None:
         raise OptionError(f"unknown method {method!r}; {hint}known methods: {', '.join(METHODS)}")
     if method in ENGINES and not score.exact:
         raise OptionError(
-            f"the score {score.name} cannot be solved exactly; choose another score or one of "
+            f"the score {score.name} cannot be maximised exactly; choose another score or one of "
             f"the heuristics {', '.join(LEARNERS)}"
         )
     if method in MULTINETS:
@@ -53,7 +53,7 @@ def method_name(method: Method) -> str:
 
 
 def wants_whole_space(method: Method) -> bool:
-    """Whether the method asks for families that no optimum has; pruning would remove them."""
+    """Whether the method needs families that pruning removes because no optimum has them."""
     if method in ENGINES or method in MULTINETS:
         return False
     assert isinstance(method, str | Learner)

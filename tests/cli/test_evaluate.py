@@ -6,6 +6,9 @@ import signal
 import pandas as pd
 import pytest
 
+# Every fit has a limit of a minute by default.
+pytestmark = pytest.mark.usefixtures("compiled")
+
 BASE = ("evaluate", "--dataset", "synthetic-3", "--method")
 
 
@@ -52,7 +55,7 @@ def test_a_file_of_results_goes_on(milpbn, tmp_path):
     assert again.stderr.splitlines()[0].startswith("2/2  tan-cmi")
     other = milpbn(*BASE, "nb", "--out", file, "--seed", 5)
     assert other.exit_code == 1
-    assert "holds results of other settings (random_state: 0 there, 5 here" in other.stderr
+    assert "contains results for other settings (random_state: 0 in the file, 5 now" in other.stderr
 
 
 def test_own_data_are_cross_validated(milpbn, messy_csv):
@@ -81,12 +84,12 @@ def test_selection_from_the_command_line(milpbn, tmp_path):
         (("--select", "p"), "write p=0.6,0.9"),
         (("--select", "p=a"), "write p=0.6,0.9"),
         (("--select", "q=1"), "no parameter 'q'"),
-        (("--select", "p=0.6", "--select", "p=0.7"), "names a hyper-parameter twice"),
-        (("--select", "p=0.6", "--p", 0.7), "--p is fixed and selected"),
+        (("--select", "p=0.6", "--select", "p=0.7"), "twice for the same hyper-parameter"),
+        (("--select", "p=0.6", "--p", 0.7), "--p does not go with --select"),
         (("--p", 0.7, "--gamma", 1), "give --p or --gamma"),
         (("--ess", 2), "--ess does not go with --score sm"),
         (("--folds", 1), "--folds"),
-        (("--method", "branch-and-cut:cr"), "cannot be solved exactly"),
+        (("--method", "branch-and-cut:cr"), "cannot be maximised exactly"),
     ],
 )
 def test_mistakes_are_named(milpbn, options, message):

@@ -216,7 +216,7 @@ def test_the_other_commands_want_one_class_variable(milpbn, command):
 def test_one_target_of_a_file_is_not_enough(milpbn, rows):
     done = milpbn("mdc", "solve", "--data", rows, "--targets", "kind")
     assert done.exit_code == 1
-    assert "vehicles.csv has one class variable, 'kind'; name several, or use" in done.stderr
+    assert "vehicles.csv has one class variable, 'kind'; give several, or use" in done.stderr
 
 
 def test_a_model_says_how_its_file_was_read(model, rows):

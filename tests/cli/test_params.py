@@ -1,4 +1,4 @@
-"""Option values in people's units."""
+"""Types of option values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import click
 import pytest
 
 from milpbn.cli.params import (
-    ArcParam,
+    ARC,
+    SMOOTHING,
     Duration,
     Gap,
     Names,
@@ -17,7 +18,6 @@ from milpbn.cli.params import (
     OutputFile,
     ScoreName,
     Size,
-    SmoothingText,
     refuse_overwriting,
 )
 
@@ -50,7 +50,7 @@ def test_what_is_no_gap_is_refused(text: str) -> None:
 
 
 def test_a_gap_that_may_be_meant_in_per_cent_is_asked_about() -> None:
-    with pytest.raises(click.BadParameter, match="as a fraction is 500 %; write 5%"):
+    with pytest.raises(click.BadParameter, match="is a fraction and means 500 %; write 5%"):
         Gap().convert("5", None, None)
 
 
@@ -93,10 +93,10 @@ def test_names_are_split_at_commas() -> None:
 
 
 def test_arcs() -> None:
-    assert ArcParam().convert("a b -> c", None, None) == ("a b", "c")
+    assert ARC.convert("a b -> c", None, None) == ("a b", "c")
     for text in ("a-b", "->b", "a->", ""):
         with pytest.raises(click.BadParameter, match="write it as PARENT->CHILD"):
-            ArcParam().convert(text, None, None)
+            ARC.convert(text, None, None)
 
 
 def test_scores_go_by_any_case_and_alias() -> None:
@@ -107,7 +107,7 @@ def test_scores_go_by_any_case_and_alias() -> None:
 
 
 def test_smoothing() -> None:
-    assert SmoothingText().convert("laplace", None, None) == "laplace:1"
+    assert SMOOTHING.convert("laplace", None, None) == "laplace:1"
     for text, message in (
         ("laplace:-1", "a positive count, not -1"),
         ("epsilon:2", "0 < epsilon < 1, not 2"),
@@ -115,7 +115,7 @@ def test_smoothing() -> None:
         ("none", "unknown smoothing 'none'"),
     ):
         with pytest.raises(click.BadParameter, match=message):
-            SmoothingText().convert(text, None, None)
+            SMOOTHING.convert(text, None, None)
 
 
 def test_outputs_that_could_not_be_written_are_refused(tmp_path: Path) -> None:

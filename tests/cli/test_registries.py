@@ -45,13 +45,13 @@ def option(*path: str) -> click.Option:
 @pytest.mark.parametrize(
     ("path", "names"),
     [
-        (("solve", "--engine"), ENGINES),
+        (("solve", "--engine"), list(ENGINES)),
         (("solve", "--host"), HOSTS),
         (("solve", "--emit"), EMITTERS),
         (("scores", "--score"), score_names(lambda s: s.decomposable, aliases=True)),
         (("export", "--format"), FORMATS),
-        (("mdc", "solve", "--engine"), ENGINES),
-        (("mdc", "solve", "--base"), BASES),
+        (("mdc", "solve", "--engine"), list(ENGINES)),
+        (("mdc", "solve", "--base"), list(BASES)),
         (("mdc", "solve", "--mixed"), MIXED),
         (("mdc", "solve", "--loss"), LOSSES),
         (("predict", "--loss"), LOSSES),
@@ -152,7 +152,7 @@ def test_a_registered_score_is_there_in_every_command(milpbn: Run) -> None:
     assert "bdeu, aic (= akaike)" in " ".join(milpbn("solve", "--help").stdout.split())
     for command in ("learn", "evaluate"):
         words = " ".join(milpbn(command, "--help").stdout.split())
-        assert "bdeu, aic (= akaike); for searches also cr, cll" in words
+        assert "bdeu, aic (= akaike); with heuristics also cr, cll" in words
     data = ("--dataset", "iris", "--max-parents", 1)
     learned = milpbn("learn", *data, "--method", "hc", "--score", "aic", "--quiet")
     assert learned.exit_code == 0, learned.output

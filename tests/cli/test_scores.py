@@ -81,7 +81,7 @@ def test_a_truncated_file_is_an_error_without_traceback(milpbn, car_jkl):
     [
         (("--dataset", "car", "--score", "sm"), "'sm' is not one of 'mdl', 'bic', 'bdeu'"),
         (("--dataset", "car", "--score", "mdl", "--ess", 2), "--ess does not go with --score mdl"),
-        ((), "say what to learn from"),
+        ((), "give the data to learn from"),
     ],
 )
 def test_what_scores_refuses(milpbn, options, message):

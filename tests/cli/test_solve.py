@@ -289,7 +289,7 @@ def test_a_file_that_is_not_there_is_named(milpbn: Run, tmp_path: Path, name: st
         (("--dataset", "iris", "--max-parents", "0"), "'--max-parents': 0 is not in the range"),
         (("--dataset", "iris", "--threads", "0"), "'--threads': 0 is not in the range"),
         (("--dataset", "iris", "--seed", "-1"), "'--seed': -1 is not in the range"),
-        (("--dataset", "iris", "--gap", "5"), "'--gap': '5' as a fraction is 500 %"),
+        (("--dataset", "iris", "--gap", "5"), "'--gap': '5' is a fraction and means 500 %"),
         (("--dataset", "iris", "--time-limit", "-3"), "'--time-limit': '-3' is not a duration"),
         (("--dataset", "iris", "--time-limit", "5x"), "'--time-limit': '5x' is not a duration"),
         (("--dataset", "iris", "--memory-limit", "4"), "'--memory-limit': '4' is not a size"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from milpbn.engines.cuts.clusters import Cluster
-from milpbn.engines.rows import Hinge, Rows, joining
+from milpbn.engines.rows import Hinge, RelaxationRows, joining
 from milpbn.families.candidates import candidate_families
 
 N_FAMILIES, N_GROUPS = 5, 3
@@ -13,7 +13,7 @@ N_FAMILIES, N_GROUPS = 5, 3
 def made(n):
     """`n` rows of all kinds in turn, and the same as (coefficients, rhs, source)."""
     rng = np.random.default_rng(3)
-    rows, plain = Rows(N_FAMILIES, N_GROUPS), []
+    rows, plain = RelaxationRows(N_FAMILIES, N_GROUPS), []
     for r in range(n):
         sources = [None, Hinge(r % N_GROUPS, 0.5 * r), Cluster(frozenset({r, r + 1})), (r, r + 1)]
         plain.append((rng.normal(size=N_FAMILIES), float(rng.normal()), sources[r % 4]))
@@ -66,7 +66,7 @@ def test_only_rows_that_stay_slack_become_stale():
     tight_once[[1, 2]] = rhs[[1, 2]]
     for activity in (rhs - 1.0, tight_once, rhs - 1.0):
         rows.note_slack(activity)
-    # Rows 0 and 4 are class rows, row 7 is a required edge.
+    # RelaxationRows 0 and 4 are class rows, row 7 is a required edge.
     assert rows.stale(2, frozenset([(7, 8)])).tolist() == [3, 5, 6]
     assert rows.stale(0, frozenset()).tolist() == [1, 2, 3, 5, 6, 7]
     assert len(rows.stale(3, frozenset())) == 0

@@ -5,6 +5,7 @@ import pytest
 
 from milpbn.errors import DataError
 from milpbn.families import MergedRows
+from milpbn.families.rows import assign_folds
 
 
 def test_equal_rows_become_one_with_a_weight():
@@ -32,3 +33,24 @@ def test_repeating_the_rows_gives_them_back():
 def test_incomplete_training_rows_are_refused():
     with pytest.raises(DataError, match="must be complete"):
         MergedRows.from_codes(np.array([[0, 1], [1, -1]]))
+
+
+def test_folds_are_even_and_drawn_by_the_seed():
+    folds = assign_folds(103, 10, seed=4)
+    assert sorted(np.bincount(folds).tolist()) == [10] * 7 + [11] * 3
+    assert (folds == assign_folds(103, 10, seed=4)).all()
+    assert (folds != assign_folds(103, 10, seed=5)).any()
+    # Rows come in the order of their codes: folds in turn would divide them by class.
+    assert (folds != np.arange(103) % 10).any()
+
+
+def test_divided_rows_are_the_same_rows():
+    codes = np.random.default_rng(3).integers(0, 2, (50, 3))
+    rows = MergedRows.from_codes(codes)
+    divided, fold = rows.split(4, seed=0)
+    assert sorted(np.bincount(fold, divided.weights).tolist()) == [12, 12, 13, 13]
+    assert len(divided) > len(rows)  # equal rows in different folds stay apart
+    repeated = np.repeat(divided.codes, divided.weights.astype(int), axis=0)
+    assert sorted(map(tuple, repeated.tolist())) == sorted(map(tuple, codes.tolist()))
+    parts = [divided.select(fold == k) for k in range(4)]
+    assert sum(part.total for part in parts) == 50

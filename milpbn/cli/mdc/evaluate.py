@@ -37,14 +37,14 @@ _METHODS = ("gbnc", "br", "cc", "cp")
 @click.option(
     "--fold-file",
     metavar="FILE",
-    help="Published folds instead: a header, then the number of each row's test fold.",
+    help="Published folds instead: a file with a header, then the test fold of each row.",
 )
 @click.option(
     "--chains",
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="Number of random orders of the classifier chains.",
+    help="Number of classifier chains, each in a random order.",
 )
 @click.option(
     "--out",
@@ -56,12 +56,12 @@ _METHODS = ("gbnc", "br", "cc", "cp")
 @click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
 @click.pass_context
 def evaluate(ctx: click.Context, /, **options: Any) -> None:
-    """Cross-validate, and print both scores with mean and standard deviation.
+    """Cross-validate, and print the mean and standard deviation of both scores.
 
-    GBNC is evaluated by its predictions for the subset 0/1 loss in the column of exact matches,
-    and by those for the Hamming loss in the column of Hamming scores. Marks show where it is
-    significantly better or worse. Ctrl-C prints the table of the finished folds; with --out they
-    are kept, and the same command continues from there.
+    For GBNC, the exact match score uses the predictions for the subset 0/1 loss, and the
+    Hamming score those for the Hamming loss. Marks show where GBNC is significantly better or
+    worse. Ctrl-C prints the table of the finished folds; with --out they are kept, and the same
+    command continues from there.
 
     \b
     Examples:
@@ -92,7 +92,7 @@ def _check(options: dict[str, Any]) -> None:
     unknown = [m for m in options["methods"] if m not in _METHODS]
     if unknown or not options["methods"]:
         what = f"unknown method {unknown[0]!r}" if unknown else "no method"
-        raise click.UsageError(f"--methods: {what}; known: {', '.join(_METHODS)}")
+        raise click.UsageError(f"--methods: {what}; known methods: {', '.join(_METHODS)}")
     if options["folds"] and options["fold_file"]:
         raise click.UsageError("give --folds or --fold-file, not both")
 

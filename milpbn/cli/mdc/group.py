@@ -11,13 +11,14 @@ from milpbn.cli.models import old_spelling
 from milpbn.cli.predict import predict
 
 
-@click.group(short_help="Several class variables: learn and evaluate.")
+@click.group(short_help="Learn and evaluate with several class variables.")
 def mdc() -> None:
-    """Multi-dimensional classification: a network between class variables, learned exactly.
+    """Multi-dimensional classification with an exactly learned network of class variables.
 
-    Each class variable depends on all features, by one base model for every configuration of
-    its parents among the class variables (generalised Bayesian network classifiers, GBNC).
-    `milpbn inspect`, `predict`, `verify` and `export` take the models that `solve` saves.
+    Each class variable depends on all features, through one base model for every
+    configuration of its parents among the class variables (generalised Bayesian network
+    classifiers, GBNC). `milpbn inspect`, `predict`, `verify` and `export` read the models
+    that `milpbn mdc solve` saves.
     """
 
 

@@ -23,42 +23,43 @@ model_options = option_group(
             type=Registered(registry("milpbn.mdc.base", "BASES")),
             default="logistic",
             show_default=True,
-            help="The base models.",
+            help="Type of the base models.",
         ),
         click.option(
             "--max-parents",
             type=click.IntRange(min=0),
-            help="Class parents of a class variable.  [default: no limit]",
+            help="Maximum number of class parents per class variable.  [default: no limit]",
         ),
         click.option(
             "--mixed",
             type=Registered(registry("milpbn.mdc.features", "MIXED")),
             default="partition",
             show_default=True,
-            help="Categorical features partition the rows further, or become indicators.",
+            help="Whether categorical features partition the rows or become indicator columns.",
         ),
         click.option(
             "--max-discrete-parents",
             type=click.IntRange(min=0),
             default=1,
             show_default=True,
-            help="Categorical features that may partition the rows of one class variable.",
+            help="Maximum number of categorical features that partition the rows of a class "
+            "variable.",
         ),
         click.option(
             "--jobs",
             type=Jobs(),
             default=1,
             show_default=True,
-            help="Processes that train base models; -1 for all cores.",
+            help="Number of processes that train base models; -1 for all cores.",
         ),
         seed_option("Random seed for folds and base models."),
     )
 )
-"""What is learned."""
+"""Options that describe the classifier."""
 
 
 def load_several(options: Mapping[str, Any]) -> Table:
-    """The table that the data options describe; it has several class variables."""
+    """Load the table that the data options describe; it must have several class variables."""
     from milpbn.datasets import load_catalog
     from milpbn.errors import DataError
 
@@ -67,7 +68,7 @@ def load_several(options: Mapping[str, Any]) -> Table:
     table = load_table(**told, target=options["targets"], rows="all")
     if table.targets.shape[1] < 2:
         bundled = [name for name, e in load_catalog().items() if len(e.targets) > 1]
-        hint = f"choose one of {', '.join(bundled)}" if options["dataset"] else "name several"
+        hint = f"choose one of {', '.join(bundled)}" if options["dataset"] else "give several"
         raise DataError(
             f"{table.name} has one class variable, {table.target.name!r}; {hint}, or use "
             "`milpbn solve`"
@@ -76,7 +77,7 @@ def load_several(options: Mapping[str, Any]) -> Table:
 
 
 def make_classifier(options: Mapping[str, Any]) -> GBNCClassifier:
-    """The classifier that the model options describe, unfitted."""
+    """The unfitted classifier that the model options describe."""
     from milpbn.mdc import GBNCClassifier
     from milpbn.mdc.base import BASES
 

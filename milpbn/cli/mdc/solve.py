@@ -49,30 +49,30 @@ _SETTINGS = (
     type=Registered(registry("milpbn.mdc.gbnc", "LOSSES")),
     default="subset",
     show_default=True,
-    help="Loss that predictions minimise; `milpbn predict --loss` can change it.",
+    help="Loss that predictions minimise; `milpbn predict --loss` can override it.",
 )
 @click.option(
     "--engine",
     type=Registered(registry("milpbn.learning.methods", "ENGINES")),
     default="branch-and-cut",
     show_default=True,
-    help="How the class network is found.",
+    help="Engine that finds the class network.",
 )
 @click.option(
     "--warm-start",
     metavar="FILE|NAME|none",
     default="none",
     show_default=True,
-    help="Start from a model or structure file, from what a heuristic finds, or from nothing.",
+    help="Start from a model or structure file, from the result of a heuristic, or without any.",
 )
-@click.option("--time-limit", type=Duration(), help="For everything: 90, 90s, 5m, 2h.")
+@click.option("--time-limit", type=Duration(), help="Time limit for the run: 90, 90s, 5m, 2h.")
 @output_options
 @click.pass_context
 def solve(ctx: click.Context, /, **options: Any) -> None:
-    """Train base models, then find the class network of highest penalised likelihood.
+    """Train base models, then find the class network with the highest penalised likelihood.
 
-    Ctrl-C, or the end of the time limit, ends the training of base models: the class network
-    is then the best of those families that were scored, and the bound covers the others.
+    Ctrl-C or the time limit ends the training of base models early. The class network is then
+    the best one over the families scored so far, and the bound covers the others.
 
     \b
     Examples:
@@ -123,7 +123,7 @@ def _learn(
         def listener(point: TracePoint) -> None:
             stack.close()  # training is over: the bar makes room for the gap table
             if point.source == "end":
-                interrupts.close()  # there is a result: let nothing stop it from being saved
+                interrupts.close()  # from here on no signal may keep the result from being saved
             gaps(point)
 
         model.learn_codes(

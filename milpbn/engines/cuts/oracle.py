@@ -1,6 +1,6 @@
 """One oracle for every host: the cuts that a point violates, and the structure that it is.
 
-It knows the objective and the candidate families, but neither a tree nor a solver.
+It knows the objective and the candidate families, but neither a tree nor a host.
 """
 
 from __future__ import annotations
