@@ -171,7 +171,7 @@ def contenders(
         if twice := [n for n in names if list(names).count(n) > 1]:
             raise OptionError(f"the {what} {twice[0]!r} is listed twice")
     if not methods or not parameters:
-        raise OptionError("name at least one method, and one way to learn parameters")
+        raise OptionError("give at least one method and one parameter learner")
     return [_contender(m, p, select, settings) for m in methods for p in parameters]
 
 
@@ -186,7 +186,7 @@ def _contender(
         made = make_settings(**names)
     except OptionError as error:
         raise OptionError(f"{label}: {error}") from None
-    # What changes nothing need not be selected.
+    # A hyper-parameter that changes nothing need not be selected.
     grid = {
         name: list(values)
         for name, values in select.items()
@@ -194,7 +194,7 @@ def _contender(
         and (name not in ("p", "gamma") or isinstance(made.score, MarginScore))
     }
     if grid and method == LocalSearch.name:
-        # A selection fits many times: local search stops as soon as it does for a start.
+        # A selection fits many models: local search stops as early as it does for a start.
         names["method"] = warm_starter(method)
     return Contender(label, parameters, partial(_learn_network, names, grid))
 
@@ -204,7 +204,8 @@ def _check_settings(settings: Mapping[str, Any], select: Mapping[str, Sequence[A
     for name in (*settings, *select):
         if name not in known:
             raise OptionError(
-                f"BNClassifier has no parameter {name!r} to set here; it has {', '.join(known)}"
+                f"BNClassifier has no parameter {name!r} that can be set here; the parameters are "
+                f"{', '.join(known)}"
             )
     for name, values in select.items():
         if isinstance(values, str) or not isinstance(values, Sequence) or not values:
