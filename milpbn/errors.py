@@ -39,7 +39,7 @@ class ConstraintError(MilpbnError, ValueError):
     """The structural constraints contradict each other or the search space."""
 
 
-# MemoryError has a __new__ of its own and must come first: Dask's workers call it on unpickling.
+# MemoryError has its own __new__ and must come first: Dask's workers call it on unpickling.
 class BudgetError(MemoryError, MilpbnError):
     """The problem does not fit into the memory budget."""
 

@@ -41,7 +41,7 @@ def option(
     name
         The parameter in Python.
     value
-        A text, several texts, or True for an option that takes no value; None to mention
+        A string, several strings, or True for an option that takes no value; None to mention
         the option alone.
     flag
         The option without its dashes, if it is not the parameter's name.

@@ -1,5 +1,5 @@
 # Sourced by the other scripts: a virtual environment with milpbn and its tools.
-# Quick when nothing has changed; MILPBN_VENV puts the environment elsewhere.
+# Fast if nothing has changed; MILPBN_VENV sets another folder for the environment.
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 venv="${MILPBN_VENV:-$root/.venv}"
@@ -28,7 +28,7 @@ prepare() {
         "$python" -m venv "$venv"
     fi
     if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
-        echo "installing milpbn and what it needs (once)" >&2
+        echo "installing milpbn and its dependencies (only once)" >&2
         "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$what"
         echo "$wanted" >"$stamp"
     fi

@@ -1,7 +1,7 @@
-"""Random data, constraints and options: every engine against enumeration and each other.
+"""Compare the engines with enumeration and with each other on random problems.
 
-Runs for as long as it is told and prints a reproducer on the first disagreement. Small
-problems are enumerated; larger ones, beyond enumeration, compare the engines and hosts.
+Runs for the given time and prints a reproducer at the first disagreement. Small problems are
+enumerated; on problems too large for enumeration, the engines and hosts are compared.
 """
 
 import math
@@ -96,16 +96,16 @@ def disagreement(case):
     truth = best_by_enumeration(case) if case["small"] else None
     if case["small"] and truth is None:
         bad = [e for e, r in results.items() if r is not None]
-        return f"{bad} found a structure where the constraints leave none" if bad else None
+        return f"{bad} found a structure, but the constraints allow none" if bad else None
     if any(r is None for r in results.values()):
         same = all(r is None for r in results.values())
-        return None if same and not case["small"] else f"a constraint error by {results}"
+        return None if same and not case["small"] else f"constraint errors (None) in {results}"
     if truth is None:
         truth = max(r.objective for r in results.values())
     slack = 2e-6 * max(1.0, abs(truth))
     for engine, result in results.items():
         if result.status != "optimal":
-            return f"{engine} ended {result.status}"
+            return f"{engine} ended with status {result.status}"
         if (
             abs(result.objective - truth) > slack
             or not truth - slack <= result.bound <= truth + slack

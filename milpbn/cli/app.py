@@ -56,7 +56,7 @@ def cli() -> None:
       0    success; for `solve`: optimal, or within the requested gap
       1    error; the message on stderr says what to do
       2    invalid option
-      3    stopped early (time limit, Ctrl-C) with a partial result: an open gap, some folds
+      3    stopped early (time limit, Ctrl-C) with a partial result, such as an open gap
       4    `milpbn verify` found a disagreement
       130  interrupted before there was a result
     """

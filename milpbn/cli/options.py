@@ -205,7 +205,7 @@ structure_options = option_group(
             is_flag=True,
             help_from=lambda: (
                 "Require the class as a parent of every feature that has parents. Optional for "
-                f"generative scores ({generative_scores()}); the others always do."
+                f"generative scores ({generative_scores()}), always on for the others."
             ),
         ),
         *_CONSTRAINTS,

@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     metavar="FILE|NAME|none",
     default="local-search",
     show_default=True,
-    help="Start from a model, network or structure file, from the result of a heuristic of "
-    "`milpbn learn`, or without any.",
+    help="Start from a model, network or structure file, or from the result of a heuristic of "
+    "`milpbn learn`; none for no start.",
 )
 @click.option("--gap", type=Gap(), default=0.0, help="Stop at this gap: 1% or 0.01.  [default: 0]")
 @click.option(

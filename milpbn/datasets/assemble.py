@@ -34,7 +34,7 @@ class RawFrame:
     frame
         The columns, with distinct names.
     untyped
-        Whether texts may stand for numbers, as in a CSV file.
+        Whether strings may stand for numbers, as in a CSV file.
     states
         Declared states of some columns.
     notes
@@ -92,7 +92,7 @@ def table_from_frame(
 ) -> Table:
     """Build a table from columns in memory, by the rules for files.
 
-    Numbers are numeric; texts, categories and Booleans are categorical. The columns of an
+    Numbers are numeric; strings, categories and Booleans are categorical. The columns of an
     array are named x0, x1, ...
 
     Examples
@@ -203,11 +203,11 @@ def _labelled_rows(raw: RawFrame, targets: Sequence[str]) -> tuple[pd.DataFrame,
 
 
 def _decide_target(values: pd.Series[Any], raw: RawFrame) -> pd.Series[str]:
-    """The labels as texts."""
+    """The labels as strings."""
     label = f"{raw.name}: target {values.name!r}"
     if len(unusable(values)):
         raise DataError(
-            f"{label} must hold texts or finite numbers, not values of type {values.dtype}"
+            f"{label} must contain strings or finite numbers, not values of type {values.dtype}"
         )
     index, distinct = pd.factorize(values)
     shown = [str(show_value(value)) for value in distinct]

@@ -31,7 +31,7 @@ class CatalogEntry:
     name
         The key that :func:`load_dataset` takes.
     title, description
-        One line each, for people.
+        One line each, for display.
     rows, complete_rows
         Number of rows, and of those without a missing value.
     features
@@ -39,9 +39,9 @@ class CatalogEntry:
     classes
         Number of classes of each target.
     targets
-        The class columns; more than one for a multi-dimensional set.
+        The class columns; more than one for a multi-dimensional data set.
     numeric
-        The columns that hold numbers.
+        The numeric columns.
     missing
         ``"drop"`` or ``"state"``; see :class:`~milpbn.datasets.table.Table`.
     split
@@ -53,11 +53,11 @@ class CatalogEntry:
     folds
         Number of folds for cross-validation; 0 if there are test rows.
     seed
-        Seed of a seeded split.
+        Random seed of a seeded split.
     groups
         Classes made from a numeric target, each with its first and last value.
     papers
-        What the papers did, and how milpbn differs.
+        What the publications did, and how milpbn differs.
     source, licence
         Attribution.
     file, sha256

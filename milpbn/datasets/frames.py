@@ -54,6 +54,6 @@ def categorical_columns(
 
 
 def texts(values: pd.Series[Any]) -> pd.Series[Any]:
-    """A column of categories as texts, with None for missing values."""
+    """A column of categories as strings, with None for missing values."""
     shown = [None if pd.isna(v) else show_value(v) for v in values]
     return pd.Series(shown, dtype=object, name=values.name)

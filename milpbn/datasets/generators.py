@@ -24,7 +24,7 @@ def corral() -> Table:
 
     Every point of {0, 1}^5 occurs four times. The attribute Correlated equals the class
     in three of the copies and its negation in one: it is the best single attribute, but
-    useless beside the four attributes that define the class.
+    useless in addition to the four attributes that define the class.
 
     References
     ----------
@@ -188,7 +188,7 @@ def synthetic_trees(
     uniformly drawn and normalised probabilities. The training set and the test set each
     hold `n_first` rows of class 1. Of each other class they hold `n_other` rows from its
     own tree and `n_other` rows from the tree of class 1, which cannot be told from class 1.
-    The default sizes are those of the paper, 75000 rows each.
+    The default sizes are those of the publication, 75000 rows each.
 
     References
     ----------

@@ -22,9 +22,9 @@ Numbers = npt.NDArray[np.float64]
 
 # A numeric column with no more values than this has one state per value.
 FEW_VALUES = 5
-# From this share of numbers on, the texts among them are probably typing errors.
+# From this share of numbers on, the strings among them are probably typing errors.
 MOSTLY_NUMBERS = 0.95
-# Shorter columns are never taken for identifiers, nor shorter targets for measurements.
+# Shorter columns are never treated as identifiers, nor shorter targets as measurements.
 SHORT_COLUMN = 20
 # A category that is different in more than this share of the rows identifies rows.
 IDENTIFIER_SHARE = 0.9
@@ -69,7 +69,7 @@ def decide_column(
     wanted
         ``"numeric"`` or ``"categorical"`` if the user chose so, else None.
     untyped
-        Whether texts may stand for numbers, as in a CSV file.
+        Whether strings may stand for numbers, as in a CSV file.
     missing
         The policy for missing values: under ``"drop"``, a column with a single value
         is constant even if that value is sometimes missing.
@@ -104,7 +104,7 @@ def _check_type(values: pd.Series[Any], where: str) -> None:
         raise DataError(
             Message(
                 f"{where}: column {values.name!r} holds values of type {values.dtype} such as "
-                f"{str(bad.iloc[0])[:60]!r}; finite numbers, texts and Booleans can be used: "
+                f"{str(bad.iloc[0])[:60]!r}; finite numbers, strings and Booleans can be used: "
                 "convert the column, or leave it out with ",
                 _naming("drop", values),
             )
@@ -118,7 +118,7 @@ def _is_constant(values: pd.Series[Any], missing: str) -> bool:
 def _as_texts_or_numbers(
     values: pd.Series[Any], label: str, known: int, few_values: int
 ) -> Decision:
-    """Numbers if all texts are numbers, else categories."""
+    """Numbers if all strings are numbers, else categories."""
     numbers = to_numbers(values)
     parsed = int(np.isfinite(numbers).sum())
     if parsed == known:
@@ -197,7 +197,7 @@ def _is_row_number(known: Numbers) -> bool:
 
 
 def _states(values: pd.Series[Any]) -> pd.Series[Any]:
-    """The values as texts, ``None`` for missing."""
+    """The values as strings, ``None`` for missing."""
     index, distinct = pd.factorize(values)
     texts = np.array([*map(show_value, distinct), None], dtype=object)
     return pd.Series(texts[index], dtype=object, name=values.name)

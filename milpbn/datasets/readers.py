@@ -63,7 +63,7 @@ def read_table(
 def read_features(
     path: str | Path, columns: Sequence[str], targets: str | Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Read rows to predict: these columns, as texts or numbers, and every row.
+    """Read rows to predict: these columns, as strings or numbers, and every row.
 
     The encoder of the model knows what the columns mean, so nothing is decided here.
     Other columns are ignored, except for `targets` (one name or several): those that exist

@@ -39,7 +39,7 @@ class Table:
         True for training rows. All True if the data have no held-out test rows.
     missing
         ``"drop"``: rows with a missing feature are left out; ``"state"``: missing
-        is a state of its own.
+        is a separate state.
     folds
         Number of folds that the catalog proposes for cross-validation; 0 for none.
     notes

@@ -1,4 +1,4 @@
-"""Text files: from bytes to text, and from separated values to columns of texts."""
+"""Text files: from bytes to text, and from separated values to columns of strings."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def decode(data: bytes, where: str) -> tuple[str, list[str]]:
 
 
 def parse_csv(text: str, where: str) -> tuple[pd.DataFrame, list[str]]:
-    """Columns of texts, ``None`` for missing, and notes on how they were read."""
+    """Columns of strings, ``None`` for missing, and notes about how they were read."""
     separator = detect_separator(text)
     rows = _rows(text, separator, where)
     header = next(rows, None)
@@ -152,7 +152,7 @@ def _records(rows: Iterator[tuple[int, list[str]]], width: int, where: str) -> I
 
 
 def _has_decimal_commas(values: Sequence[str | None]) -> bool:
-    """Whether nearly all texts are numbers, some have a comma, and none has a point."""
+    """Whether nearly all strings are numbers, some have a comma, and none has a point."""
     known = [value for value in values if value is not None]
     commas = sum(_COMMA_NUMBER.fullmatch(value) is not None for value in known)
     plain = [value for value in known if is_number(value)]

@@ -1,4 +1,4 @@
-"""Single values: which texts are numbers, and how a value is written as a state."""
+"""Single values: which strings are numbers, and how a value is written as a state."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def holds_numbers(values: pd.Series[Any]) -> bool:
 
 
 def unusable(values: pd.Series[Any]) -> pd.Series[Any]:
-    """The values that are not finite numbers, texts or Booleans."""
+    """The values that are not finite numbers, strings or Booleans."""
     kind = values.dtype.kind
-    if kind == "O":  # objects, and what pandas stores like them: texts and categories
+    if kind == "O":  # objects, and what pandas stores like them: strings and categories
         if pd.api.types.infer_dtype(values, skipna=True) in ("string", "boolean"):
             return values.iloc[:0]
         present = values[values.notna()]

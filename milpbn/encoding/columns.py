@@ -83,7 +83,7 @@ class ColumnCode:
         For a numeric column, the cut points in increasing order: value v has the
         code ``number of cuts < v``.
     states
-        For a categorical column, the texts that the codes 0, 1, ... stand for.
+        For a categorical column, the strings that the codes 0, 1, ... stand for.
     missing_state
         Whether there is a last state for missing values.
 
@@ -120,7 +120,7 @@ class ColumnCode:
         return Variable(self.name, states)
 
     def encode(self, values: pd.Series[Any]) -> CodedColumn:
-        """Code a column of numbers or texts, from any reader.
+        """Code a column of numbers or strings, from any reader.
 
         A text is matched to a state as it is, then without surrounding blanks, then as a
         number (``1.0`` is the state ``1``). A blank text and the text ``nan`` are missing
@@ -129,7 +129,7 @@ class ColumnCode:
         try:
             index, distinct = pd.factorize(values, use_na_sentinel=True)
         except TypeError as error:
-            raise DataError(f"column {self.name!r}: values must be texts or numbers") from error
+            raise DataError(f"column {self.name!r}: values must be strings or numbers") from error
         by_value = (
             self._code_numbers(distinct) if self.kind == NUMERIC else self._code_texts(distinct)
         )
@@ -200,7 +200,7 @@ class ColumnCode:
 
 
 def sorted_states(texts: Iterable[str]) -> tuple[str, ...]:
-    """Distinct texts in order: by number if all are numbers, else as texts.
+    """Distinct strings in order: by number if all are numbers, else as strings.
 
     Examples
     --------

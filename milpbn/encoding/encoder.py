@@ -143,7 +143,7 @@ class Encoder:
         """Encode rows to predict; every row is kept.
 
         Columns are found by name, and other columns are ignored. They may hold numbers or
-        texts, from any reader.
+        strings, from any reader.
         """
         return self._transform(frame, "rows to predict")
 
@@ -240,7 +240,7 @@ def _check_table(table: Table) -> None:
         )
     unnamed = [name for name in names if not isinstance(name, str)]
     if unnamed:
-        raise DataError(f"{table.name}: column names must be texts, not {quoted(unnamed)}")
+        raise DataError(f"{table.name}: column names must be strings, not {quoted(unnamed)}")
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise DataError(f"{table.name}: two columns are named {quoted(twice)}; rename one")

@@ -1,6 +1,6 @@
 """Constraints on the structure: arcs, tiers and parent limits.
 
-They filter the candidate families once, so every learner that works on these families obeys
+They filter the candidate families once, so every learner that works on these families satisfies
 them.
 """
 

@@ -1,7 +1,7 @@
 """Heuristic learners: one file per learner, one interface, by name in ``LEARNERS``.
 
 They learn structures in seconds and give warm starts to the exact engines. All of them work
-on the candidate families of the search space and so obey its constraints.
+on the candidate families of the search space and so satisfy its constraints.
 """
 
 from milpbn.search.base import Learner, Search, run_learner

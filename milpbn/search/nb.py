@@ -6,7 +6,7 @@ from milpbn.search.base import Learner, Search
 
 
 class NaiveBayes(Learner):
-    """Naive Bayes; if the constraints forbid it, some structure that obeys them."""
+    """Naive Bayes; if the constraints forbid it, some structure that satisfies them."""
 
     name = "nb"
     title = "naive Bayes"

@@ -3,11 +3,11 @@
 This is Algorithm 1 of Pernkopf & Wohlmayr (2013) with its constants. A proposal draws a
 feature, then a new parent for it, which is added or replaces another parent. A better
 structure is accepted; a worse one is accepted with probability ``exp((new - old) / (r T))``.
-Here the scores are those of the paper: the classification rate as a fraction of the rows with
+Here the scores are those of the publication: the classification rate as a fraction of the rows with
 r = 1, and the margin score MM = SM / gamma with r = 100. Other scores are used as they are,
 with r = 100.
 
-Three points that the paper leaves open:
+Three points that the publication leaves open:
 
 - A proposal that would close a cycle or violate the constraints is drawn again; it does not
   count as a try.

@@ -4,7 +4,7 @@
 
 approximates what an edge adds to the expected log posterior of the class. Edges with a
 positive residual are added, the largest first, while they form a forest. Each tree is
-directed away from its feature with the largest ``I(C; X)``; the papers do not specify a root.
+directed away from its feature with the largest ``I(C; X)``; the publications do not specify a root.
 
 References
 ----------

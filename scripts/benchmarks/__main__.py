@@ -4,14 +4,14 @@ import importlib
 import sys
 
 BENCHMARKS = {
-    "emitters": "building the monolithic model and handing it to HiGHS: PuLP against highspy",
-    "exchange": "scores of single exchanges a second: the compiled kernel against plain numpy",
-    "learners": "the papers' heuristics: evaluations, seconds and test accuracies",
-    "engines": "time to proof, gaps, p, SBM, MDL, hosts, growth (hours; engines:gaps for a part)",
+    "emitters": "building the monolithic model and passing it to HiGHS: PuLP against highspy",
+    "exchange": "scores of single exchanges per second: the compiled kernel against plain numpy",
+    "learners": "published heuristics: evaluations, seconds and test accuracies",
+    "engines": "time to proof, gaps, p, SBM, MDL, hosts, growth (hours; engines:gaps for one part)",
     "parameters": "discriminative parameters: against logistic regression, and on held-out rows",
-    "classifiers": "the papers' classifiers with ML and CL parameters, beside the printed numbers",
+    "classifiers": "published classifiers with ML and CL parameters, and the published accuracies",
     "inference": "class posteriors of letter's test rows: against pgmpy and pyAgrum",
-    "gbnc": "several class variables: seconds in base models against everything else",
+    "gbnc": "several class variables: seconds in base models against the rest",
     "build": "building spambase's model (all rows, class root): seconds and memory",
 }
 
@@ -20,7 +20,7 @@ def main(names: list[str]) -> int:
     unknown = [name for name in names if name.partition(":")[0] not in BENCHMARKS]
     if unknown or not names:
         for name in unknown:
-            print(f"there is no benchmark {name!r}", file=sys.stderr)
+            print(f"unknown benchmark {name!r}; the benchmarks are:", file=sys.stderr)
         for name, what in BENCHMARKS.items():
             print(f"{name:<12}{what}")
         return 2 if unknown else 0

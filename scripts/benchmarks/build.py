@@ -1,4 +1,4 @@
-"""The largest two-class set: encoding, tables, model and hand-over, with peak memory."""
+"""The largest model with two classes: encoding, tables, model, transfer to HiGHS, peak memory."""
 
 import resource
 import time
@@ -29,7 +29,7 @@ def run() -> None:
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
     pass_model(highs, model)
-    mark("hand-over")
+    mark("transfer")
     print(f"spambase: {model.n_nonzeros:,} nonzeros in {model.n_rows:,} rows")
     for what, at in marks:
         print(f"{what:<12}{at - began:>8.2f} s")

@@ -1,12 +1,12 @@
-"""The papers' classifiers with ML and CL parameters, beside the printed accuracies.
+"""Published classifiers with ML and CL parameters, and their published accuracies.
 
-Structures and parameters begin with the papers' epsilon smoothing. "CL, as printed" is the
-papers' way: conjugate gradients without a penalty, stopped by cross tuning. "CL" is milpbn's
-default. The papers' own rows of all sets but satimage are read from the folder that the
-environment variable MILPBN_VERIFY_DATA names.
+Structures and parameters start from the epsilon smoothing of the publications. "CL, as published"
+uses conjugate gradients without a penalty, stopped by cross tuning. "CL" is milpbn's default. For
+all data sets but satimage, the original rows are read from the folder in the environment variable
+MILPBN_VERIFY_DATA.
 
-Numbers are from Pernkopf & Bilmes (2010), table 7; for multinets from Pernkopf & Bilmes
-(2005), table 2.
+Published accuracies are from Pernkopf & Bilmes (2010), table 7; for multinets from Pernkopf &
+Bilmes (2005), table 2.
 """
 
 import time
@@ -17,7 +17,7 @@ from benchmarks.learners import encoded, from_papers
 from milpbn import learn_parameters, learn_structure
 from milpbn.network.inference import accuracy
 
-# (what the papers call it, method, printed ML and CL: mofn, waveform, chess, satimage)
+# (published name, method, published accuracies with ML and CL: mofn, waveform, chess, satimage)
 CLASSIFIERS = (
     ("NB", "nb", ((86.43, 100.0), (78.60, 79.55), (87.15, 95.97), (81.75, 83.60))),
     ("TAN-CMI", "tan-cmi", ((91.70, 97.46), (78.00, 78.00), (92.40, 97.56), (86.90, 87.35))),
@@ -44,12 +44,12 @@ def run() -> None:
     for at, name in enumerate(SETS):
         table = from_papers(name)
         if table is None:
-            print(f"{name}: the papers' rows are not at hand (MILPBN_VERIFY_DATA)")
+            print(f"{name}: the original rows are not available; set MILPBN_VERIFY_DATA")
             continue
         data = encoded(table)
         print(
-            f"\n{name:<14}{'ML':>8}{'paper':>8}{'CL, as printed':>16}{'paper':>8}{'CL':>8}{'MM':>8}"
-            f"{'penalty':>9}{'s':>7}"
+            f"\n{name:<14}{'ML':>8}{'published':>11}{'CL, as published':>18}{'published':>11}"
+            f"{'CL':>8}{'MM':>8}{'penalty':>9}{'s':>7}"
         )
         for title, method, printed in CLASSIFIERS:
             if method == "omi-crcl" and name in LARGE:
@@ -66,7 +66,7 @@ def run() -> None:
                 right[parameters] = 100 * accuracy(network, data.test())
             ml, cl = printed[at]
             print(
-                f"{title:<14}{right['ml']:>8.2f}{ml:>8.2f}{right[AS_PRINTED]:>16.2f}{cl:>8.2f}"
+                f"{title:<14}{right['ml']:>8.2f}{ml:>11.2f}{right[AS_PRINTED]:>18.2f}{cl:>11.2f}"
                 f"{right['cl']:>8.2f}{right['mm']:>8.2f}"
                 f"{reports['cl'].chosen['penalty']!s:>9}{time.process_time() - began:>7.1f}",
                 flush=True,

@@ -1,12 +1,12 @@
-"""The exact engines: time to proof, gaps after a time, p, binary margins, MDL, growth.
+"""The exact engines: time to proof, gaps at a time limit, p, binary margins, MDL, growth.
 
-Parts: ``bash scripts/bench engines`` runs all of them (hours); ``engines:proofs,gaps`` some.
-Seconds count from encoded data: tables, building and solving, not the interpreter's start.
-All rows of each set, max_parents 2. Every run is appended to build/bench/engines.csv as soon
-as it ends, and a run that is there already is not repeated; delete the file to start afresh.
-MILPBN_BENCH_SECONDS sets the limit of a run, MILPBN_BENCH_SETS restricts the sets,
-MILPBN_BENCH_SPACES the spaces (class-root, class-parents), and MILPBN_BENCH_THREADS says how
-many threads the runs of gaps and sbm take.
+``bash scripts/bench engines`` runs all parts (hours), ``engines:proofs,gaps`` only some. Seconds
+count from encoded data: tables, building and solving, not the start of the interpreter. Runs use
+all rows of each data set and max_parents 2. Every run is appended to build/bench/engines.csv as
+soon as it ends, and runs found there are not repeated; delete the file to start from scratch.
+MILPBN_BENCH_SECONDS sets the time limit of a run, MILPBN_BENCH_SETS restricts the data sets,
+MILPBN_BENCH_SPACES the spaces (class-root, class-parents), and MILPBN_BENCH_THREADS is the number
+of threads for the parts gaps and sbm.
 """
 
 import csv
@@ -35,7 +35,9 @@ GAPS = {
     "chess": (0.0, 1.9), "spambase": (1.07, 1.2), "vehicle": (4.57, 2.2),
     "satimage": (7.60, 4.2), "letter": (None, 12.5),
 }  # fmt: skip
-"""The paper's gap in per cent (CPLEX, two hours; None: no bound) and the one to reach."""
+"""The gap in per cent of Peharz & Pernkopf (2012), with CPLEX in two hours (None: no bound), and
+the target."""
+PUBLISHED = "Peharz & Pernkopf %"
 SWEEP = ("heart", "vehicle", "german", "glass")
 SBM = {"letter": 1.99, "satimage": 15.04, "soybean-large": 0.00}
 FIELDS = (
@@ -71,7 +73,7 @@ def earlier() -> list[dict[str, str]]:
 
 def measure(part, name, data: EncodedData, seconds, *, space="class-root", score="sm", p=0.9,
             engine="branch-and-cut", host="highs", threads=1):  # fmt: skip
-    """One run, or what an earlier run of the same settings left in the table."""
+    """Run once, or return the row of an earlier run with the same settings."""
     key = {
         "part": part, "set": name, "space": space, "score": score, "p": f"{p:g}",
         "engine": engine, "host": host, "threads": str(threads), "limit": f"{seconds:g}",
@@ -127,7 +129,7 @@ def gap(row) -> float:
 
 
 def table(title, header, lines):
-    """Print a Markdown table and keep it."""
+    """Print a Markdown table and save it."""
     text = [f"## {title}", "", "| " + " | ".join(header) + " |", "|---" * len(header) + "|"]
     text += ["| " + " | ".join(map(str, line)) + " |" for line in lines]
     print("\n".join([*text, ""]), flush=True)
@@ -155,13 +157,14 @@ def proofs() -> None:
                 paper["seconds"], paper["nodes"], f"{ratio:.1f}",
                 ("agree" if agree else "DISAGREE") if both else "-",
             ))  # fmt: skip
-    header = ("set", "space", "branch-and-cut", "s", "nodes", "monolithic", "s", "nodes",
+    header = ("data set", "space", "branch-and-cut", "s", "nodes", "monolithic", "s", "nodes",
               "ratio", "optima")  # fmt: skip
     table(f"Proofs: limit {seconds:g} s", header, lines)
     if ratios:
         mean = float(np.exp(np.mean(np.log(ratios))))
         print(
-            f"monolithic >= 1 s: {len(ratios)} sets; ratio: mean {mean:.1f}, min {min(ratios):.2f}"
+            f"{len(ratios)} data sets with monolithic >= 1 s; ratio: mean {mean:.1f}, "
+            f"minimum {min(ratios):.2f}"
         )
 
 
@@ -176,7 +179,7 @@ def gaps() -> None:
                 name, space, f"{float(row['objective']):.3f}", f"{float(row['bound']):.3f}",
                 f"{gap(row):.3f}", bar, "-" if paper is None else paper, row["nodes"],
             ))  # fmt: skip
-    header = ("set", "space", "objective", "bound", "gap %", "bar %", "paper %", "nodes")
+    header = ("data set", "space", "objective", "bound", "gap %", "target %", PUBLISHED, "nodes")
     table(f"Gaps: after {limit(120):g} s, threads: {threads()}", header, lines)
     _plot_gaps()
 
@@ -202,7 +205,7 @@ def _plot_gaps() -> None:
 
 
 def sweep() -> None:
-    """Small p is the hard end: the objective nears zero, so the relative gap says little."""
+    """Small p is hard, and the objective is near zero, so the relative gap says little."""
     lines = []
     for name in wanted(SWEEP):
         data = all_rows(name)
@@ -215,7 +218,7 @@ def sweep() -> None:
                 name, p, row["status"], row["seconds"], f"{objective:.6f}", f"{gap(row):.4f}",
                 f"{(bound - objective) / rows:.2g}", f"{100 * (bound - objective) / loss:.4f}",
             ))  # fmt: skip
-    header = ("set", "p", "status", "s", "objective", "gap %", "gap a row", "gap of loss %")
+    header = ("data set", "p", "status", "s", "objective", "gap %", "gap per row", "gap/loss %")
     table(f"Sweep: p, limit {limit(60):g} s", header, lines)
 
 
@@ -225,7 +228,7 @@ def sbm() -> None:
         row = measure("sbm", name, all_rows(name), limit(120), score="sbm", threads=threads())
         lines.append((name, row["status"], row["seconds"], row["objective"][:12],
                       f"{gap(row):.3f}", SBM[name]))  # fmt: skip
-    table("SBM: class root", ("set", "status", "s", "objective", "gap %", "paper %"), lines)
+    table("SBM: class root", ("data set", "status", "s", "objective", "gap %", PUBLISHED), lines)
 
 
 def mdl() -> None:
@@ -236,11 +239,11 @@ def mdl() -> None:
         for name in wanted([e.name for e in load_catalog().values() if len(e.targets) == 1]):
             data = all_rows(name)
             row = measure("mdl", name, data, limit(120), score="mdl", space=space)
-            lines.append((name, "the class's" if space == "augmented" else "any",
+            lines.append((name, "with class" if space == "augmented" else "any",
                           len(data.variables), row["rows"], row["status"], row["seconds"],
                           row["nodes"], f"{gap(row):.4f}"))  # fmt: skip
-    header = ("set", "parent sets", "variables", "rows", "status", "s", "nodes", "gap %")
-    table("MDL: all sets", header, lines)
+    header = ("data set", "parent sets", "variables", "rows", "status", "s", "nodes", "gap %")
+    table("MDL: all data sets", header, lines)
 
 
 def hosts() -> None:
@@ -250,7 +253,7 @@ def hosts() -> None:
         ours, scip = (measure("hosts", name, data, limit(60), host=h) for h in ("highs", "scip"))
         both = [(r["status"], r["seconds"], r["nodes"], f"{gap(r):.3f}") for r in (ours, scip)]
         lines.append((name, *both[0], *both[1]))
-    header = ("set", "highs", "s", "nodes", "gap %", "scip", "s", "nodes", "gap %")
+    header = ("data set", "highs", "s", "nodes", "gap %", "scip", "s", "nodes", "gap %")
     table("Hosts: milpbn's own tree and SCIP's", header, lines)
 
 
@@ -292,8 +295,8 @@ def growth() -> None:
     axes[0].set_ylabel("seconds to the root bound")
     OUT.mkdir(parents=True, exist_ok=True)
     figure.savefig(OUT / "engines-growth.png", dpi=130)
-    header = ("grows", "to", "families", "root s", "peak GiB so far")
-    table("Growth: 2000 rows, 16 features, 4 classes but for one", header, lines)
+    header = ("variable", "value", "families", "root s", "peak GiB so far")
+    table("Growth: 2000 rows, 16 features, 4 classes, with one of them varied", header, lines)
 
 
 PARTS = {f.__name__: f for f in (proofs, gaps, sweep, sbm, mdl, hosts, growth)}
@@ -303,5 +306,5 @@ def run(parts: str = "") -> None:
     learn_structure(all_rows("iris"), max_parents=1)  # compile first
     for part in parts.split(",") if parts else PARTS:
         if part not in PARTS:
-            raise SystemExit(f"there is no part {part!r}; there are {', '.join(PARTS)}")
+            raise SystemExit(f"unknown part {part!r}; the parts are {', '.join(PARTS)}")
         PARTS[part]()

@@ -1,9 +1,9 @@
-"""Single-exchange SM evaluations a second: the compiled kernel against plain numpy.
+"""Evaluations of single exchanges (SM) per second: the compiled kernel against plain numpy.
 
 The plain version builds the candidate array (candidates x rows x classes) by table
 look-ups and reduces it. Both sides see the same structure (a local optimum, where a search
-spends its time), the same variables and the same candidates, on one core; the kernel may
-give a candidate up once it cannot beat the structure, as it does inside a search.
+spends its time), the same variables and the same candidates, on one core. "in search" lets the
+kernel abandon a candidate once it cannot beat the structure, as it does inside a search.
 """
 
 import resource
@@ -66,7 +66,10 @@ def measure(name):
 
 
 def run() -> None:
-    print(f"{'set':<10}{'rows':>7}{'classes':>9}{'plain':>10}{'all rows':>11}{'ratio':>7}", end="")
+    print(
+        f"{'data set':<10}{'rows':>7}{'classes':>9}{'plain':>10}{'all rows':>11}{'ratio':>7}",
+        end="",
+    )
     print(f"{'in search':>11}{'ratio':>7}{'error':>10}")
     for name in SETS:
         measure(name)

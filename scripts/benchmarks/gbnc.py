@@ -1,9 +1,9 @@
-"""Learning a GBNC: seconds inside base models against everything else, on one core.
+"""Learning a GBNC: seconds inside base models against the rest, on one core.
 
-Everything else is partitioning rows, scores and pruning, the class network (heuristic, engine,
-dynamic programming) and the check of the result. WaterQuality and Rf1 are read from the folder
-`mdc` of the one that the environment variable MILPBN_VERIFY_DATA names; without it only bundled
-sets are used. Rf1 is learned with at most three parents.
+The rest is partitioning rows, scores and pruning, the class network (heuristic, engine, dynamic
+programming) and the check of the result. WaterQuality and Rf1 are read from the subfolder `mdc`
+of the folder in the environment variable MILPBN_VERIFY_DATA; without it only bundled data sets
+are used. Rf1 is learned with at most three parents.
 """
 
 import os
@@ -60,7 +60,8 @@ def measure(name, table, parameters):
 
 def run() -> None:
     print(
-        f"{'set':<14}{'rows':>7}{'classes':>9}{'models':>9}{'base, s':>10}{'else, s':>10}", end=""
+        f"{'data set':<14}{'rows':>7}{'classes':>9}{'models':>9}{'base, s':>10}{'rest, s':>10}",
+        end="",
     )
     print(f"{'share':>11}{'GiB':>9}")
     warm_up = load_dataset("Jura")
@@ -71,7 +72,7 @@ def run() -> None:
     for name, (d, parameters) in VERIFY.items():
         path = Path(folder or "") / "mdc" / f"{name}.csv.gz"
         if folder is None or not path.exists():
-            print(f"{name}: not at hand (MILPBN_VERIFY_DATA)")
+            print(f"{name}: not available; set MILPBN_VERIFY_DATA")
             continue
         table = read_table(path, [f"class_{j}" for j in range(1, d + 1)])
         measure(name, table, parameters)

@@ -2,9 +2,9 @@
 
 The network is a tree-augmented one (class and at most one feature as parents) learned from
 the training rows of letter. Rows are complete, or four features of each are missing at
-random. milpbn takes all 5000 test rows at once; the others are asked for fewer rows, and
-the ratio is of seconds a row. Posteriors must agree. What is not installed is left out:
-pip install 'milpbn[test]'.
+random. milpbn processes all 5000 test rows in one call; the others get fewer rows, and the
+ratio is of seconds per row. Posteriors must agree. Libraries that are not installed are left
+out: pip install 'milpbn[test]'.
 """
 
 import importlib.util
@@ -91,12 +91,12 @@ def run() -> None:
     patterns = {"complete": complete, "4 missing": np.where(order < 4, -1, complete)}
     log_posterior(network, patterns["4 missing"][:10])  # compiles
     others = {"pgmpy": pgmpy_posterior, "pyagrum": pyagrum_posterior}
-    print(f"{'letter, 5000 rows':<20}{'library':<10}{'rows':>6}{'ms a row':>10}{'ratio':>9}")
+    print(f"{'letter, 5000 rows':<20}{'library':<10}{'rows':>6}{'ms per row':>12}{'ratio':>9}")
     for what, rows in patterns.items():
         began = time.process_time()
         mine = np.exp(log_posterior(network, rows))
         own = (time.process_time() - began) / len(rows)
-        print(f"{what:<20}{'milpbn':<10}{len(rows):>6}{1000 * own:>10.4f}{1:>9.0f}", flush=True)
+        print(f"{what:<20}{'milpbn':<10}{len(rows):>6}{1000 * own:>12.4f}{1:>9.0f}", flush=True)
         for name, build in others.items():
             if importlib.util.find_spec(name) is None:
                 print(f"{what:<20}{name} is not installed: pip install 'milpbn[test]'")
@@ -110,6 +110,6 @@ def run() -> None:
                 seconds = (time.process_time() - began) / len(few)
             assert np.allclose(theirs, mine[: len(few)], atol=1e-6), f"{name} disagrees"
             print(
-                f"{what:<20}{name:<10}{len(few):>6}{1000 * seconds:>10.4f}{seconds / own:>9.0f}",
+                f"{what:<20}{name:<10}{len(few):>6}{1000 * seconds:>12.4f}{seconds / own:>9.0f}",
                 flush=True,
             )

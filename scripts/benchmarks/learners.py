@@ -1,9 +1,9 @@
-"""The papers' heuristics: work of omi-cr against hc, and test accuracies beside the papers'.
+"""Published heuristics: evaluations of omi-cr against hc, and their published accuracies.
 
-Everything is scored with the papers' epsilon smoothing.
+Everything is scored with the epsilon smoothing of the publications.
 
-Chess and mofn-3-7-10 with the papers' own rows are read from the folder that the
-environment variable MILPBN_VERIFY_DATA names; without it only bundled sets are used.
+Chess and mofn-3-7-10 with the original rows are read from the folder in the environment
+variable MILPBN_VERIFY_DATA; without it only bundled data sets are used.
 """
 
 import os
@@ -30,7 +30,7 @@ WORK = ("satimage", "chess", "vehicle", "spambase", "letter")
 SPLITS = {"chess": 2130, "mofn-3-7-10": 300, "waveform-21": 300}
 NUMERIC = ("waveform-21",)
 
-# (what the papers call it, learner, max_parents, folds, papers: satimage, chess, mofn)
+# (published name, learner, max_parents, folds, published accuracies: satimage, chess, mofn)
 CLASSIFIERS = (
     ("NB", "nb", 1, None, (81.75, 87.15, 86.43)),
     ("TAN-CMI", "tan-cmi", 2, None, (86.90, 92.40, 91.70)),
@@ -46,7 +46,7 @@ CLASSIFIERS = (
 )
 
 
-# (what the papers call it, learner, score, seeds, paper)
+# (published name, learner, score, seeds, published accuracy)
 MARGINS = (
     ("NB", "nb", "cr", 1, 89.87),
     ("TAN-CMI", "tan-cmi", "cr", 1, 92.86),
@@ -87,7 +87,7 @@ def encoded(table: Table) -> EncodedData:
 
 
 def from_papers(name: str) -> Table | None:
-    """A set with the papers' rows in their order, where it is at hand."""
+    """A data set with its original rows in their order, or None if they are not available."""
     if name not in SPLITS:
         return load_dataset(name)
     path = Path(os.environ.get("MILPBN_VERIFY_DATA", "")) / f"{name}.csv.gz"
@@ -105,7 +105,7 @@ def from_papers(name: str) -> Table | None:
 
 
 def work() -> None:
-    print(f"{'set':<10}{'learner':<10}{'evaluations':>12}{'seconds':>9}{'CR':>8}{'ratio':>8}")
+    print(f"{'data set':<10}{'learner':<10}{'evaluations':>12}{'seconds':>9}{'CR':>8}{'ratio':>8}")
     for name in WORK:
         data = encoded(load_dataset(name))
         learned(data, "omi-cr", 2, None)  # compiles what is not compiled yet
@@ -125,28 +125,28 @@ def accuracies() -> None:
     for at, name in enumerate(("satimage", "chess", "mofn-3-7-10")):
         table = from_papers(name)
         if table is None:
-            print(f"{name}: the papers' rows are not at hand (MILPBN_VERIFY_DATA)")
+            print(f"{name}: the original rows are not available; set MILPBN_VERIFY_DATA")
             continue
         data = encoded(table)
-        print(f"\n{name:<20}{'train':>8}{'test':>8}{'paper':>8}{'evaluations':>13}{'s':>8}")
+        print(f"\n{name:<20}{'train':>8}{'test':>8}{'published':>11}{'evaluations':>13}{'s':>8}")
         for title, learner, max_parents, folds, papers in CLASSIFIERS:
             result, seconds = learned(data, learner, max_parents, folds)
             train, test = percent_correct(result, data)
             print(
-                f"{title:<20}{train:>8.2f}{test:>8.2f}{papers[at]:>8.2f}"
+                f"{title:<20}{train:>8.2f}{test:>8.2f}{papers[at]:>11.2f}"
                 f"{result.evaluations:>13,}{seconds:>8.2f}"
             )
 
 
 def margins() -> None:
     data = encoded(load_dataset("spambase"))
-    print(f"\n{'spambase':<20}{'train':>8}{'test':>8}{'paper':>8}{'evaluations':>13}{'s':>8}")
+    print(f"\n{'spambase':<20}{'train':>8}{'test':>8}{'published':>11}{'evaluations':>13}{'s':>8}")
     for title, learner, score, seeds, paper in MARGINS:
         for seed in range(seeds):
             result, seconds = learned(data, learner, 2, 5, score, seed)
             train, test = percent_correct(result, data)
             print(
-                f"{title:<20}{train:>8.2f}{test:>8.2f}{paper:>8.2f}"
+                f"{title:<20}{train:>8.2f}{test:>8.2f}{paper:>11.2f}"
                 f"{result.evaluations:>13,}{seconds:>8.2f}"
             )
 

@@ -1,10 +1,9 @@
 """Parameter learners: CL against scikit-learn's logistic regression, and against each other.
 
-Part one is naive Bayes structures, where CL is multinomial logistic regression: seconds to
-fit, against LogisticRegression on one-hot columns (sparse) with a penalty of the same
-weight, and against LogisticRegressionCV for the choice of the penalty over as many values
-in as many folds. Part two is what a choice of parameters is worth on rows that were held
-out: the reason for the defaults.
+Part one uses naive Bayes structures, for which CL is multinomial logistic regression: seconds
+to fit, against LogisticRegression on one-hot columns (sparse) with a penalty of the same weight,
+and against LogisticRegressionCV, which chooses the penalty from as many values in as many folds.
+Part two measures the parameter learners on held-out rows; the defaults are based on it.
 """
 
 import time
@@ -43,7 +42,7 @@ def held_out(network: Network, data: EncodedData) -> tuple[float, float]:
 
 
 def split(name: str) -> EncodedData:
-    """The catalog's split, or two thirds of the rows against one."""
+    """The split of the catalog, or a random third of the rows as test rows."""
     data = encoded(load_dataset(name))
     if not len(data.test()):
         data.is_train[np.random.default_rng(0).random(len(data.codes)) < 1 / 3] = False

@@ -1,4 +1,4 @@
-"""Objectives of bundled data sets, all rows, class root, for benchmarks."""
+"""Objectives for benchmarks: all rows of a bundled data set, class root."""
 
 from dataclasses import replace
 

@@ -349,7 +349,7 @@ def test_default_name_of_the_target_avoids_the_features():
         (pd.DataFrame({"x": [*WAVE[1:], np.inf]}), LABELS, "column 'x' .* 'inf'; finite numbers"),
         (pd.DataFrame({"x": [[1]] * N}), LABELS, r"column 'x' .* '\[1\]'; finite numbers"),
         (pd.DataFrame({"x": [1j] * N}), LABELS, "column 'x' .*complex"),
-        (pd.DataFrame({"x": WAVE}), [{"a": 1}] * N, "must hold texts or finite numbers"),
+        (pd.DataFrame({"x": WAVE}), [{"a": 1}] * N, "must contain strings or finite numbers"),
     ],
 )
 def test_bad_frames(frame, target, message):

@@ -177,7 +177,7 @@ def test_parquet_with_dates_names_the_column_and_the_way_out(tmp_path):
     with pytest.raises(DataError, match=r"toy\.parquet: column 'day' .*2020.* drop=\['day'\]"):
         read_table(path, "y")
     assert list(read_table(path, "y", drop=["day"]).features.columns) == ["x"]
-    with pytest.raises(DataError, match="target 'day' must hold texts or finite numbers"):
+    with pytest.raises(DataError, match="target 'day' must contain strings or finite numbers"):
         read_table(path, "day")
 
 

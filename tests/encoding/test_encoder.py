@@ -289,7 +289,7 @@ def test_transform_refuses_absent_and_ambiguous_columns(encoder: Encoder) -> Non
     with pytest.raises(DataError, match="two columns are named 'size'"):
         encoder.transform(frame)
     nested = pd.DataFrame({"level": [[1, 2]], "flag": [True], "size": [1.0]})
-    with pytest.raises(DataError, match="column 'level': values must be texts or numbers"):
+    with pytest.raises(DataError, match="column 'level': values must be strings or numbers"):
         encoder.transform(nested)
 
 
@@ -342,7 +342,7 @@ def test_damaged_dicts_are_refused(encoder: Encoder) -> None:
         ),
         ({"targets": pd.Series(["n", "n", "n"], name="class")}, "two classes.*'class' is 'n'"),
         ({"targets": pd.Series(["n", "y", "n"], name="x")}, "two columns are named 'x'"),
-        ({"targets": pd.Series(["n", "y", "n"])}, "column names must be texts, not 0"),
+        ({"targets": pd.Series(["n", "y", "n"])}, "column names must be strings, not 0"),
         ({"targets": pd.Series(["n", "y"], name="class")}, "3 rows of features, 2 labels"),
         ({"is_train": np.zeros(3, dtype=bool)}, "no training row is left"),
     ],

@@ -27,12 +27,12 @@ _METHODS = ("gbnc", "br", "cc", "cp")
     type=Names(),
     default=",".join(_METHODS),
     show_default=True,
-    help="gbnc; br binary relevance; cc classifier chains; cp class powerset.",
+    help="Methods: gbnc, br (binary relevance), cc (classifier chains), cp (class powerset).",
 )
 @click.option(
     "--folds",
     type=click.IntRange(min=2),
-    help="Number of folds, drawn with --seed.  [default: the catalog's, or 10]",
+    help="Number of folds, drawn with --seed.  [default: the data set's own protocol, or 10]",
 )
 @click.option(
     "--fold-file",

@@ -63,7 +63,8 @@ _SETTINGS = (
     metavar="FILE|NAME|none",
     default="none",
     show_default=True,
-    help="Start from a model or structure file, from the result of a heuristic, or without any.",
+    help="Start from a model or structure file, or from the result of a heuristic; none for no "
+    "start.",
 )
 @click.option("--time-limit", type=Duration(), help="Time limit for the run: 90, 90s, 5m, 2h.")
 @output_options
