@@ -42,6 +42,17 @@ def test_scores_without_an_exact_engine_can_be_searched(milpbn: Run) -> None:
     assert content["settings"]["folds"] == 3
 
 
+def test_the_seed_reaches_the_heuristic(milpbn: Run) -> None:
+    def structure(seed: int) -> object:
+        result = milpbn(*QUICK, "--method", "ro-cr", "--seed", seed, "--json")
+        content = json.loads(result.stdout)
+        assert content["settings"]["seed"] == seed
+        return content["result"]["structure"]
+
+    assert structure(0) == structure(0)
+    assert any(structure(seed) != structure(0) for seed in range(1, 5))
+
+
 def test_a_race_compares_all_methods(milpbn: Run) -> None:
     options = ("--max-parents", 1, "--score", "cr")
     result = milpbn(*QUICK, "--method", "all", *options)

@@ -1,12 +1,16 @@
 """The commands for several class variables."""
 
+import io
 import json
 import re
 import signal
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
+
+from milpbn.mdc.model_file import GBNCModel
 
 JURA = ("--dataset", "Jura", "--base", "gaussian-nb")
 
@@ -127,7 +131,12 @@ def test_predictions_have_classes_and_probabilities(milpbn, model, rows, tmp_pat
     assert len(first.split(",")) == 6
     hamming = milpbn("predict", model, rows, "--loss", "hamming")
     assert hamming.exit_code == 0
-    assert len(hamming.stdout.splitlines()) == 121
+    classifier, features = GBNCModel.load(model).classifier, pd.read_csv(rows)[["length", "fuel"]]
+    for text, loss in ((out.read_text(), "subset"), (hamming.stdout, "hamming")):
+        classifier.loss = loss
+        predicted = pd.read_csv(io.StringIO(text), dtype=str)[["kind", "wheels"]].to_numpy()
+        assert (predicted == classifier.predict(features)).all()
+    assert hamming.stdout != out.read_text()
 
 
 def test_odd_values_of_rows_to_predict_are_noted(milpbn, model, tmp_path):

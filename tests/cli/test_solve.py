@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from click.testing import Result
 
-from milpbn import Model
+import milpbn.result as milpbn_result
+from milpbn import Model, SolveOptions, learning
 
 Run = Callable[..., Result]
 
@@ -94,6 +98,50 @@ def test_a_gap_that_was_asked_for_is_a_success(milpbn: Run) -> None:
     found = json.loads(result.stdout)["result"]
     assert found["status"] == "feasible"
     assert 1e-6 < found["gap_rel"] <= 0.03
+
+
+@pytest.mark.parametrize(("gap", "code"), [("5%", 0), ("1%", 3), ("0", 3)])
+def test_a_run_that_was_stopped_within_the_gap_is_a_success(
+    milpbn: Run, monkeypatch: pytest.MonkeyPatch, gap: str, code: int
+) -> None:
+    learn = learning.run_method
+
+    def stopped(*args: Any, **options: Any) -> milpbn_result.Result:
+        result = learn(*args, **options)
+        return replace(result, status="time_limit", bound=1.02 * result.objective)
+
+    monkeypatch.setattr(learning, "run_method", stopped)
+    result = milpbn(*QUICK, "--gap", gap)
+    assert result.exit_code == code
+    assert "status      time_limit" in result.stdout
+
+
+def test_options_of_the_solver_reach_it(milpbn: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    learn, told = learning.run_method, []
+
+    def listening(*args: Any, **options: Any) -> milpbn_result.Result:
+        told.append(options["options"])
+        return learn(*args, **options)
+
+    monkeypatch.setattr(learning, "run_method", listening)
+    engine = ("--engine", "monolithic", "--emit", "highspy")
+    more = ("--gap", "2%", "--threads", 2, "--seed", 7, "--memory-limit", "1GB")
+    assert milpbn(*QUICK, *engine, *more).exit_code == 0
+    options = SolveOptions(gap=0.02, threads=2, seed=7, emit="highspy", memory_limit=10**9)
+    assert told == [options]
+
+
+def test_a_time_limit_leaves_some_for_the_parameters(
+    milpbn: Run, ticking: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("milpbn.cli.session.PROCESS_START", time.perf_counter())
+    options = ("--parameters", "cl:penalty=1", "--time-limit", 1, "--json")
+    result = milpbn("solve", "--dataset", "heart", *options)
+    assert result.exit_code == 3
+    content = json.loads(result.stdout)
+    assert content["result"]["status"] == "time_limit"
+    assert content["parameters"]["ended"] == "converged"
+    assert content["parameters"]["objective"] > content["parameters"]["start"]
 
 
 def test_the_same_run_gives_the_same_answer(milpbn: Run) -> None:

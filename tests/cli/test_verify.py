@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import Result
+from milpbn.learning.verification import verify_model
+
+from milpbn import Model, load_dataset
+from milpbn.structure import Structure
 
 Run = Callable[..., Result]
 
@@ -109,6 +114,10 @@ def _limit(model: dict[str, Any]) -> None:
     model["settings"]["max_parents"] = 1
 
 
+def _rows(model: dict[str, Any]) -> None:
+    model["data"]["n_rows"] -= 1
+
+
 def _status(model: dict[str, Any]) -> None:
     model["result"]["bound"] += 1.0
 
@@ -119,6 +128,7 @@ def _status(model: dict[str, Any]) -> None:
         (_objective, "the structure has the stated score"),
         (_probability, "counting again"),
         (_encoder, "fitting the encoder again"),
+        (_rows, "fitting the encoder again"),
         (_forbidden, "satisfies limits and constraints"),
         (_limit, "satisfies limits and constraints"),
         (_status, "the status optimal fits"),
@@ -139,11 +149,10 @@ def test_a_wrong_bound_is_refuted_by_search_and_enumeration(
     milpbn: Run, iris_model: Path, tmp_path: Path
 ) -> None:
     """A worse structure, scored honestly, with a bound that says nothing better exists."""
-    from milpbn import Encoder, load_dataset
+    from milpbn import Encoder
     from milpbn.network.network import fit_network
     from milpbn.scores import make_score
     from milpbn.scores.rescore import rescore
-    from milpbn.structure import Structure
 
     def change(model: dict[str, Any]) -> None:
         _bound_too_low(model)
@@ -184,6 +193,26 @@ def test_other_smoothing_and_learned_parameters_agree_too(
     milpbn("solve", "--dataset", "iris", "--max-parents", 1, *how, "--out", out, "--quiet")
     result = milpbn("verify", out)
     assert result.exit_code == 0, result.output
+
+
+def test_learned_parameters_must_add_up(milpbn: Run, tmp_path: Path) -> None:
+    out = tmp_path / "model.json"
+    learn = ("learn", "--dataset", "iris", "--class-root", "--method", "nb", "--parameters", "cl")
+    assert milpbn(*learn, "--out", out, "--quiet").exit_code == 0
+    claim = changed(out, lambda model: model["log_probabilities"].update({"class": [-1.2] * 3}))
+    result = milpbn("verify", claim)
+    assert result.exit_code == 4
+    assert any("the probabilities add up to 1" in line for line in disagreements(result))
+
+
+def test_a_result_about_another_structure_is_found(iris_model: Path) -> None:
+    model = Model.load(iris_model)
+    empty = Structure.from_arcs(model.network.structure.variables, [])
+    other = replace(model, result=replace(model.result, structure=empty))
+    verification = verify_model(other, load_dataset("iris"))
+    assert not verification.agrees
+    told = " ".join(check.seen for check in verification.checks if check.holds is False)
+    assert "the result names another structure than the network" in told
 
 
 def test_a_bundled_set_needs_no_file(milpbn: Run, iris_model: Path) -> None:

@@ -72,6 +72,14 @@ def test_numeric_option_turns_other_values_into_missing_ones(read):
     assert "column 'x': 2 values treated as missing (not a number): 'broken'" in only_note(table)
 
 
+def test_three_odd_values_are_named_and_others_mentioned(read):
+    odd = ["p", "q", "r", "p"]
+    note = only_note(read(x=[*WAVE[:-4], *odd], numeric=("x",)))
+    assert note.endswith("4 values treated as missing (no number): 'p', 'q', 'r'.")
+    note = only_note(read(x=[*WAVE[:-4], *odd[:3], "s"], numeric=("x",)))
+    assert note.endswith("(no number): 'p', 'q', 'r' and others.")
+
+
 def test_numeric_option_without_any_number(read):
     with pytest.raises(DataError, match=r"toy\.csv: column 'x' holds no numbers, only 'p', 'q'"):
         read(x=["p", "q"] * 20, numeric=("x",))

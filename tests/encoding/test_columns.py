@@ -25,6 +25,12 @@ def test_states_that_say_the_same_number_are_matched_as_texts_only() -> None:
     assert coded.unseen == {"1.00": 1}
 
 
+def test_truth_values_find_their_spelling() -> None:
+    for states in (("False", "True"), ("false", "true"), ("FALSE", "TRUE")):
+        coded = ColumnCode("x", "categorical", states=states).encode(pd.Series([True, False]))
+        np.testing.assert_array_equal(coded.codes, [1, 0])
+
+
 def test_interval_names_round_only_as_long_as_they_differ() -> None:
     near = ColumnCode("x", "numeric", cuts=(0.15000000000000002, 0.2))
     assert near.variable.states == ("(-inf, 0.15]", "(0.15, 0.2]", "(0.2, inf)")

@@ -106,6 +106,15 @@ def test_only_training_rows_are_learned_from() -> None:
     )
 
 
+def test_many_unseen_values_are_counted_and_some_are_named() -> None:
+    values = ["a", "b", "a", *(f"new{k:02}" for k in range(12)), "new00"]
+    table = make_table({"x": values}, "nyn" + "n" * 13, n_train=3)
+    (note,) = Encoder.fit(table).encode(table).notes
+    assert "'new00' (2x), 'new01' (1x)" in note
+    assert "'new09' (1x) and 2 more." in note
+    assert "new10" not in note
+
+
 def test_test_rows_with_a_new_label_are_kept_with_code_minus_one() -> None:
     table = make_table({"x": ["a", "b", "a", "b"]}, "nyny", n_train=3)
     table = replace(table, targets=pd.Series(["n", "y", "n", "maybe"], name="class"))

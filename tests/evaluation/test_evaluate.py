@@ -64,6 +64,31 @@ def test_exact_engines_and_heuristics_share_a_table():
     assert evaluation.complete
 
 
+def test_the_seed_reaches_the_learners():
+    """The set has test rows of its own, so that nothing but the learner is random."""
+    table = load_dataset("car")
+    train, test = table.train(), table.test()
+    shares = []
+    for seed in (0, 1):
+        (record,) = evaluate(table, ["ro-cr"], class_parents=False, seed=seed).records
+        learner = BNClassifier(engine="ro-cr", class_parents=False, random_state=seed)
+        learner.fit(train.features, train.target)
+        shares.append(record.measures.correct / record.measures.rows)
+        assert shares[-1] == pytest.approx(learner.score(test.features, test.target))
+    assert shares[0] != shares[1]
+
+
+def test_open_gaps_are_kept():
+    table = load_dataset("heart")
+    options = {"folds": 2, "gap": 0.05, "class_parents": False, "time_limit": None}
+    engine, heuristic = (
+        evaluate(table, [method], **options).records for method in ("branch-and-cut", "nb")
+    )
+    assert [r.status for r in engine] == ["feasible"] * 2
+    assert all(0 < r.gap <= 0.05 for r in engine)
+    assert [r.gap for r in heuristic] == [None, None]
+
+
 def test_predictions_cover_every_row_once_and_give_the_measures(iris):
     frame = iris.predictions()
     truth = load_dataset("iris").target

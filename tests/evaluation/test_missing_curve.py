@@ -11,6 +11,7 @@ from milpbn.datasets.table import Table
 from milpbn.errors import DataError, OptionError
 from milpbn.evaluation.missing_curve import CurvePoint, MissingCurve, default_counts, hold_out
 from milpbn.pictures import plot_missing_curve
+from milpbn.pictures.missing import _figure
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +71,11 @@ def test_the_same_seed_takes_the_same_features_away(curve):
     assert again[0] == again[1]
 
 
+def test_another_seed_takes_other_features_away(copies, curve):
+    other = MissingCurve(copies, ["nb+ml"], seed=1)
+    assert (other._mask(4, 0) != curve[0]._mask(4, 0)).any()
+
+
 def test_every_row_misses_as_many_features_as_asked(curve):
     for count in (0, 3, 10):
         mask = curve[0]._mask(count, 0)
@@ -115,5 +121,14 @@ def test_the_picture_is_drawn(tmp_path):
     points = [CurvePoint(f"c{k}", m, 0.9 - m / 10, 0.01) for k in range(10) for m in range(4)]
     plot_missing_curve(points, tmp_path / "curve.svg", title="many lines")
     assert b"<svg" in (tmp_path / "curve.svg").read_bytes()
+    axes = _figure(points, "many lines").axes[0]
+    assert [line.get_label() for line in axes.lines] == [f"c{k}" for k in range(10)]
+    for line, band in zip(axes.lines, axes.collections, strict=True):
+        assert line.get_xydata() == pytest.approx(np.array([[m, 90 - 10 * m] for m in range(4)]))
+        edge = band.get_paths()[0].vertices
+        assert set(edge[edge[:, 0] == 1][:, 1].round(6)) == {79, 81}
+    # Colours are used twice, then with another style.
+    styles = {(line.get_color(), line.get_linestyle()) for line in axes.lines}
+    assert len(styles) == 10
     with pytest.raises(OptionError, match="no point"):
         plot_missing_curve([], tmp_path / "none.svg")

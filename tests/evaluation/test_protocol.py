@@ -71,6 +71,14 @@ def test_validation_takes_a_fifth_or_five_folds(n, sizes):
     assert ValidationSplit().get_n_splits(y, y) == len(parts)
 
 
+@pytest.mark.parametrize("n", [1001, 1000])
+def test_validation_depends_on_the_seed_alone(n):
+    y = np.arange(n) % 2
+    same, again, other = ([b for _, b in ValidationSplit(s).split(y, y)] for s in (1, 1, 2))
+    assert all((a == b).all() for a, b in zip(same, again, strict=True))
+    assert any((a != b).any() for a, b in zip(same, other, strict=True))
+
+
 def test_validation_works_in_a_grid_search():
     iris = load_dataset("iris")
     search = GridSearchCV(

@@ -38,6 +38,18 @@ def test_a_network_comes_back(request, tmp_path, kind, names):
         np.testing.assert_allclose(np.exp(theirs), np.exp(mine), rtol=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("kind", "written"),
+    [
+        ("bif", "network my_x0020_cars {"),
+        ("xmlbif", "<NAME>my cars</NAME>"),
+        ("net", 'name = "my_x0020_cars";'),
+    ],
+)
+def test_a_network_has_its_name(plain, kind, written):
+    assert written in export_network(plain, kind, name="my cars")
+
+
 @pytest.mark.parametrize("kind", [*WITH_NUMBERS, "modelstring"])
 @pytest.mark.parametrize("names", ["plain", "hostile"])
 def test_a_structure_comes_back(request, tmp_path, kind, names):

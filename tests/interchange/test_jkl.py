@@ -55,6 +55,13 @@ def test_the_best_structure_of_a_file(tmp_path):
         assert result.score_parameters == {"source": str(path)}
 
 
+def test_parent_sets_that_no_optimum_needs_are_left_out(tmp_path):
+    path = tmp_path / "small.jkl"
+    path.write_text(SMALL.replace("-10.5 2 a b", "-11 2 a b"))
+    space = read_jkl(path).given.space
+    assert [space.parent_sets[f] for f in space.of(0)] == [(), (1,)]
+
+
 def problem(seed, score):
     rng = np.random.default_rng(seed)
     codes, cards = random_codes(rng, 5, 3)

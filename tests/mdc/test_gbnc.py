@@ -163,6 +163,8 @@ def test_a_time_limit_leaves_families_out_and_says_so(now):
     assert model.training_.sets_left > 0
     full = GBNCClassifier(GaussianNB()).fit(X, codes)
     assert model.objective_ <= full.objective_ <= model.bound_
+    # Some of the time was kept for choosing among the families that were scored.
+    assert model.objective_ > GBNCClassifier(GaussianNB(), max_parents=0).fit(X, codes).objective_
     bounds = [p.bound for p in model.result_.trace if p.bound is not None]
     assert min(bounds) >= model.bound_
     assert model.predict(X).shape == codes.shape
@@ -253,6 +255,19 @@ def test_chains_see_the_classes_before_them():
     model = ClassifierChains(n_chains=3).fit(rng.normal(size=(200, 2)), y)
     predicted = model.predict(rng.normal(size=(50, 2)))
     assert (predicted[:, 0] == predicted[:, 1]).all()
+
+
+def test_chains_vote():
+    X, codes, _, _ = random_problem(0, 3, n=120)
+    model = ClassifierChains(GaussianNB(), n_chains=3, random_state=1).fit(X, codes)
+    assert len({tuple(chain.order) for chain in model.chains_}) == 3
+    proba = model.predict_proba(X)
+    for j, share in enumerate(proba):
+        assert np.isin((3 * share).round(9), [0, 1, 2, 3]).all()
+        winners = model.classes_[j][share.argmax(axis=1)]
+        assert (model.predict(X)[:, j] == winners).all()
+    # Orders disagree on some rows.
+    assert all(((share > 0) & (share < 1)).any() for share in proba)
 
 
 def test_class_powerset_predicts_only_joint_states_it_has_seen(mixed):

@@ -3,6 +3,7 @@ import pytest
 from mdc.brute_force import all_scores, best_network, random_problem
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
 from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.branch_and_cut import solve_branch_and_cut
@@ -70,6 +71,24 @@ def test_pruned_parent_sets_have_a_subset_that_is_as_good(seed):
     assert training.candidate_sets == sum(map(len, truth)) == len(kept) + pruned
     assert training.scored_sets + training.pruned_by_lemma_2 == training.candidate_sets
     assert training.sets_left == training.models_left == 0
+
+
+def test_a_parent_that_explains_every_row_is_not_pruned():
+    """Its score is its penalty, the most that lemma 2 can hope for, and just above the rest."""
+    x = np.linspace(-2, 2, 100)
+    y0 = np.arange(100) % 2
+    y1 = np.where(x < -1, 0, np.where(x < 0, 1, 2))
+    odd = np.flatnonzero((x > 0) & (y0 == 1))[0]
+    y1[odd] = 1  # without y0 one row is wrong
+    codes = np.column_stack([y0, y1])
+    X, base = x[:, None], DecisionTreeClassifier(max_leaf_nodes=3, random_state=0)
+    truth = all_scores(X, codes, [2, 3], 2, base)
+    trainer, trained = train(X, codes, [2, 3], base)
+    assert truth[1][(0,)] == pytest.approx(trainer.penalty(1, (0,)), abs=1e-6)
+    assert truth[1][(0,)] - 1 < truth[1][()] < truth[1][(0,)]
+    result = solve_branch_and_cut(trained.objective, SCORE)
+    assert result.objective == pytest.approx(best_network(truth), abs=1e-6)
+    assert result.structure.to_dict()["y1"] == ["y0"]
 
 
 @pytest.mark.parametrize("seed", range(3))

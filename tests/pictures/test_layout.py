@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import pytest
 
@@ -97,6 +97,28 @@ def test_avoidable_crossings_are_removed() -> None:
     order = sorted((1, 2, 3), key=lambda v: layout.boxes[v].x)
     below = sorted((4, 5, 6), key=lambda v: layout.boxes[v].x)
     assert below == [{1: 6, 2: 5, 3: 4}[v] for v in order]
+
+
+def test_layers_are_put_into_an_order_without_crossings() -> None:
+    # A path that zigzags between two layers, with the roots 0, 2, 1 in this order.
+    arcs = [(0, 3), (0, 4), (2, 4), (2, 5), (1, 5), (1, 6)]
+    layout = layered(dict.fromkeys(range(7), (1.0, 0.3)), arcs, sideways=False, limit=UNBOUNDED)
+    x = {v: box.x for v, box in layout.boxes.items()}
+    roots = sorted((0, 1, 2), key=x.__getitem__)
+    leaves = sorted((3, 4, 5, 6), key=x.__getitem__)
+    assert (roots, leaves) in (([0, 2, 1], [3, 4, 5, 6]), ([1, 2, 0], [6, 5, 4, 3]))
+
+
+@pytest.mark.parametrize("sideways", [False, True])
+def test_arcs_into_a_box_arrive_side_by_side_without_crossing(sideways: bool) -> None:
+    axis, pairs = 1 if sideways else 0, 0
+    for seed in range(5):
+        routes = layered(boxes(15), random_arcs(15, seed), sideways=sideways, limit=6).routes
+        for (a, one), (b, other) in combinations(routes.items(), 2):
+            if a[1] == b[1] and one[-2][axis] < other[-2][axis]:
+                assert one[-1][axis] < other[-1][axis]
+                pairs += 1
+    assert pairs > 10
 
 
 def test_spacing_keeps_order_and_distances() -> None:
