@@ -1,8 +1,8 @@
-"""milpbn learns Bayesian network classifiers exactly and says how good the answer is.
+"""milpbn learns Bayesian network classifiers exactly, with a bound on the optimal score.
 
-:class:`BNClassifier` is the scikit-learn estimator, :func:`learn_structure` the learner on
-encoded data, :func:`evaluate` the comparison of methods, :class:`GBNCClassifier` the classifier
-for several class variables; :func:`load_dataset` and :func:`read_table` bring the data.
+:class:`BNClassifier` is the scikit-learn estimator, :func:`learn_structure` learns from encoded
+data, :func:`evaluate` compares methods, and :class:`GBNCClassifier` is the classifier for several
+class variables; :func:`load_dataset` and :func:`read_table` load data.
 """
 
 from __future__ import annotations

@@ -18,11 +18,11 @@ class Bar:
     stream
         Where to write; a terminal gets a bar, anything else gets lines.
     first
-        Text beside the bar until the first piece is done.
+        Text next to the bar until the first piece is done.
     quiet
         Write nothing.
     seconds_between_lines
-        Least time between two lines if the stream is not a terminal.
+        Minimum time between two lines if the stream is not a terminal.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Bar:
             self._progress.stop()
 
     def show(self, done: int, total: int, line: str) -> None:
-        """Show that `done` of `total` pieces are done; `line` says it in words."""
+        """Show that `done` of `total` pieces are done; `line` is the text to show."""
         now = time.monotonic()
         if self._progress is not None:
             task = self._progress.task_ids[0]

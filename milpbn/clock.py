@@ -59,7 +59,7 @@ class Clock:
             raise OutOfTime
 
     def close_phase(self, name: str) -> None:
-        """Book the time since the last call under `name`."""
+        """Record the time since the last call under `name`."""
         now = time.perf_counter()
         name = self._one_phase or name
         self.phases[name] = self.phases.get(name, 0.0) + now - self._phase_start
@@ -69,9 +69,9 @@ class Clock:
             clock = clock._parent
 
     def until(self, limit: float, phase: str | None = None) -> Clock:
-        """The same clock with an earlier limit; its phases are booked here too.
+        """The same clock with an earlier limit; its phases are recorded here too.
 
-        With `phase`, everything is booked under that one name.
+        With `phase`, all time is recorded under that one name.
         """
         part = Clock(min(limit, self.limit), self.started)
         part.phases, part._phase_start = self.phases, self._phase_start

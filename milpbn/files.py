@@ -72,7 +72,7 @@ def read_marked_json(path: str | Path, versions: Mapping[str, int]) -> dict[str,
     mark = content.get("format") if isinstance(content, dict) else None
     if not isinstance(mark, str) or mark not in versions:
         wanted = " or ".join(map(repr, versions))
-        other = f"its mark is {mark!r}, not" if isinstance(mark, str) else "it has no mark"
+        other = f"its format is {mark!r}, not" if isinstance(mark, str) else "it has no format mark"
         raise ModelFileError(f"{path} is not a milpbn model of this kind: {other} {wanted}")
     if content.get("version") != versions[mark]:
         raise ModelFileError(

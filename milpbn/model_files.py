@@ -1,4 +1,4 @@
-"""Any model file of milpbn, recognised by the mark that it carries."""
+"""Model files of every kind, recognised by their format mark."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def load_model(path: str | Path, trusted: Sequence[str] = ()) -> AnyModel:
     path
         The file.
     trusted
-        Types of base estimators beyond those of scikit-learn and numpy that may be built from
-        the file; see :meth:`milpbn.mdc.model_file.GBNCModel.load`.
+        Types of base estimators, other than those of scikit-learn and numpy, that may be
+        loaded from the file; see :meth:`milpbn.mdc.model_file.GBNCModel.load`.
 
     Examples
     --------

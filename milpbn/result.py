@@ -14,9 +14,9 @@ from milpbn.structure import AnyStructure, structure_from_dict
 class Status(StrEnum):
     """How a run ended.
 
-    ``OPTIMAL`` is a proof at the stated tolerance; ``FEASIBLE`` means that the run
-    ended by itself without one (a heuristic, or the gap that was asked for). No result
-    carries ``INFEASIBLE``: it is what a solver says of a program without a solution.
+    ``OPTIMAL`` means a proof at the stated tolerance; ``FEASIBLE`` means that the run
+    ended by itself without one (a heuristic, or the requested gap). No result has the
+    status ``INFEASIBLE``: it is the status of a solver for a program without a solution.
     """
 
     OPTIMAL = "optimal"
@@ -28,7 +28,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class TracePoint:
-    """One any-time event: what was known after `time` seconds, and who found it."""
+    """One any-time event: what was known after `time` seconds, and what found it."""
 
     time: float
     objective: float | None
@@ -38,7 +38,7 @@ class TracePoint:
 
     @property
     def gap_rel(self) -> float | None:
-        """Relative gap, or None while a side is missing."""
+        """The relative gap; None while the objective or the bound is missing."""
         return relative_gap(self.objective, self.bound)
 
 
@@ -46,7 +46,7 @@ Listener = Callable[[TracePoint], None]
 
 
 def relative_gap(objective: float | None, bound: float | None) -> float | None:
-    """``(bound - objective) / |objective|``, the definition of HiGHS and of the exact paper.
+    """``(bound - objective) / |objective|``, as in HiGHS and in Peharz & Pernkopf (2012).
 
     Examples
     --------
@@ -65,7 +65,7 @@ def relative_gap(objective: float | None, bound: float | None) -> float | None:
 
 @dataclass(frozen=True)
 class WarmStart:
-    """What was offered to the solver as a start, and what it made of it."""
+    """The start that was offered to the solver, and what the solver did with it."""
 
     source: str
     objective: float
@@ -82,7 +82,7 @@ class Result:
     status
         See :class:`Status`.
     structure
-        The best structure; of a multinet, one for every class.
+        The best structure; for a multinet, one per class.
     objective
         Its score, computed from the data again and not taken from the solver.
     bound
@@ -93,15 +93,15 @@ class Result:
     score, score_parameters
         The score's name and settings (p, gamma, smoothing, ...).
     source
-        Who found the structure: ``"naive-bayes"``, ``"warm-start"``, ``"HiGHS"``, ...
+        What found the structure: ``"naive-bayes"``, ``"warm-start"``, ``"HiGHS"``, ...
     engine, solver
         The engine and the solver with its version.
     nodes, evaluations
-        Branch-and-bound nodes, and score evaluations of heuristics.
+        Number of branch-and-bound nodes, and of score evaluations by heuristics.
     n_rows
-        Training rows; 0 where there were none, as for local scores.
+        Number of training rows; 0 if there were none, as for local scores.
     seconds
-        Seconds by phase; ``sum(seconds.values())`` is the run.
+        Seconds per phase; ``sum(seconds.values())`` is the time of the run.
     """
 
     status: Status
@@ -135,8 +135,8 @@ class Result:
     def gap_of_hinge_loss(self) -> float | None:
         """The gap as a fraction of the hinge loss ``gamma * n_rows - objective``.
 
-        A soft margin near zero makes its relative gap meaningless; what the rows lack to
-        gamma stays away from zero. None where the score has no gamma or there is no bound.
+        If the soft margin is near zero, its relative gap means little, but the hinge loss
+        stays away from zero. None if the score has no gamma or there is no bound.
         """
         gamma = self.score_parameters.get("gamma")
         if gamma is None or self.gap_abs is None or not self.n_rows:
@@ -149,7 +149,7 @@ class Result:
         out = asdict(self)
         out["status"] = str(self.status)
         out["structure"] = self.structure.to_dict()
-        # A relative gap to an objective of zero is infinite, which JSON cannot say.
+        # The gap relative to an objective of zero is infinite, which JSON cannot represent.
         gap = self.gap_rel
         out["gap_abs"] = self.gap_abs
         out["gap_rel"] = None if gap is None or math.isinf(gap) else gap
@@ -158,7 +158,7 @@ class Result:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Result:
-        """Rebuild a result written by :meth:`to_dict`; a text for a number raises ValueError."""
+        """Rebuild a result written by :meth:`to_dict`; a string for a number raises ValueError."""
         derived = ("gap_abs", "gap_rel", "gap_of_hinge_loss")
         data = {k: v for k, v in data.items() if k not in derived}
         start = data.get("warm_start")
@@ -212,14 +212,14 @@ class ParameterReport:
         Its value on the training rows at the maximum-likelihood start and at the end,
         without any penalty; None for maximum likelihood itself.
     chosen
-        What cross-validation chose, by name.
+        The settings that cross-validation chose, by name.
     iterations
-        Steps of the optimiser.
+        Number of steps of the optimiser.
     ended
-        ``"converged"``, ``"iterations"`` (as many as were asked for or chosen),
+        ``"converged"``, ``"iterations"`` (the requested or chosen number was reached),
         ``"time_limit"`` or ``"interrupted"``.
     seconds
-        What it took.
+        Time for learning the parameters.
     """
 
     method: str
@@ -237,7 +237,7 @@ class ParameterReport:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ParameterReport:
-        """The inverse of :meth:`to_dict`; a text for a number raises ValueError."""
+        """The inverse of :meth:`to_dict`; a string for a number raises ValueError."""
         return cls(
             **{
                 **data,
@@ -269,7 +269,7 @@ def _float_or_none(value: Any) -> float | None:
 
 
 def _score_parameters(**settings: Any) -> dict[str, Any]:
-    # The only one that is computed with.
+    # Only gamma is used in computations.
     return {k: float(v) if k == "gamma" else v for k, v in settings.items()}
 
 
@@ -285,11 +285,11 @@ def _trace_point(time: Any, objective: Any, bound: Any, nodes: Any, source: Any)
 
 
 def _open_line(result: Result) -> str:
-    """What is open in other terms, as a margin near zero makes the relative gap useless."""
+    """The gap per row and of the hinge loss; a margin near zero makes the relative gap useless."""
     assert result.gap_abs is not None
     assert result.gap_of_hinge_loss is not None
     a_row, of_loss = result.gap_abs / result.n_rows, 100 * result.gap_of_hinge_loss
-    return f"{a_row:.3g} a row, {of_loss:.2f} % of the hinge loss"
+    return f"{a_row:.3g} per row, {of_loss:.2f} % of the hinge loss"
 
 
 def _score_line(result: Result) -> str:
@@ -309,7 +309,7 @@ def _start_line(start: WarmStart) -> str:
 
 
 def format_gap(result: Result) -> str:
-    """The gap for people: per cent, absolute, and the tolerance of the claim."""
+    """The gap as text: in per cent, absolute, and with its tolerance."""
     if result.gap_rel is None or result.gap_abs is None:
         return "-"
     return f"{100 * result.gap_rel:.4f} % ({result.gap_abs:.6f}; tolerance {result.tolerance:g})"

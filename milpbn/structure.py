@@ -21,9 +21,9 @@ class Structure:
     Attributes
     ----------
     variables
-        Names; the class comes first, as X_1 = C does in the papers.
+        Names; the class comes first (X_1 = C in the publications).
     parents
-        For each variable the sorted indices of its parents.
+        For each variable, the sorted indices of its parents.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Structure:
         return tuple((p, v) for v, names in self.to_dict().items() for p in names)
 
     def to_networkx(self) -> nx.DiGraph:
-        """The graph for networkx, the variables' names as nodes."""
+        """The graph as a networkx graph, with the names of the variables as nodes."""
         import networkx as nx
 
         graph = nx.DiGraph()
@@ -96,7 +96,7 @@ class Structure:
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """For each variable the indices of its children."""
+        """For each variable, the indices of its children."""
         below: list[list[int]] = [[] for _ in self.variables]
         for child, parents in enumerate(self.parents):
             for parent in parents:
@@ -111,14 +111,14 @@ class Structure:
 
 @dataclass(frozen=True)
 class ClassStructures:
-    """One structure for every class: the structure of a Bayesian multinet.
+    """One structure per class: the structure of a Bayesian multinet.
 
     Attributes
     ----------
     classes
         The states of the class.
     structures
-        A structure a class, all over the same variables; the class is a root in each.
+        One structure per class, all over the same variables; the class is a root in each.
 
     Examples
     --------
@@ -141,7 +141,9 @@ class ClassStructures:
         if len(self.classes) != len(self.structures):
             raise DataError(f"{len(self.classes)} classes but {len(self.structures)} structures")
         if any(s.variables != self.variables or s.parents[0] for s in self.structures):
-            raise DataError("the structures of a multinet share their variables and a class root")
+            raise DataError(
+                "the structures of a multinet must have the same variables and the class as a root"
+            )
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -167,11 +169,11 @@ class ClassStructures:
 
 
 AnyStructure = Structure | ClassStructures
-"""What a classifier is built on."""
+"""The structure of a classifier: one for all classes, or one per class."""
 
 
 def structure_from_dict(content: Mapping[str, Any]) -> AnyStructure:
-    """The inverse of ``to_dict``, for both kinds."""
+    """Build a structure of either kind (the inverse of ``to_dict``)."""
     if any(isinstance(value, Mapping) for value in content.values()):
         return ClassStructures.from_dict(content)
     return Structure.from_dict(content)

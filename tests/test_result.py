@@ -67,7 +67,7 @@ def test_what_is_open_stands_below_the_gap_unless_it_is_closed():
     found = result(objective=50.0, bound=51.0, n_rows=30, score_parameters={"gamma": 2.0})
     lines = str(replace(found, status=Status.TIME_LIMIT)).splitlines()
     gap = next(k for k, line in enumerate(lines) if line.startswith("gap"))
-    assert lines[gap + 1] == "open        0.0333 a row, 10.00 % of the hinge loss"
+    assert lines[gap + 1] == "open        0.0333 per row, 10.00 % of the hinge loss"
     assert "\nopen" not in str(replace(found, status=Status.OPTIMAL))
 
 

@@ -21,13 +21,13 @@ print(free.structure_)
 print(f"objective {free.objective_:.3f}, optimal: {free.optimal_}")
 
 # %%
-# Six wishes. Forbidding an arc that the optimum uses may cost little, because another structure
-# describes the data nearly as well. Tiers say that no arc leads from a later group to an earlier
-# one.
+# Six constraints, one at a time. Forbidding an arc that the optimum uses may cost little, because
+# another structure describes the data nearly as well. Tiers say that no arc leads from a later
+# group to an earlier one.
 
 background, measured = ["class", "age", "pedigree", "pregnant"], ["mass", "glucose", "insulin"]
 features = [v.name for v in free.encoder_.variables[1:]]
-wishes = {
+constraints = {
     "forbid insulin -> mass": Constraints(forbidden=["insulin->mass"]),
     "forbid class -> insulin": Constraints(forbidden=["class->insulin"]),
     "require glucose -> class": Constraints(required=["glucose->class"]),
@@ -36,20 +36,20 @@ wishes = {
     "one parent per feature": Constraints(max_parents=dict.fromkeys(features, 1)),
 }
 models = {
-    wish: BNClassifier(constraints=rules).fit(diabetes.features, diabetes.target)
-    for wish, rules in wishes.items()
+    name: BNClassifier(constraints=rules).fit(diabetes.features, diabetes.target)
+    for name, rules in constraints.items()
 }
-cost = {wish: free.objective_ - model.objective_ for wish, model in models.items()}
-for wish, model in models.items():
-    print(f"{wish:32}objective {model.objective_:8.3f}   cost {cost[wish]:7.3f}   {model.optimal_}")
+cost = {name: free.objective_ - model.objective_ for name, model in models.items()}
+for name, model in models.items():
+    print(f"{name:32}objective {model.objective_:8.3f}   cost {cost[name]:7.3f}   {model.optimal_}")
 
 # %%
-# The objective is the soft margin, a sum over the training rows. Of its 834 units, most wishes
-# cost less than one per cent.
+# The objective is the soft margin, a sum over the training rows. Four of the six
+# constraints cost less than one per cent of it.
 
 figure, axes = plt.subplots(figsize=(7, 2.8), layout="constrained")
-order = sorted(cost, key=lambda wish: cost[wish], reverse=True)
-bars = axes.barh(order, [cost[wish] for wish in order], color="#0072B2")
+order = sorted(cost, key=lambda name: cost[name], reverse=True)
+bars = axes.barh(order, [cost[name] for name in order], color="#0072B2")
 axes.bar_label(bars, fmt="%.2f", padding=3)
 axes.spines[["top", "right"]].set_visible(False)
 axes.set_xlabel("loss of soft margin against the unconstrained optimum")

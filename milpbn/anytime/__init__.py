@@ -1,4 +1,4 @@
-"""What every run shares, whoever runs it: options, the start, and the any-time record.
+"""Shared by the runs of engines and heuristics: options, the start, and the any-time record.
 
 Engines and searches report to a :class:`Progress`; it scores structures by the objective
 itself and keeps objective and bound monotone.

@@ -13,21 +13,21 @@ EMITTERS = ("pulp", "highspy")
 
 @dataclass(frozen=True)
 class SolveOptions:
-    """What every engine is told.
+    """Options of engines and heuristics.
 
     Parameters
     ----------
     gap
-        Relative gap at which to stop; 0 asks for a proof.
+        Relative gap at which to stop; 0 requires a proof of optimality.
     threads, seed
-        One thread is deterministic.
+        Number of threads, and random seed. Only one thread is deterministic.
     emit
-        ``"pulp"`` or ``"highspy"``: how the monolithic model reaches HiGHS.
+        ``"pulp"`` or ``"highspy"``: how the monolithic model is passed to HiGHS.
     memory_limit
         Bytes for families, tables and the model.
     host
-        Whose tree serves branch-and-cut: ``"highs"`` (milpbn's own, on HiGHS linear programs)
-        or ``"scip"`` (with the extra ``milpbn[scip]``).
+        What manages the branch-and-cut tree: ``"highs"`` (milpbn itself, with linear programs
+        in HiGHS) or ``"scip"`` (needs the extra ``milpbn[scip]``).
     """
 
     gap: float = 0.0

@@ -1,4 +1,4 @@
-"""The any-time record of a run: best structure, best bound, and who told when."""
+"""The any-time record of a run: best structure, best bound, and what found them when."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from milpbn.result import Listener, Result, Status, TracePoint
 from milpbn.scores import Objective, ScoreReport
 
 TOLERANCE = 1e-6
-"""A bound closes when it is within this fraction of ``max(1, |objective|)``."""
+"""The gap counts as closed when it is within this fraction of ``max(1, |objective|)``."""
 
-# A bound that moves less than this fraction is not worth a trace point of its own.
+# A bound that moves by less than this fraction does not get a trace point.
 _WORTH_TELLING = 1e-6
 
 
 def allowed_gap(value: float) -> float:
-    """The absolute gap at which a bound counts as closed: the tolerance, but for rounding.
+    """The absolute gap that counts as closed: the tolerance, with some room for rounding.
 
-    HiGHS leaves its bound at exactly 1e-6 from a solution; the difference of the two may come
-    out as a few digits more in the last place.
+    HiGHS leaves its bound at exactly 1e-6 from a solution; the computed difference of the two
+    may be slightly larger.
     """
     return (1 + 1e-9) * TOLERANCE * max(1.0, abs(value))
 
@@ -31,8 +31,8 @@ def allowed_gap(value: float) -> float:
 class Progress:
     """Collects incumbents and bounds; objective and bound in the trace are monotone.
 
-    Incumbents are scored here, by the objective itself, never by a solver's value. A `bound`
-    that is known beforehand stands in the trace from the first incumbent on.
+    Incumbents are scored here by the objective itself; a solver's value is never used. A
+    `bound` that is known in advance appears in the trace from the first incumbent on.
     """
 
     def __init__(
@@ -51,11 +51,11 @@ class Progress:
         self.nodes = 0
         self.trace: list[TracePoint] = []
         self._listener = listener
-        # Several workers may report at once; a listener hears one of them at a time.
+        # Several workers may report at the same time; the listener gets one event after another.
         self._lock = threading.RLock()
 
     def incumbent(self, families: Families, source: str) -> bool:
-        """Offer a structure; returns whether it is the best so far."""
+        """Offer a structure; return whether it is the best so far."""
         value = self.objective.value(families)
         with self._lock:
             if value <= self.value:
@@ -66,7 +66,7 @@ class Progress:
             return True
 
     def improve_bound(self, bound: float, nodes: int, source: str) -> None:
-        """Report a valid bound; a weaker one than is known changes nothing."""
+        """Report a valid bound; one that is weaker than the current bound changes nothing."""
         with self._lock:
             self.nodes = max(self.nodes, nodes)
             bound = self._above_incumbent(float(bound))
@@ -80,7 +80,7 @@ class Progress:
     def result(
         self, score: ScoreReport, status: Status, *, engine: str, bound: float | None, **more: Any
     ) -> Result:
-        """End the run: the last event of the trace, and everything that was found.
+        """End the run: record the last event and return everything that was found.
 
         `more` are further fields of :class:`~milpbn.result.Result`.
         """
@@ -101,10 +101,10 @@ class Progress:
         )
 
     def _above_incumbent(self, bound: float) -> float:
-        """The bound, lifted to the incumbent where it lies below by less than the tolerance."""
+        """The bound, raised to the incumbent if it lies below it by less than the tolerance."""
         if bound >= self.value:
             return bound
-        # Not "bound < ...": a bound that is no number must not pass for a proof.
+        # Not "bound < ...": a bound that is NaN must not count as a proof.
         if not bound >= self.value - allowed_gap(self.value):
             raise SolverError(
                 f"the bound {bound!r} lies below a structure that scores {self.value!r}; "

@@ -1,4 +1,4 @@
-"""What an engine or a heuristic is given besides the objective."""
+"""What an engine or a heuristic gets in addition to the objective."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Run:
     options
         Gap, threads, seed and memory limit.
     start, start_source
-        A structure to begin with, and where it came from.
+        A structure to start from, and where it came from.
     bound
-        A bound on every structure that is known beforehand.
+        An upper bound on the score of every structure, if one is known in advance.
     listener
         Called with every :class:`~milpbn.result.TracePoint`.
     """
@@ -39,5 +39,5 @@ class Run:
     listener: Listener | None = None
 
     def progress(self, objective: Objective) -> Progress:
-        """The record that this run begins with."""
+        """A new record for this run."""
         return Progress(objective, self.clock, self.listener, self.bound)

@@ -1,4 +1,4 @@
-"""A structure to begin with, so that a run has an answer from its first moment."""
+"""Structures to start from, so that a run has an answer from the beginning."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from milpbn.families.candidates import CLASS, FamilySpace
 
 
 def simple_starts(space: FamilySpace) -> dict[str, Families]:
-    """Naive Bayes and the empty structure where they are candidates, else any structure."""
+    """Naive Bayes and the empty structure if they are candidates, else any feasible structure."""
     starts = {}
     for name, parents in (("naive-bayes", (CLASS,)), ("empty", ())):
         found = [space.find(i, () if i == CLASS else parents) for i in range(space.n_variables)]
@@ -20,13 +20,13 @@ def simple_starts(space: FamilySpace) -> dict[str, Families]:
 
 
 def offer_simple_starts(progress: Progress) -> None:
-    """Give the simple structures to `progress`."""
+    """Offer the simple structures to `progress`."""
     for name, families in simple_starts(progress.objective.space).items():
         progress.incumbent(families, name)
 
 
 def complete_quietly(progress: Progress) -> None:
-    """A structure for a run that was interrupted before it had one."""
+    """Set a structure, without an event, if a run was interrupted before it had one."""
     objective = progress.objective
     if progress.families is None:
         source, families = next(iter(simple_starts(objective.space).items()))

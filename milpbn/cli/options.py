@@ -179,8 +179,9 @@ def given_settings(
         del names["p"]  # several p: the grid sets the score of each
     if "engine" in options:
         names["method"] = options["engine"]
-    if options.get("warm_start"):
-        names["start_source"] = options["warm_start"]
+    source = options.get("warm_start") or options.get("start")
+    if source:
+        names["start_source"] = source
     return make_settings(
         structure_score=options["score"],
         constraints=given_constraints(options),

@@ -1,4 +1,4 @@
-"""The scikit-learn face of milpbn."""
+"""The scikit-learn interface of milpbn."""
 
 from milpbn.estimators.bn import BNClassifier
 

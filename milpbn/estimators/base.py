@@ -1,4 +1,4 @@
-"""What milpbn's scikit-learn classifiers share: input validation, frames and labels."""
+"""Shared by milpbn's scikit-learn classifiers: input validation, frames and labels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from milpbn.errors import DataError
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier of tables with numbers, categories and missing values."""
+    """A classifier for tables with numbers, categories and missing values."""
 
     categorical_features: str | Sequence[int] | Sequence[str]
 
@@ -48,6 +48,6 @@ def encode_labels(
     check_classification_targets(values)
     if len(classes) < 2:
         raise DataError(
-            f"the class variable {name!r} has one class only ({classes[0]!r}); two are needed"
+            f"the class variable {name!r} has only one class ({classes[0]!r}); two are needed"
         )
     return classes, index

@@ -1,4 +1,4 @@
-"""The scikit-learn face of milpbn."""
+"""The classifier for one class variable."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _OF_THE_TABLE = ("categorical_features", "missing")
 class BNClassifier(TableClassifier):
     """Bayesian network classifier whose structure is learned exactly.
 
-    Numeric columns are discretised by MDLP; other columns are taken as categories.
+    Numeric columns are discretised by MDLP; other columns are treated as categories.
 
     Parameters
     ----------
     structure_score : {"sm", "sbm", "mdl", "bic", "bdeu", "cr", "cll"} or Score, default="sm"
-        What the structure maximises; ``"cr"`` and ``"cll"`` are for heuristics only. An object
-        brings its own settings, as in ``milpbn.scores.make_score("bdeu", ess=10)``.
+        Score that the structure maximises; ``"cr"`` and ``"cll"`` are for heuristics only. A
+        score object has its own settings, as in ``milpbn.scores.make_score("bdeu", ess=10)``.
     p : float, default=0.9
         Desired class probability of the margin scores; ``gamma = log(p / (1 - p))``.
     gamma : float, default=None
@@ -52,18 +52,18 @@ class BNClassifier(TableClassifier):
         Cost of one free parameter in the margin scores: sparser networks for larger values.
         ``"bic"`` is half the logarithm of the number of rows.
     max_parents : int, default=2
-        Parents per variable, the class counted.
+        Maximum number of parents per variable, including the class.
     class_parents : bool, default=True
         Whether features may be parents of the class.
     augmented : bool, default=False
         Whether a feature with parents must have the class among them; for margin
-        scores this is always so.
+        scores this is always the case.
     smoothing : str, default="laplace"
-        ``"laplace[:COUNT]"`` or ``"epsilon[:VALUE]"``.
+        Smoothing of the parameters: ``"laplace[:COUNT]"`` or ``"epsilon[:VALUE]"``.
     parameters : {"ml", "cl", "mm"}, default="ml"
         How the parameters of the structure are learned: maximum likelihood,
         conditional likelihood or margin. Settings follow a colon, as in
-        ``"cl:penalty=0.1"``. The structure's score is that of maximum likelihood.
+        ``"cl:penalty=0.1"``. The structure is always scored with maximum likelihood.
     constraints : Constraints, default=None
         Required and forbidden arcs, tiers, parent limits. Columns of arrays are
         called x0, x1, ..., the class is called "class".
@@ -71,37 +71,37 @@ class BNClassifier(TableClassifier):
         Which columns are categories: those whose dtype is not a number, or the
         given positions or names.
     missing : {"drop", "state"}, default="drop"
-        Training rows with a missing feature are left out, or missing is a state
-        of its own. In prediction a missing feature is summed out exactly.
+        Training rows with a missing feature are left out, or a missing value is a
+        separate state. In prediction a missing feature is summed out exactly.
     engine : str or Learner, default="branch-and-cut"
-        An exact engine, or a heuristic (see ``milpbn.search.LEARNERS``) by name or as an
-        object with settings of its own, or ``"multinet-cmi"`` or ``"multinet-ear"`` for one
-        structure a class.
+        An exact engine; a heuristic (see ``milpbn.search.LEARNERS``), by name or as an
+        object with its own settings; or ``"multinet-cmi"`` or ``"multinet-ear"`` for one
+        structure per class.
     time_limit : float, default=60.0
         Seconds for `fit`; None for no limit.
     gap : float, default=0.0
-        Relative gap at which to stop; 0 asks for a proof.
+        Relative gap at which to stop; 0 requires a proof of optimality.
     threads : int, default=1
-        Solver threads; 1 is deterministic.
+        Number of threads; only 1 is deterministic.
     random_state : int, default=0
-        Seed of the solver and of heuristics.
+        Random seed for the solver and the heuristics.
     start : Structure, str or None, default="local-search"
-        A structure to begin with, or the heuristic that looks for one in a small
-        share of the time.
+        A structure to start from, or the name of the heuristic that looks for one
+        in a small share of the time.
 
     Attributes
     ----------
     classes_ : ndarray
         The class labels.
     structure_ : Structure or ClassStructures
-        The learned structure; of a multinet, one for every class.
+        The learned structure; for a multinet, one per class.
     result_ : Result
         Everything about the run: status, bound, gap, trace, times.
     optimal_ : bool
         Whether the structure is proven optimal.
     objective_, bound_, gap_ : float
-        Score of the structure, upper bound on any score, relative gap. Heuristics have no
-        bound: the last two are None then.
+        Score of the structure, upper bound on the score of any structure, relative gap.
+        Heuristics give no bound: then the last two are None.
     network_ : Network or Multinet
         Structure and parameters.
     parameters_ : ParameterReport
@@ -109,7 +109,7 @@ class BNClassifier(TableClassifier):
     encoder_ : Encoder
         How columns become states.
     n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        As in scikit-learn.
 
     See Also
     --------
@@ -183,8 +183,8 @@ class BNClassifier(TableClassifier):
         Returns
         -------
         self
-            The fitted classifier. A ``ConvergenceWarning`` is issued when the time
-            limit came before the proof.
+            The fitted classifier. A ``ConvergenceWarning`` is issued if the time limit
+            is reached before the proof.
         """
         table = self._table(self._frame(X, y, reset=True), y)
         self._take(learn_classifier(table, self._settings()))
@@ -198,7 +198,7 @@ class BNClassifier(TableClassifier):
         )
 
     def _take(self, model: Model) -> None:
-        """Publish what a model holds."""
+        """Set the fitted attributes from a model."""
         self.model_ = model
         self.encoder_, self.network_ = model.encoder, model.network
         self.result_, self.parameters_ = model.result, model.parameters
@@ -211,7 +211,7 @@ class BNClassifier(TableClassifier):
         if self.gap_ is None or self.gap_ <= self.gap or self.optimal_:
             return
         why = {
-            "time_limit": f"the time limit of {self.time_limit} s came before the proof",
+            "time_limit": f"the time limit of {self.time_limit} s was reached before the proof",
             "interrupted": "the run was interrupted before the proof",
         }.get(self.result_.status, "the run ended without a proof")
         warnings.warn(
@@ -282,7 +282,7 @@ class BNClassifier(TableClassifier):
         states = encoder.target.variable.states
         told = model.data.get("classes", {"labels": states, "dtype": None})
         estimator.classes_ = np.array(told["labels"], dtype=told["dtype"])
-        # Files from before the columns were recorded name those that the encoder knows.
+        # Older files do not list the columns: then they are those that the encoder knows.
         known = [*(c.name for c in encoder.columns), *encoder.dropped]
         columns = np.array(model.data.get("features", known), dtype=object)
         estimator.n_features_in_ = len(columns)
@@ -310,7 +310,7 @@ class BNClassifier(TableClassifier):
         self.classes_, index = encode_labels("y", np.asarray(y).ravel())
         states = tuple(str(show_value(c)) for c in self.classes_)
         if len(set(states)) < len(states):
-            raise OptionError("two class labels look the same when written as strings")
+            raise OptionError("two class labels are the same when written as strings")
         name = "class"
         while name in frame.columns:
             name += "_"

@@ -1,4 +1,4 @@
-"""How well methods classify new rows: protocols, measures, and runs that can be resumed."""
+"""How well methods classify new rows: protocols, measures, and resumable runs."""
 
 from milpbn.evaluation.protocol import ValidationSplit
 from milpbn.evaluation.records import FoldRecord

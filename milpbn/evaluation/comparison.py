@@ -14,8 +14,8 @@ LEVEL = 0.05
 def compare(reference: FloatArray, other: FloatArray) -> tuple[float | None, str]:
     """The p-value of the two-sided Wilcoxon signed-rank test over folds, and a mark.
 
-    The mark is ``"+"`` where the reference is significantly better, ``"-"`` where it is worse,
-    else empty.
+    The mark is ``"+"`` if the reference is significantly better, ``"-"`` if it is worse, and
+    empty otherwise.
 
     Examples
     --------

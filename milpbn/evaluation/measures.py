@@ -1,11 +1,11 @@
-"""What a fold's predictions are worth, and what all folds together say.
+"""Measures of the predictions of a fold, and their summary over all folds.
 
 Intervals are those of Peharz & Pernkopf (2012), after Mitchell (1997): for one test set the
 normal approximation of the binomial, ``1.96 sqrt(a (1 - a) / n)``; for k folds Student's t with
 k - 1 degrees of freedom on the accuracies of the folds.
 
 With several class variables a row is correct if all of them are predicted (exact match); the
-Hamming score is the share of single values that are right.
+Hamming score is the share of single class values that are correct.
 """
 
 from __future__ import annotations
@@ -30,18 +30,19 @@ class Measures:
     Attributes
     ----------
     rows
-        How many rows were tested.
+        Number of test rows.
     correct
-        Rows whose class was predicted; with several class variables, rows in which all were.
+        Number of correct rows; with several class variables, all of them must be correct.
     log_likelihood
         Sum of log P(class | features) over rows whose class occurs in the training rows; None
-        where no probabilities were measured.
+        if there are no probabilities.
     brier
         Sum of squared differences between the probabilities and the truth, or None.
     unknown
-        Rows whose class never occurs in the training rows: errors, without likelihood.
+        Number of rows whose class never occurs in the training rows. They count as errors and
+        have no likelihood.
     hamming
-        Share of single class values that are right; None with one class variable.
+        Share of single class values that are correct; None with one class variable.
     """
 
     rows: int
@@ -53,7 +54,7 @@ class Measures:
 
     @property
     def accuracy(self) -> float:
-        """Share of rows that are correct."""
+        """The share of correct rows."""
         return self.correct / self.rows
 
 

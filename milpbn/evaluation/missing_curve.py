@@ -1,8 +1,8 @@
-"""Accuracy against the number of missing features: the curve of the papers.
+"""Accuracy against the number of missing features, as in the publications below.
 
-In every row of the test set a given number of features, drawn at random for each row, is
-taken away. Networks sum them out; a support vector machine gets the means of the training
-rows instead. All classifiers see the same rows with the same features missing.
+In every test row a given number of features, drawn at random for each row, is removed.
+Networks sum them out; a support vector machine gets the means of the training rows instead.
+All classifiers see the same rows with the same features missing.
 
 References
 ----------
@@ -44,14 +44,14 @@ DEFAULT_CLASSIFIERS = ("nb+ml", "nb+cl", "tan-cmi+ml", "hc+ml", "hc+cl", SVM)
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """How one classifier did with one number of missing features.
+    """The accuracy of one classifier with one number of missing features.
 
     Attributes
     ----------
     classifier
-        Its name.
+        Name of the classifier.
     missing
-        Features missing in every row.
+        Number of features missing in every row.
     accuracy, deviation
         Mean and standard deviation over the repetitions.
     """
@@ -64,7 +64,7 @@ class CurvePoint:
 
 class _Predictor(Protocol):
     def __call__(self, missing: BoolArray) -> npt.NDArray[np.integer]:
-        """The predicted classes of the test rows with the features of `missing` taken away."""
+        """The predicted classes of the test rows, without the features in `missing`."""
         ...
 
 
@@ -77,7 +77,7 @@ def hold_out(table: Table, seed: int = 0, share: float = 1 / 3) -> Table:
 
 
 def default_counts(n_features: int, most: int = 13) -> tuple[int, ...]:
-    """Numbers of missing features from none to all but one, evenly spread.
+    """Numbers of missing features from 0 to all but one, evenly spaced.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def default_counts(n_features: int, most: int = 13) -> tuple[int, ...]:
 
 
 class MissingCurve:
-    """Classifiers learned from the training rows, ready to lose features of the test rows.
+    """Classifiers learned from the training rows, to be tested with missing features.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class MissingCurve:
         ``"STRUCTURE+PARAMETERS"``: a method of :func:`milpbn.learn_structure` and a
         parameter learner, such as ``"tan-cmi+cl"``; or ``"svm"``.
     tell
-        Called with a line for every classifier that is learned.
+        Called with a line of text for every learned classifier.
     settings
         As for :func:`milpbn.learn_structure`. By default structures maximise ``"cr"`` and the
         class is a root. The time limit is for each classifier, and the seed also decides which
@@ -125,15 +125,16 @@ class MissingCurve:
         for name in classifiers:
             check_classifier(name)
         if not table.has_test:
-            raise DataError(f"{table.name} has no test rows to take features away from")
+            raise DataError(f"{table.name} has no test rows to remove features from")
         self.seed = settings.get("seed", 0)
         if table.missing == "drop":
             table = table.rows(~table.features.isna().any(axis=1).to_numpy())
         encoded = encode(table)
-        # A test row with a value never seen in training misses something already.
+        # A value never seen in training would be one more missing feature.
         whole = encoded.data.is_train | (encoded.data.codes >= 0).all(axis=1)
         if not whole.all():
-            tell(f"left out: {count(int((~whole).sum()), 'test row')} with values never seen")
+            rows = count(int((~whole).sum()), "test row")
+            tell(f"left out: {rows} with values never seen in training")
             encoded = replace(encoded, data=encoded.data.select(whole))
             table = table.rows(whole)
         self.data = encoded.data
@@ -154,22 +155,23 @@ class MissingCurve:
                 model = learn_encoded(encoded, own, clock=Clock(own.time_limit))
                 structures[method] = model.network.structure
                 self._predictors[name] = _network(model.network, self.data)
-            tell(f"{name}: {100 * self._accuracy(name, self._no_mask()):.2f} % of the test rows")
+            right = 100 * self._accuracy(name, self._no_mask())
+            tell(f"{name}: {right:.2f} % of the test rows correct")
 
     def points(self, counts: Sequence[int], repeats: int = 10) -> Iterator[CurvePoint]:
-        """The curve, one number of missing features after the other.
+        """Yield the points of the curve, one number of missing features after another.
 
         Parameters
         ----------
         counts
             Numbers of missing features, at most all.
         repeats
-            Passes over the test rows, each with other features missing.
+            Number of passes over the test rows, each with different features missing.
         """
         for n in counts:
             if not 0 <= n <= self.n_features:
                 raise OptionError(
-                    f"{n} features cannot be missing: the classifiers have {self.n_features}"
+                    f"{n} features cannot be missing: the classifiers use {self.n_features}"
                 )
         for n in counts:
             # With nothing to draw, every pass is the same.
@@ -183,7 +185,7 @@ class MissingCurve:
         return np.zeros((len(self._labels), self.n_features), dtype=bool)
 
     def _mask(self, n: int, k: int) -> BoolArray:
-        """For every test row `n` features, drawn at random."""
+        """A mask with `n` features, drawn at random, for every test row."""
         rng = np.random.default_rng([self.seed, n, k])
         order = rng.random((len(self._labels), self.n_features)).argsort(axis=1)
         return order < n
@@ -193,7 +195,7 @@ class MissingCurve:
 
 
 def check_classifier(name: str) -> None:
-    """Raise for a name that is not a classifier."""
+    """Raise an error for a name that is not a classifier."""
     method, plus, parameters = name.partition("+")
     if name == SVM:
         return
@@ -225,7 +227,7 @@ def _support_vectors(table: Table, columns: list[str], data: EncodedData) -> _Pr
         numeric = name in table.numeric
         block = column.to_frame() if numeric else pd.get_dummies(column, prefix=name)
         mean, spread = block[data.is_train].mean(), block[data.is_train].std(ddof=0)
-        # The mean becomes zero: what is missing is filled with it.
+        # Scaling moves the mean to zero, so missing values are filled with zero.
         scaled = (block - mean) / (spread.where(spread > 0, 1.0) if numeric else 1.0)
         blocks.append(scaled.astype(float).fillna(0.0))
         owner += [j] * block.shape[1]

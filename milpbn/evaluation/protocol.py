@@ -1,4 +1,4 @@
-"""Which rows learn and which test: a set's own split or folds, and the split for selection."""
+"""Training and test rows: the split or folds of a data set, and the split for selection."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SEVERAL_FOLDS = 10
 
 
 def part(table: Table, numbers: RowNumbers) -> Table:
-    """Some rows of a table, in its order, all of them to learn from."""
+    """Some rows of a table, in its order, all as training rows."""
     mask = np.isin(np.arange(len(table)), numbers)
     return replace(table.rows(mask), is_train=None)
 
@@ -33,7 +33,7 @@ def part(table: Table, numbers: RowNumbers) -> Table:
 def splits(
     table: Table, folds: int | None, seed: int, fold_file: str | Path | None = None
 ) -> list[Split]:
-    """(training rows, test rows): the set's own test rows, published folds, or new folds.
+    """(training rows, test rows): the data set's own test rows, published folds, or new folds.
 
     Folds are stratified by the class; with several class variables they are drawn at random.
 
@@ -42,8 +42,8 @@ def splits(
     table
         Rows to evaluate on.
     folds
-        Cross-validate with this many folds, even if there are test rows; None for the set's own
-        protocol.
+        Number of cross-validation folds, even if there are test rows; None for the data set's
+        own protocol.
     seed
         Random seed for the folds.
     fold_file
@@ -76,20 +76,20 @@ def read_folds(path: str | Path, n_rows: int) -> npt.NDArray[np.int64]:
         raise DataError(f"cannot read folds from {path}: {error}") from None
     if frame.shape != (n_rows, 1):
         raise DataError(
-            f"{path}: {frame.shape[0]} rows and {frame.shape[1]} columns; the folds of {n_rows} "
-            "rows are one column with a header and a fold number for each row"
+            f"{path} has {frame.shape[0]} rows and {frame.shape[1]} columns; expected one column "
+            f"with a header and {n_rows} fold numbers, one per row"
         )
     try:
         numbers = frame.iloc[:, 0].to_numpy().astype(np.int64)
     except ValueError as error:
         raise DataError(f"{path}: fold numbers must be integers: {error}") from None
     if len(np.unique(numbers)) < 2:
-        raise DataError(f"{path}: all rows are in one fold; two are needed")
+        raise DataError(f"{path}: all rows are in one fold; at least two are needed")
     return numbers
 
 
 class _Folds(StratifiedKFold):  # type: ignore[misc]
-    """Stratified folds that also take classes with fewer rows than folds."""
+    """Stratified folds that also accept classes with fewer rows than folds."""
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Split]:
         """See scikit-learn."""
@@ -116,7 +116,7 @@ class ValidationSplit(BaseCrossValidator):  # type: ignore[misc]
     Parameters
     ----------
     random_state
-        Random seed of the draw and of the folds.
+        Random seed for the draw and the folds.
 
     Examples
     --------

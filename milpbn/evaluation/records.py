@@ -42,19 +42,19 @@ class FoldRecord:
     fold
         Number of the fold, from 1.
     measures
-        What the predictions are worth.
+        Measures of the predictions.
     train_rows
-        Rows that were learned from.
+        Number of training rows.
     n_parameters
-        Free parameters of the network; None for a classifier that has no network.
+        Number of free parameters of the network; None for a classifier without a network.
     status, gap
-        How structure learning ended, and the relative gap where there is a bound.
+        How structure learning ended, and the relative gap if there is a bound.
     selected
         Hyper-parameters that validation chose.
     seconds
-        Time to learn, selection included.
+        Time for learning, including selection.
     predictions
-        Where they were asked for.
+        The predictions, if they were requested.
     """
 
     method: str
@@ -71,7 +71,7 @@ class FoldRecord:
 
     @property
     def key(self) -> Key:
-        """What tells records of one evaluation apart."""
+        """What identifies a record within an evaluation."""
         return self.method, self.parameters, self.fold
 
     @classmethod
@@ -97,9 +97,9 @@ class ResultFile:
     Parameters
     ----------
     path
-        Where; created if it does not exist.
+        The file; created if it does not exist.
     settings
-        Everything that the records depend on. A file with other settings is refused.
+        Everything that the records depend on. A file with different settings is rejected.
     """
 
     def __init__(self, path: str | Path, settings: dict[str, Any]) -> None:
@@ -112,7 +112,7 @@ class ResultFile:
         )
 
     def open(self) -> list[FoldRecord]:
-        """Records of earlier runs; makes the file if there is none."""
+        """Return the records of earlier runs; create the file if there is none."""
         if not self.path.exists():
             write_whole(self.path, json.dumps(self._header) + "\n")
             return []
@@ -131,7 +131,7 @@ class ResultFile:
         return records
 
     def append(self, record: FoldRecord) -> None:
-        """Add a finished fold, safe against a crash after the return."""
+        """Add a finished fold; it is on disk when the call returns."""
         line = json.dumps(asdict(record), allow_nan=False)
         try:
             with self.path.open("a", encoding="utf-8") as file:
@@ -154,8 +154,9 @@ class ResultFile:
         if theirs != mine:
             others = theirs if isinstance(theirs, dict) else {}
             raise OptionError(
-                f"{self.path} holds results of other settings ({_differences(others, mine)}); use "
-                "the same settings to go on, or another file"
+                f"{self.path} contains results for other settings "
+                f"({_differences(others, mine)}); use the same settings to continue, or another "
+                "file"
             )
 
     def _record(self, number: int, line: str) -> FoldRecord:
@@ -169,7 +170,7 @@ class ResultFile:
 
 def _differences(theirs: dict[str, Any], mine: dict[str, Any]) -> str:
     shown = [
-        f"{k}: {theirs.get(k)!r} there, {mine.get(k)!r} here"
+        f"{k}: {theirs.get(k)!r} in the file, {mine.get(k)!r} now"
         for k in {**mine, **theirs}
         if theirs.get(k) != mine.get(k)
     ]

@@ -1,4 +1,4 @@
-"""Several methods on the protocol of a data set, folds in parallel, into one table."""
+"""Evaluate several methods by the protocol of a data set, with folds in parallel."""
 
 from __future__ import annotations
 
@@ -62,29 +62,29 @@ def evaluate(
         Hyper-parameters and their candidate values, such as ``{"p": [0.6, 0.9]}``; chosen
         by accuracy on :class:`ValidationSplit` of the training rows.
     folds
-        Cross-validate with this many folds, even if the set has test rows. By default the set's
-        own protocol: its test rows, or 5 folds (10 with several class variables).
+        Number of cross-validation folds, even if the data set has test rows. By default the
+        data set's own protocol: its test rows, or 5 folds (10 with several class variables).
     fold_file
         Published folds instead: a file with a header, then the number of every row's test fold.
     seed
         Random seed for folds, validation and learners.
     n_jobs
-        Folds at the same time, as in joblib; a backend chosen by
+        Number of folds to run in parallel, as in joblib; a backend chosen by
         ``joblib.parallel_config`` is used.
     result_file
-        Every finished fold is kept there, and not computed again by a later call with the
-        same settings.
+        File that keeps every finished fold; a later call with the same settings does not
+        compute it again.
     predictions
         Keep the predictions for all test rows.
     listener
         Called with every finished fold.
     settings
-        Further parameters of :class:`~milpbn.BNClassifier`; `time_limit` is for each fit.
+        Other parameters of :class:`~milpbn.BNClassifier`; `time_limit` is for each fit.
 
     Returns
     -------
     Evaluation
-        After Ctrl-C, with the folds that were finished.
+        The records of all folds; after Ctrl-C, of the finished ones.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def evaluate(
 
 
 def _results(tasks: list[Any], n_jobs: int | None) -> Iterator[FoldRecord]:
-    """Records as they come; what still runs is given up when the caller stops."""
+    """Yield records as they come; when the caller stops, unfinished folds are abandoned."""
     if not tasks:
         return
     results = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="all")(tasks)
@@ -190,7 +190,7 @@ def _complete_rows(table: Table) -> tuple[Table, RowNumbers]:
 def _header(
     table: Table, methods: Sequence[str] | Mapping[str, Any], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """All that a record depends on besides its method, parameters, fold and the protocol."""
+    """All that a record depends on, except its method, parameters, fold and the protocol."""
     own = {}
     if isinstance(methods, Mapping):
         own = {"estimators": {name: _described(method) for name, method in methods.items()}}
@@ -207,7 +207,7 @@ def _header(
 
 
 def _described(estimator: Any) -> str:
-    """A classifier with all its parameters but those that only say how fast it works."""
+    """A classifier with all its parameters, except those that only affect speed and output."""
     quiet = {name: None for name in ("n_jobs", "verbose") if name in estimator.get_params()}
     return str(clone(estimator).set_params(**quiet))
 

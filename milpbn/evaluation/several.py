@@ -11,7 +11,7 @@ from milpbn.evaluation.comparison import LEVEL, compare
 from milpbn.evaluation.records import FoldRecord
 
 REFERENCE = "gbnc"
-"""The method that marks compare with the others."""
+"""The method with which the others are compared by marks."""
 
 METRICS: dict[str, Callable[[FoldRecord], float]] = {
     "exact match": lambda r: r.measures.accuracy,
@@ -20,7 +20,7 @@ METRICS: dict[str, Callable[[FoldRecord], float]] = {
 
 
 def several_table(records: Sequence[FoldRecord]) -> str:
-    """Mean and standard deviation over the folds that every method has finished."""
+    """The table, with mean and standard deviation over the folds that every method finished."""
     by_key = {(r.method, r.fold): r for r in records}
     methods = list(dict.fromkeys(r.method for r in records))
     numbers = sorted({r.fold for r in records})

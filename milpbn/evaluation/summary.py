@@ -1,4 +1,4 @@
-"""What an evaluation found: one line per method, and the predictions."""
+"""The results of an evaluation: one line per method, and the predictions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Summary:
     method, parameters
         The method's label, and how its parameters are learned.
     folds
-        How many folds are finished.
+        Number of finished folds.
     accuracy, interval
         Mean accuracy, and half the width of its 95 % confidence interval. With several class
         variables a row is correct if all of them are predicted (exact match).
@@ -33,13 +33,13 @@ class Summary:
     brier
         Brier score per row: 0 is perfect, 2 the worst; None with several class variables.
     n_parameters
-        Free parameters of the networks, averaged over folds; None without a network.
+        Number of free parameters of the networks, averaged over folds; None without a network.
     seconds
-        Time to learn, all folds together.
+        Time for learning, over all folds.
     optimal
-        How many folds ended with a proof of optimality.
+        Number of folds that ended with a proof of optimality.
     hamming
-        Mean share of single class values that are predicted; None with one class variable.
+        Mean share of single class values that are correct; None with one class variable.
     """
 
     method: str
@@ -57,20 +57,20 @@ class Summary:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What methods are worth on a data set.
+    """The results of methods on a data set.
 
     Attributes
     ----------
     table
-        The rows, incomplete ones left out where that is the policy.
+        The rows, without incomplete ones if that is the policy.
     row_numbers
-        Which rows of the given table these are, from 0.
+        The numbers of these rows in the given table, from 0.
     protocol
-        How the rows were split, in words.
+        How the rows were split, as text.
     records
         One for each method and fold, in the order of the methods.
     n_expected
-        How many records a complete evaluation has.
+        Number of records of a complete evaluation.
     """
 
     table: Table
@@ -81,7 +81,7 @@ class Evaluation:
 
     @property
     def complete(self) -> bool:
-        """Whether every fold of every method is there; False after Ctrl-C."""
+        """Whether every fold of every method is finished; False after Ctrl-C."""
         return len(self.records) == self.n_expected
 
     def summaries(self) -> list[Summary]:
@@ -96,7 +96,7 @@ class Evaluation:
         return pd.DataFrame([vars(s) for s in self.summaries()])
 
     def predictions(self) -> pd.DataFrame:
-        """Out-of-fold predictions, one line per method and row, where `evaluate` kept them."""
+        """Out-of-fold predictions, one line per method and row, if `evaluate` kept them."""
         parts = [self._predictions_of(r) for r in self.records if r.predictions]
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
@@ -124,8 +124,8 @@ class Evaluation:
             lines.append(f"{'finished':<12}{len(self.records)} of {self.n_expected} folds")
         if any(r.measures.unknown for r in self.records):
             lines.append(
-                f"{'note':<12}test rows of a class that no training row has are errors, and left "
-                "out of CLL"
+                f"{'note':<12}test rows whose class is not in the training rows count as errors "
+                "and are left out of CLL"
             )
         if self.table.targets.shape[1] > 1:
             return "\n".join([*lines, "", several_table(self.records)])

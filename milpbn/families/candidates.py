@@ -17,7 +17,7 @@ from milpbn.families.constraints import Constraints
 from milpbn.structure import Structure
 
 CLASS = 0
-"""Index of the class variable, which the papers call X_1 = C."""
+"""Index of the class variable (X_1 = C in the publications)."""
 
 ParentSet = tuple[int, ...]
 

@@ -1,4 +1,4 @@
-"""Models for other tools and from them: one file per format."""
+"""Exchange of models with other tools, with one module per format."""
 
 from milpbn.interchange.export import FORMATS, export_network, export_structure
 from milpbn.interchange.structure_file import read_network, read_structure

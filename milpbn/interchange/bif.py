@@ -1,9 +1,9 @@
 """BIF, the interchange format of the network repositories.
 
-Read and written by hand: the libraries that know the format are toolkits as large as milpbn,
-reorder variables, and differ in which names they can read. What is written here is what all
-of them read: bare words (see :mod:`milpbn.interchange.names`), one row of numbers for each
-configuration of the parents, 17 digits.
+Implemented here because the libraries that know the format are toolkits as large as milpbn,
+reorder variables, and differ in the names they can read. All of them can read what is written
+here: bare words (see :mod:`milpbn.interchange.names`), one row of numbers for each configuration
+of the parents, 17 digits.
 
 References
 ----------
@@ -61,7 +61,7 @@ def write_bif(network: Network, name: str = "milpbn") -> str:
 
 
 def parse_bif(text: str) -> Document:
-    """What a BIF file says; an error names the line."""
+    """Parse the text of a BIF file; errors name the line."""
     reader = _Reader(text)
     while reader.token.kind != "end":
         reader.block()
@@ -84,7 +84,7 @@ def _tokens(text: str) -> Iterator[_Token]:
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or ""
         if kind == "bad":
-            raise ModelFileError(f"line {line}: a quotation mark without its partner")
+            raise ModelFileError(f"line {line}: unmatched quotation mark")
         if kind != "skip":
             yield _Token("word" if kind == "text" else kind, match[kind], line)
         line += match[0].count("\n")
@@ -119,14 +119,14 @@ class _Reader:
         return text
 
     def words_until(self, *ends: str) -> list[str]:
-        """Words up to a mark; a name of several words is one of them in some tools' files."""
+        """Words up to a mark; in files of some tools, a name can have several words."""
         out = []
         while self.token.text not in ends:
             out.append(self.word(f"a name or {' or '.join(map(repr, ends))}"))
         return out
 
     def names_until(self, end: str) -> tuple[list[str], list[str]]:
-        """Names up to a mark: separated by commas, and separated by blanks."""
+        """Names up to a mark, once separated by commas and once separated by blanks."""
         groups = [self.words_until(",", end)]
         while self.token.text == ",":
             self.take(",")
@@ -161,7 +161,7 @@ class _Reader:
     def variable(self) -> None:
         name = unescape(" ".join(self.words_until("{")))
         if name in {v.name for v in self.variables}:
-            raise ModelFileError(f"line {self.token.line}: a second variable {name!r}")
+            raise ModelFileError(f"line {self.token.line}: {name!r} is declared twice")
         states: list[str] | None = None
         self.take("{")
         while self.token.text != "}":
@@ -179,7 +179,8 @@ class _Reader:
             states = by_comma if str(len(by_comma)) == count else by_blank
             if str(len(states)) != count:
                 raise ModelFileError(
-                    f"line {line}: {name!r} should have {count} states, {len(by_comma)} are listed"
+                    f"line {line}: {name!r} should have {count} states, but {len(by_comma)} are "
+                    "listed"
                 )
             self.take("}")
             self.take(";")
@@ -204,7 +205,7 @@ class _Reader:
                 )
         child, line = names[0], self.token.line
         if child in self.parents:
-            raise ModelFileError(f"line {line}: a second table of {child!r}")
+            raise ModelFileError(f"line {line}: a second table for {child!r}")
         self.take(")")
         self.parents[child] = tuple(names[1:])
         self.table([known[n] for n in names[1:]], known[child])
@@ -241,7 +242,7 @@ class _Reader:
     def place(self, states: list[str], parents: list[Variable], line: int) -> tuple[int, ...]:
         if len(states) != len(parents):
             raise ModelFileError(
-                f"line {line}: a row needs a state of each of {len(parents)} parents, "
+                f"line {line}: a row needs one state for each of {len(parents)} parents, "
                 f"not {len(states)}"
             )
         for state, parent in zip(states, parents, strict=True):

@@ -1,4 +1,4 @@
-"""What a network file says, before it becomes a structure or a network."""
+"""The content of a network file, before it becomes a structure or a network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from milpbn.errors import ModelFileError
 from milpbn.network.network import Network
 from milpbn.structure import Structure
 
-# Rows of foreign files are rounded: they may miss 1 by this much and are then normalised.
+# Other tools round their numbers: a row may differ from 1 by this much and is then normalised.
 _ROUNDING = 0.01
 
 
@@ -40,17 +40,17 @@ class Document:
     def __post_init__(self) -> None:
         names = [v.name for v in self.variables]
         if not names:
-            raise ModelFileError("there is no variable")
+            raise ModelFileError("there are no variables")
         if twice := sorted({n for n in names if names.count(n) > 1}):
             raise ModelFileError(f"the variable {twice[0]!r} is declared twice")
         for v in self.variables:
             if len(set(v.states)) < len(v.states):
-                raise ModelFileError(f"the variable {v.name!r} has a state twice")
+                raise ModelFileError(f"the variable {v.name!r} has the same state twice")
         for child, parents in self.parents.items():
             for name in (child, *parents):
                 if name not in names:
                     raise ModelFileError(
-                        f"the table of {child!r} names {name!r}, which is no variable"
+                        f"the table of {child!r} names {name!r}, which is not a variable"
                     )
             if len(set(parents)) < len(parents):
                 raise ModelFileError(f"the table of {child!r} names a parent twice")
@@ -91,25 +91,25 @@ class Document:
         if table.shape != shape:
             raise ModelFileError(f"the table of {name!r} has shape {table.shape}, not {shape}")
         sums = table.sum(axis=-1, keepdims=True)
-        # Not "any(... > ...)": a number that is none must not pass.
+        # Not "any(... > ...)": NaN must not pass.
         if not ((table >= 0).all() and (abs(sums - 1) <= _ROUNDING).all()):
             raise ModelFileError(
-                f"the table of {name!r} is not one of probabilities: in each row the numbers must "
-                "be at least 0 and sum to 1"
+                f"the table of {name!r} does not contain probabilities: the numbers in each row "
+                "must be at least 0 and sum to 1"
             )
         out: FloatArray = table / sums
         return out
 
 
 def probabilities(network: Network, variable: int) -> FloatArray:
-    """The table of a variable as rows that sum to 1 as exactly as numbers can."""
+    """The table of a variable, with rows that sum to 1 as exactly as possible."""
     table = np.exp(network.log_cpts[variable])
     out: FloatArray = table / table.sum(axis=-1, keepdims=True)
     return out
 
 
 def read_text(path: str | Path) -> str:
-    """The text of a file; what cannot be read as text raises with the file's name."""
+    """Read the text of a file; errors name the file."""
     path = Path(path)
     try:
         return path.read_text(encoding="utf-8-sig")

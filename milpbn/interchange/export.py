@@ -25,7 +25,7 @@ GRAPH_FORMATS: dict[str, Callable[[Structure, str], str]] = {
     "dot": _dot,
     "modelstring": lambda structure, name: write_modelstring(structure) + "\n",
 }
-"""Writers of formats that hold only the graph, by name."""
+"""Writers of formats that contain only the graph, by name."""
 
 NETWORK_FORMATS: dict[str, Callable[[Network, str], str]] = {
     "bif": write_bif,
@@ -34,7 +34,7 @@ NETWORK_FORMATS: dict[str, Callable[[Network, str], str]] = {
     "json": write_json,
     "networkx-json": write_networkx,
 }
-"""Writers of formats that hold states and probabilities, by name."""
+"""Writers of formats that contain states and probabilities, by name."""
 
 FORMATS = (*NETWORK_FORMATS, *GRAPH_FORMATS)
 """The names of all formats."""
@@ -66,7 +66,7 @@ def export_network(network: Classifier, format: str, name: str = "milpbn") -> st
     format
         One of :data:`FORMATS`.
     name
-        What the file calls the network.
+        Name of the network in the file.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def export_network(network: Classifier, format: str, name: str = "milpbn") -> st
         raise OptionError(f"unknown format {format!r}; known formats: {', '.join(FORMATS)}")
     if not isinstance(network, Network):
         raise OptionError(
-            "a multinet is one network for every class; the formats of other tools hold one"
+            "a multinet has one network per class, but the formats of other tools contain only one"
         )
     if format in GRAPH_FORMATS:
         return export_structure(network.structure, format, name)

@@ -1,4 +1,4 @@
-"""Local scores in the format of Jaakkola et al., as GOBNILP and its relatives read and write it.
+"""Local scores in the format of Jaakkola et al., which GOBNILP and similar tools use.
 
     3                    number of variables
     class 2              a variable, and how many parent sets it has
@@ -27,7 +27,7 @@ from milpbn.scores.pruning import prune_dominated
 
 
 def write_jkl(objective: LinearObjective) -> str:
-    """The families of a decomposable score, the best of each variable first."""
+    """The families of a decomposable score, with the best of each variable first."""
     space, weights = objective.space, objective.weights
     names = [escape(name, JKL) for name in space.names]
     lines = [str(space.n_variables)]
@@ -44,7 +44,7 @@ def write_jkl(objective: LinearObjective) -> str:
 def read_jkl(path: str | Path) -> LocalScores:
     """Read local scores; `maximise` finds the best structure for them.
 
-    Parent sets with a subset that scores as well are left out, as no optimum needs them.
+    Parent sets with a subset that scores at least as high are left out: no optimum needs them.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class _Block:
 
 
 def parse_jkl(text: str) -> LinearObjective:
-    """The objective that a text describes; an error names the line."""
+    """Parse the text of a file of local scores; errors name the line."""
     lines = [
         (number, line.split())
         for number, line in enumerate(text.splitlines(), 1)
@@ -102,7 +102,7 @@ def parse_jkl(text: str) -> LinearObjective:
     blocks: dict[str, _Block] = {}
     for line, words in rest:
         if len(blocks) == n:
-            raise DataError(f"line {line}: the file says {n} variables, but goes on after them")
+            raise DataError(f"line {line}: the file declares {n} variables, but more lines follow")
         if len(words) != 2:
             raise DataError(
                 f"line {line}: expected a variable and its number of parent sets, "
@@ -110,7 +110,7 @@ def parse_jkl(text: str) -> LinearObjective:
             )
         block = _Block(unescape(words[0]), line)
         if block.name in blocks:
-            raise DataError(f"line {line}: a second variable {block.name!r}")
+            raise DataError(f"line {line}: the variable {block.name!r} occurs twice")
         blocks[block.name] = block
         for k in range(_whole(words[1], line, "the number of parent sets")):
             found = next(rest, None)
@@ -120,7 +120,9 @@ def parse_jkl(text: str) -> LinearObjective:
                 )
             _add_set(block, *found)
         if not block.sets:
-            raise DataError(f"line {line}: {block.name!r} has no parent set; the empty one is '0'")
+            raise DataError(
+                f"line {line}: {block.name!r} has no parent set; write 'SCORE 0' for the empty one"
+            )
     if len(blocks) < n:
         raise DataError(f"the file ends after {len(blocks)} of its {n} variables")
     return _objective(list(blocks.values()))
@@ -139,9 +141,11 @@ def _add_set(block: _Block, line: int, words: list[str]) -> None:
     size = _whole(words[1], line, "the number of parents")
     parents = frozenset(map(unescape, words[2:]))
     if not len(parents) == len(words) - 2 == size:
-        raise DataError(f"line {line}: {size} parents are announced, {len(words) - 2} are named")
+        raise DataError(
+            f"line {line}: expected {size} different parents, found {' '.join(words[2:])!r}"
+        )
     if parents in block.sets:
-        raise DataError(f"line {line}: a second score of this parent set of {block.name!r}")
+        raise DataError(f"line {line}: a second score for this parent set of {block.name!r}")
     block.sets[parents] = line, score
 
 
@@ -163,7 +167,7 @@ def _objective(blocks: list[_Block]) -> LinearObjective:
         parent_sets += [s for s, _ in families]
         weights += [w for _, w in families]
         offsets.append(len(parent_sets))
-    # Numbers of states are not in the file, and nothing that works on local scores asks.
+    # The file does not contain numbers of states, and local scores do not need them.
     space = FamilySpace(tuple(index), (0,) * len(index), tuple(parent_sets), np.array(offsets))
     space.feasible_families()
     return LinearObjective(space, np.array(weights))

@@ -17,7 +17,7 @@ VERSION = 1
 
 
 def write_json(network: Network, name: str = "milpbn") -> str:
-    """Names, states, parents and probabilities, without what a model file says of the run."""
+    """Names, states, parents and probabilities, without the run that a model file describes."""
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -28,10 +28,11 @@ def write_json(network: Network, name: str = "milpbn") -> str:
 
 
 def parse_json(content: dict[str, Any]) -> Document:
-    """What :func:`write_json` wrote."""
+    """Parse what :func:`write_json` wrote."""
     if content.get("version") != VERSION:
         raise ModelFileError(
-            f"network format {content.get('version')!r}; this milpbn reads version {VERSION}"
+            f"version {content.get('version')!r} of the network format; this milpbn reads version "
+            f"{VERSION}"
         )
     try:
         variables = [

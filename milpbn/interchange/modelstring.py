@@ -27,7 +27,7 @@ def write_modelstring(structure: Structure) -> str:
 
 
 def is_modelstring(text: str) -> bool:
-    """Whether a text is one."""
+    """Whether a text is a model string."""
     return _WHOLE.fullmatch(text) is not None
 
 

@@ -1,8 +1,8 @@
-r"""Names inside formats that allow few characters, reversibly.
+r"""Reversible escaping of names for formats that allow only some characters.
 
-A character that a format cannot carry becomes ``_xHHHH_``, its code in hexadecimal: the
-convention of spreadsheet files (ECMA-376, ``ST_Xstring``). A text that looks like such an
-escape has its underscore escaped, so :func:`unescape` restores every name exactly.
+A character that a format does not allow becomes ``_xHHHH_``, its code in hexadecimal, as in
+spreadsheet files (ECMA-376, ``ST_Xstring``). If a name itself contains such an escape, its
+underscore is escaped, so :func:`unescape` restores every name exactly.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ _LOOKS_ESCAPED = r"_(?=x[0-9A-F]{4})"
 _EMPTY = "_x_"
 
 WORD = re.compile(rf"{_LOOKS_ESCAPED}|[^A-Za-z0-9_.-]|^[0-9.-]")
-"""What a word of BIF cannot hold: it has letters, digits and ``_.-``, and begins with a letter
-or an underscore."""
+"""What a word of BIF cannot contain: it consists of letters, digits and ``_.-``, and begins with a
+letter or an underscore."""
 
 WORD_OR_NUMBER = re.compile(rf"{_LOOKS_ESCAPED}|[^A-Za-z0-9_.-]|^(?![0-9]+\Z)[0-9.-]")
 """The same for states of BIF, which may be whole numbers too."""
 
 IDENTIFIER = re.compile(rf"{_LOOKS_ESCAPED}|[^A-Za-z0-9_]|^[0-9]")
-"""What an identifier of NET cannot hold."""
+"""What an identifier of NET cannot contain."""
 
 QUOTED = re.compile(rf"{_LOOKS_ESCAPED}|[^A-Za-z0-9_.<>=+-]")
-"""What a quoted state of NET should not hold: Hugin would take more, other readers do not."""
+"""What a quoted state of NET should not contain: Hugin allows more, other readers do not."""
 
 _INVISIBLE = r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]"
 _OUTER_BLANK = r"^\s|\s\Z|(?<=\s)\s"
 
 XML = re.compile(rf"{_LOOKS_ESCAPED}|{_INVISIBLE}|{_OUTER_BLANK}")
-"""What XML cannot carry, and the blanks that its readers trim or merge."""
+"""What XML cannot contain, and the blanks that its readers trim or merge."""
 
 MODELSTRING = re.compile(rf"{_LOOKS_ESCAPED}|[\[\]|:]|{_INVISIBLE}|{_OUTER_BLANK}")
-"""What has a meaning of its own in a model string."""
+"""What has a special meaning in a model string."""
 
 JKL = re.compile(rf"{_LOOKS_ESCAPED}|\s|^#|{_INVISIBLE}")
 """What separates names in a file of local scores."""
 
 
 def escape(name: str, unsafe: re.Pattern[str], keywords: Collection[str] = ()) -> str:
-    r"""The name without what `unsafe` matches; a keyword has its first letter escaped.
+    r"""Escape what `unsafe` matches in a name, or the first letter of a keyword.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def escape(name: str, unsafe: re.Pattern[str], keywords: Collection[str] = ()) -
 
 
 def unescape(text: str) -> str:
-    """The name that :func:`escape` was given.
+    """The original name of a name that :func:`escape` changed.
 
     Examples
     --------

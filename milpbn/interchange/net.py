@@ -1,7 +1,7 @@
-"""NET, the language of Hugin; written only.
+"""NET, the language of Hugin; it can be written, but not read.
 
-By hand, for the reasons given in :mod:`milpbn.interchange.bif`: names that the readers of
-Hugin, pyAgrum and pgmpy all take, and all digits.
+Implemented here for the reasons given in :mod:`milpbn.interchange.bif`: names that Hugin,
+pyAgrum and pgmpy can all read, and all digits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Networks and structures from files of several formats, told apart by what they begin with."""
+"""Networks and structures from files in several formats, recognised by how they begin."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_structure(path: str | Path) -> Structure:
         A milpbn model; a network as BIF, XMLBIF or JSON; a model string
         ``[class][a|class]``; a JSON object ``{"variable": ["parent", ...]}`` with every
         variable; or text with one line per variable, as milpbn prints them:
-        ``variable <- parent, parent``, the bare name where there is no parent.
+        ``variable <- parent, parent``, or the name alone if there are no parents.
     """
     text = read_text(path)
     try:
@@ -53,7 +53,7 @@ def read_structure(path: str | Path) -> Structure:
     except (MilpbnError, TypeError) as error:
         if str(error).startswith(str(path)):
             raise
-        raise ModelFileError(f"{path} holds no structure: {error}") from None
+        raise ModelFileError(f"cannot read a structure from {path}: {error}") from None
 
 
 def read_network(path: str | Path, target: str | None = None) -> Network:
@@ -64,7 +64,7 @@ def read_network(path: str | Path, target: str | None = None) -> Network:
     path
         A milpbn model, or a network as BIF, XMLBIF or JSON.
     target
-        The class; by default the first variable of the file, where milpbn writes it.
+        The class; by default the first variable of the file, which is where milpbn writes it.
 
     Examples
     --------
@@ -95,29 +95,33 @@ def read_network(path: str | Path, target: str | None = None) -> Network:
             network = _of_model(path)
             if target in (None, network.variables[0].name):
                 return network
-            raise ModelFileError(f"the class of the model is {network.variables[0].name!r}")
+            raise ModelFileError(
+                f"the class of the model is {network.variables[0].name!r}, not {target!r}"
+            )
     except MilpbnError as error:
         if str(error).startswith(str(path)):
             raise
-        raise ModelFileError(f"{path} holds no network: {error}") from None
-    raise ModelFileError(f"{path} holds no network: it is neither BIF, XMLBIF nor milpbn's JSON")
+        raise ModelFileError(f"cannot read a network from {path}: {error}") from None
+    raise ModelFileError(
+        f"cannot read a network from {path}: it is not BIF, XMLBIF or milpbn's JSON"
+    )
 
 
 def _of_model(path: str | Path) -> Network:
     network = Model.load(path).network
     if isinstance(network, Network):
         return network
-    raise ModelFileError(f"{path} is a multinet: it has one structure for every class")
+    raise ModelFileError(f"{path} is a multinet: it has one structure per class")
 
 
 def _document(text: str) -> Document | None:
-    """What a network file says; None where the text is something else."""
+    """Parse the text of a network file; None if the text is something else."""
     if text.lstrip().startswith("<"):
         return parse_xmlbif(text)
     if _BIF.match(text):
         return parse_bif(text)
     if _NET.match(text):
-        raise ModelFileError("NET files are written, not read; use BIF or XMLBIF")
+        raise ModelFileError("NET files can be written, but not read; use BIF or XMLBIF")
     if text.lstrip().startswith("{") and f'"{NETWORK_FORMAT}"' in text:
         content = _json(text)
         return parse_json(content) if content.get("format") == NETWORK_FORMAT else None

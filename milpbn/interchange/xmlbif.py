@@ -1,4 +1,4 @@
-"""XMLBIF 0.3: BIF as XML. It carries any name as it stands, so prefer it for other tools.
+"""XMLBIF 0.3: BIF as XML. It preserves every name, so prefer it for other tools.
 
 The XML is read and written by the standard library; the elements are few.
 
@@ -44,7 +44,7 @@ def write_xmlbif(network: Network, name: str = "milpbn") -> str:
 
 
 def parse_xmlbif(text: str) -> Document:
-    """What an XMLBIF file says."""
+    """Parse the text of an XMLBIF file."""
     try:
         root = ET.fromstring(text.encode())
     except ET.ParseError as error:
@@ -52,7 +52,7 @@ def parse_xmlbif(text: str) -> Document:
     body = root.find("NETWORK")
     if root.tag != "BIF" or body is None:
         raise ModelFileError(
-            f"an XML file, but not XMLBIF: no <NETWORK> in <BIF>, but <{root.tag}>"
+            f"an XML file, but not XMLBIF: expected <NETWORK> in <BIF>, found <{root.tag}>"
         )
     variables = tuple(
         Variable(_text(v, "NAME"), tuple(_texts(v, "OUTCOME"))) for v in body.findall("VARIABLE")
@@ -63,7 +63,7 @@ def parse_xmlbif(text: str) -> Document:
     for definition in body.findall("DEFINITION"):
         child = _text(definition, "FOR")
         if child in parents:
-            raise ModelFileError(f"a second definition of {child!r}")
+            raise ModelFileError(f"a second definition for {child!r}")
         parents[child] = tuple(_texts(definition, "GIVEN"))
         table = definition.find("TABLE")
         if table is not None:
@@ -88,7 +88,7 @@ def _texts(element: ET.Element, tag: str) -> list[str]:
 
 
 def _numbers(table: ET.Element, child: str, shape: tuple[int, ...]) -> FloatArray:
-    # Comments may stand between the numbers.
+    # There may be comments between the numbers.
     words = "".join(table.itertext()).split()
     try:
         values = np.array([float(w) for w in words])

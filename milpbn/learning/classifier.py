@@ -19,11 +19,11 @@ from milpbn.parameters import Parameters, make_parameters
 from milpbn.result import Listener, ParameterReport, Result, TracePoint
 from milpbn.structure import AnyStructure
 
-# The share of a time limit that is kept for parameters which have to be searched for.
+# The share of the time limit that is reserved for parameters that need a search.
 _PARAMETERS_SHARE = 0.2
 
 PARAMETERS_BEGIN = "parameters"
-"""The source of the event that a listener hears when a search for parameters begins."""
+"""The source of the event that a listener gets when a search for parameters begins."""
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,14 @@ def learn_classifier(
     Parameters
     ----------
     table
-        The rows; held-out ones are not looked at.
+        The rows; held-out rows are not used.
     settings
         See :func:`~milpbn.learning.settings.make_settings`.
     clock
-        A clock that runs already; by default one with the settings' time limit.
+        A running clock; by default a new one with the time limit of the settings.
     listener
-        Called with every any-time event of the structure, and once with the source
-        ``"parameters"`` when parameters have to be searched for.
+        Called with every any-time event of structure learning, and once with the source
+        ``"parameters"`` if parameters need a search.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def learn_encoded(
     listener: Listener | None = None,
     shared: Shared | None = None,
 ) -> Model:
-    """The chain from encoded rows on."""
+    """Learn structure and parameters from encoded rows."""
     data, constraints = encoded.data, settings.space.constraints
     if constraints is not None:
         constraints.check_names([v.name for v in data.variables], encoded.encoder.dropped)
@@ -108,7 +108,7 @@ def fit_model(
     clock: Clock,
     listener: Listener | None = None,
 ) -> Model:
-    """The classifier of a result: parameters for its structure."""
+    """Learn parameters for the structure of a result; return the classifier."""
     data = encoded.data
     searched = settings.parameters.name != "ml"
     if searched and listener is not None:
@@ -144,7 +144,7 @@ def _describe(encoded: Encoded) -> dict[str, Any]:
 
 
 def structure_clock(clock: Clock, parameters: Parameters) -> Clock:
-    """The clock of the structure's learner: some of the limit is kept for the parameters."""
+    """The clock for structure learning, with part of the limit reserved for the parameters."""
     if parameters.name == "ml" or clock.limit == float("inf"):
         return clock
     return clock.until((1 - _PARAMETERS_SHARE) * clock.limit)
@@ -165,12 +165,12 @@ def learn_parameters(
     data
         Encoded rows, see :class:`milpbn.Encoder`.
     structure
-        Over the variables of `data`, in their order.
+        A structure over the variables of `data`, in the same order.
     parameters
         ``"ml"``, ``"cl"`` or ``"mm"``, with settings as ``"cl:penalty=0.1"``; see
         ``milpbn.parameters.PARAMETERS``.
     smoothing
-        Smoothing of the maximum-likelihood parameters, which the others begin with.
+        Smoothing of the maximum-likelihood parameters, from which the other learners start.
     time_limit
         Seconds, or None. At the limit the best parameters so far are returned.
 
@@ -191,7 +191,8 @@ def learn_parameters(
     if structure.variables != tuple(v.name for v in data.variables):
         raise OptionError(
             "the structure's variables are not those of the data: "
-            f"{', '.join(structure.variables)} against {', '.join(v.name for v in data.variables)}"
+            f"{', '.join(structure.variables)} instead of "
+            f"{', '.join(v.name for v in data.variables)}"
         )
     learner, clock = make_parameters(parameters), Clock(time_limit)
     return learner.fit(structure, data.variables, data.train(), parse_smoothing(smoothing), clock)

@@ -1,4 +1,4 @@
-"""One data set, several p: the soft margin for a grid of desired probabilities.
+"""The soft margin for a grid of desired probabilities p, on one data set.
 
 A concave cut holds for every gamma once its constant is recomputed, and tables do not depend
 on gamma at all. So the runs share tables and cuts, and each starts from the best of the
@@ -49,7 +49,7 @@ def learn_grid(
     Returns
     -------
     dict
-        Results by p. After Ctrl-C only those that were begun.
+        The results, by p. After Ctrl-C, only those of the runs that had begun.
 
     Examples
     --------
@@ -87,9 +87,9 @@ def run_grid(
     clock: Clock,
     listener: Callable[[float], Listener] | None = None,
 ) -> Iterator[tuple[float, Result]]:
-    """Solve for each p in turn, and give each result as it comes.
+    """Solve for each p in turn, and yield each result as it comes.
 
-    `runs` comes from :func:`settings_by_p`; `listener` makes the listener of a p.
+    `runs` comes from :func:`settings_by_p`; `listener` returns the listener for a p.
     """
     settings = next(iter(runs.values()))
     first = build_objective(

@@ -1,4 +1,4 @@
-"""An objective and a method in, a result out: the engines, and the search for their start."""
+"""Maximise an objective with an engine, after the search for its start, or with a heuristic."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from milpbn.search import Learner, make_learner, run_learner
 from milpbn.search.local_search import LocalSearch
 from milpbn.structure import Structure
 
-# The share of the remaining time, and the seconds, that the search for a start may take.
+# The share of the remaining time, and the seconds, to which the search for a start is limited.
 _START_SHARE = 0.1
 _START_SECONDS = 3.0
-# Unsuccessful kicks after which local search stops looking for a start. Branch-and-cut searches
-# further itself, once it knows that its root leaves a gap.
+# Unsuccessful kicks after which local search stops looking for a start. Branch-and-cut continues
+# the search itself, once it knows that its root leaves a gap.
 START_PATIENCE = 50
 _BRIEF_PATIENCE = 2
 
 
 @dataclass(frozen=True)
 class Shared:
-    """What runs on the same rows and families pass on to each other.
+    """What runs on the same rows and families share.
 
     Attributes
     ----------
     objective
-        What :func:`~milpbn.learning.objective.build_objective` gave.
+        The result of :func:`~milpbn.learning.objective.build_objective`.
     begin
-        Where the heuristic that looks for a start begins.
+        The structure from which the heuristic that looks for a start begins.
     pool
-        Cuts of branch-and-cut: it uses those that are there and leaves its own.
+        Cuts of branch-and-cut; each run uses them and adds its own.
     """
 
     objective: Objective | None = None
@@ -51,7 +51,7 @@ def maximise(
     listener: Listener | None = None,
     shared: Shared | None = None,
 ) -> Result:
-    """Maximise an objective by an engine or a heuristic."""
+    """Maximise an objective with an engine or a heuristic."""
     method, start = settings.method, settings.start
     assert isinstance(method, str | Learner)
     if isinstance(method, str) and method in ENGINES:
@@ -68,7 +68,7 @@ def _run_engine(
     listener: Listener | None,
     shared: Shared,
 ) -> Result:
-    """An exact engine, after the heuristic that looks for its start where one is named."""
+    """Run an exact engine, after the heuristic that looks for its start if one is named."""
     engine = ENGINES[str(settings.method)]
     if shared.pool is not None:
         engine = partial(engine, pool=shared.pool)
@@ -77,7 +77,7 @@ def _run_engine(
     start, source = settings.start, settings.start_source
     if isinstance(start, str):
         found = _find_start(objective, settings, clock, listener, shared)
-        # The heuristic's trace leads the engine's.
+        # The heuristic's trace comes before the engine's.
         before, source = found.trace[:-1], start
         assert isinstance(found.structure, Structure)
         start = found.structure
@@ -99,7 +99,7 @@ def _find_start(
     listener: Listener | None,
     shared: Shared,
 ) -> Result:
-    """The heuristic that looks for a start, with a small share of the time."""
+    """Run the heuristic that looks for a start, in a small share of the time."""
     name = str(settings.start)
     share = min(_START_SECONDS, _START_SHARE * clock.remaining)
     brief = settings.method == "branch-and-cut"
@@ -115,7 +115,7 @@ def _find_start(
 
 
 def _without_end(listener: Listener | None) -> Listener | None:
-    """The end of the heuristic is not the end of the run."""
+    """The listener without the end event: the end of the heuristic is not the end of the run."""
     if listener is None:
         return None
 
@@ -127,5 +127,5 @@ def _without_end(listener: Listener | None) -> Listener | None:
 
 
 def warm_starter(name: str, patience: int = START_PATIENCE) -> Learner:
-    """The heuristic that looks for a start; local search stops sooner than on its own."""
+    """The heuristic that looks for a start; local search stops sooner than when it runs alone."""
     return LocalSearch(patience) if name == LocalSearch.name else make_learner(name)

@@ -25,11 +25,11 @@ METHODS = (*ENGINES, *LEARNERS, *MULTINETS)
 """The names of everything that learns a structure."""
 
 Method = str | Learner | AnyStructure
-"""A method by name, a heuristic with settings of its own, or a structure that is given."""
+"""A method by name, a heuristic with its own settings, or a given structure."""
 
 
 def check_method(method: Method, score: Score) -> None:
-    """Raise for a method that does not exist or cannot maximise the score."""
+    """Raise an error for a method that does not exist or cannot maximise the score."""
     if not isinstance(method, str):
         return
     if method not in METHODS:
@@ -53,7 +53,7 @@ def method_name(method: Method) -> str:
 
 
 def wants_whole_space(method: Method) -> bool:
-    """Whether the method asks for families that no optimum has; pruning would remove them."""
+    """Whether the method needs families that pruning removes because no optimum has them."""
     if method in ENGINES or method in MULTINETS:
         return False
     assert isinstance(method, str | Learner)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FORMAT = "milpbn-model"
 VERSION = 1
 
-# What reading a file with wrong or missing entries may raise.
+# Errors that reading a file with wrong or missing entries may raise.
 _DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, MilpbnError)
 
 
@@ -44,7 +44,7 @@ class Model:
     encoder
         How raw columns become states.
     result
-        What was proved while learning, trace included.
+        What was proven while learning, including the trace.
     settings
         Every setting of the run.
     data
@@ -63,7 +63,7 @@ class Model:
     parameters: ParameterReport = field(default_factory=lambda: ParameterReport("ml"))
 
     def save(self, path: str | Path) -> None:
-        """Write the model; the file appears whole or not at all."""
+        """Write the model; an incomplete file is never left behind."""
         structure = self.network.structure
         content = {
             "format": FORMAT,
@@ -96,7 +96,7 @@ class Model:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], path: str) -> Model:
-        """The model of a file's content; `path` is for messages."""
+        """Build the model from the content of a file; `path` is for messages."""
         try:
             encoder = Encoder.from_dict(content["encoder"])
             structure = structure_from_dict(content["structure"])
@@ -105,14 +105,14 @@ class Model:
                 raise ModelFileError("structure and encoder have different variables")
             result = Result.from_dict(content["result"])
             if result.structure != structure:
-                raise ModelFileError("the result is about another structure")
+                raise ModelFileError("the result has a different structure")
             return cls(
                 network=_classifier(structure, encoder.variables, content["log_probabilities"]),
                 encoder=encoder,
                 result=result,
                 settings=dict(content["settings"]),
                 data=dict(content["data"]),
-                # Files from before there was a choice have maximum-likelihood parameters.
+                # Files from before other learners existed have maximum-likelihood parameters.
                 parameters=ParameterReport.from_dict(content["parameters"])
                 if "parameters" in content
                 else ParameterReport("ml"),

@@ -23,7 +23,7 @@ def build_objective(
 ) -> Objective:
     """The objective of a score over a search space, from the training rows of `data`.
 
-    With `prune`, families of a decomposable score that no optimum has are left out.
+    With `prune`, families of a decomposable score that no optimum needs are left out.
     """
     clock = clock or Clock()
     families = candidate_families(
@@ -42,7 +42,7 @@ def build_objective(
             objective = prune_dominated(objective, clock.checkpoint)
     except OutOfTime:
         raise MilpbnError(
-            f"the time limit of {clock.limit:g} s ended while {len(families):,} families were "
-            "being scored; allow more time or lower max_parents"
+            f"the time limit of {clock.limit:g} s was reached while {len(families):,} families "
+            "were being scored; allow more time or lower max_parents"
         ) from None
     return objective

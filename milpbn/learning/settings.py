@@ -1,4 +1,4 @@
-"""The settings of a run: what is maximised, over which space, by which method, and how long."""
+"""The settings of a run: score, search space, method, parameters and limits."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SearchSpace:
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that a run depends on besides the data.
+    """Everything that a run depends on, except the data.
 
     Most callers build it with :func:`make_settings`.
 
@@ -54,10 +54,10 @@ class Settings:
     space
         Which structures are considered.
     method
-        An engine, a heuristic or a multinet learner by name; a heuristic with settings of its
-        own; or a structure that is only scored and given parameters.
+        An engine, a heuristic or a multinet learner by name; a heuristic with its own
+        settings; or a structure, for which only the score and the parameters are computed.
     start
-        A structure to begin with, or the name of the heuristic that looks for one in a small
+        A structure to start from, or the name of the heuristic that looks for one in a small
         share of the time, or None. Engines use either, heuristics use a structure.
     start_source
         Where a given structure came from, for the report.
@@ -100,10 +100,10 @@ class Settings:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Settings:
-        """The settings that a model file states, for checking and for learning again.
+        """The settings in a model file, for verification and for learning again.
 
-        A structure that was given as a start or as the method is not in the file: the default
-        takes its place.
+        A structure that was given as a start or as the method is not in the file; the default
+        is used instead.
         """
         names = {k: v for k, v in content.items() if k in SettingNames.__annotations__}
         names["structure_score"] = content["score"]
@@ -118,7 +118,7 @@ class Settings:
 
 
 class SettingNames(TypedDict, total=False):
-    """The keywords of :func:`make_settings`, each with its meaning in :class:`Settings`."""
+    """The keywords of :func:`make_settings`; see :class:`Settings` for their meaning."""
 
     structure_score: str | Score
     p: float | None
@@ -147,10 +147,10 @@ class SettingNames(TypedDict, total=False):
 
 
 def make_settings(**names: Unpack[SettingNames]) -> Settings:
-    """Settings from plain names and values; what is not given takes its default.
+    """Build settings from plain names and values; the others take their defaults.
 
     `p`, `gamma`, `penalty` and `smoothing` are ignored by scores that do not have them, so that
-    one list of names serves every score.
+    the same names work for every score.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From encoded rows to a checked result: the structure half of the chain."""
+"""Structure learning: from encoded rows to a checked result."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def learn_structure(
     listener
         Called with every any-time event.
     settings
-        What is maximised, over which space, by which method, with which limits:
+        Score, search space, method and limits:
 
         - `structure_score` (``"sm"``): the name of a score or a score object; `p` (0.9), `gamma`,
           `ess`, `folds`, `fold_seed` and `smoothing` (``"laplace"``) are its settings, see
@@ -45,7 +45,7 @@ def learn_structure(
         - `max_parents` (2), `class_parents` (True), `constraints`, `augmented`: the search space;
         - `method` (``"branch-and-cut"``): an engine, a heuristic of ``milpbn.search.LEARNERS`` by
           name or as an object, or ``"multinet-cmi"``, ``"multinet-ear"``;
-        - `start` (``"local-search"``): a structure to begin with; for the engines also the name
+        - `start` (``"local-search"``): a structure to start from; for the engines also the name
           of the heuristic that looks for one; or None;
         - `time_limit`: seconds for everything; `options` (:class:`milpbn.SolveOptions`) or its
           fields `gap`, `threads`, `seed`, `memory_limit`, `emit`, `host`.
@@ -59,8 +59,9 @@ def learn_structure(
     Raises
     ------
     MilpbnError
-        With a message for people: the time ended before there was a structure, the memory
-        limit is too low, constraints contradict each other, an option does not exist.
+        With a message for the user: the time limit was reached before there was a structure,
+        the memory limit is too low, constraints contradict each other, or an option does not
+        exist.
 
     Examples
     --------
@@ -86,7 +87,7 @@ def run_method(
     listener: Listener | None = None,
     shared: Shared | None = None,
 ) -> Result:
-    """Learn a structure with a running clock, then check the result from the data up."""
+    """Learn a structure with a running clock, then check the result against the data."""
     clock = clock or Clock(settings.time_limit)
     method, shared = settings.method, shared or Shared()
     if isinstance(method, Structure | ClassStructures):
@@ -113,13 +114,13 @@ def run_method(
 
 
 def _given_structure(data: EncodedData, settings: Settings, clock: Clock) -> Result:
-    """Not a search: a structure from elsewhere and what it scores."""
+    """The result for a given structure: no search, only its score."""
     structure, source = settings.method, settings.start_source
     assert isinstance(structure, Structure | ClassStructures)
     names = tuple(v.name for v in data.variables)
     if absent := sorted(set(names) ^ set(structure.variables)):
         raise DataError(
-            f"the variables of {source} are not those of {data.name}: only one of them has "
+            f"the variables of {source} are not those of {data.name}: only one of the two has "
             f"{', '.join(absent[:5])}"
         )
     if isinstance(structure, Structure):
@@ -137,7 +138,7 @@ def _run_multinet(
     clock: Clock,
     listener: Listener | None,
 ) -> Result:
-    """One structure per class; the score is that of the whole multinet."""
+    """Learn one structure per class; the score is that of the whole multinet."""
     name = str(settings.method)
     search = Search(objective, Progress(objective, clock), settings.options.seed)
     rows = MergedRows.from_codes(data.train())
@@ -145,7 +146,8 @@ def _run_multinet(
         structure = multinet_structures(name, search, rows, data.variables[0].states)
     except OutOfTime:
         raise MilpbnError(
-            f"the time limit of {clock.limit:g} s ended before {name} had its trees; allow more"
+            f"the time limit of {clock.limit:g} s was reached before {name} had a structure for "
+            "every class; allow more time"
         ) from None
     result = _scored(data, settings, structure, name)
     clock.close_phase("searching")
@@ -158,7 +160,7 @@ def _run_multinet(
 
 
 def _scored(data: EncodedData, settings: Settings, structure: AnyStructure, source: str) -> Result:
-    """A structure without a bound, scored by the score's definition."""
+    """The result for a structure, scored by the score's definition, without a bound."""
     score = settings.score
     return Result(
         status=Status.FEASIBLE,
@@ -173,7 +175,7 @@ def _scored(data: EncodedData, settings: Settings, structure: AnyStructure, sour
 
 def _check(result: Result, settings: Settings, data: EncodedData) -> None:
     if not settings.score.has_definition():
-        return  # a score that a user wrote: there is no second path to check it by
+        return  # a user's own score: there is no second way to compute it
     independent = rescore(settings.score, result.structure, data.variables, data.train())
     if abs(independent - result.objective) > 1e-6 * max(1.0, abs(independent)):
         raise SolverError(

@@ -1,8 +1,8 @@
-"""What a model file claims, checked again from the data up.
+"""Verification: the claims of a model file, checked against its data.
 
 Nothing that the learner computed is trusted: the data are read and encoded again, the
-score is computed from its definition, a bound is derived again, and where the space is
-small enough every structure is enumerated.
+score is computed from its definition, a bound is derived again, and if the space is small
+enough, every structure is enumerated.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from milpbn.search.local_search import LocalSearch
 from milpbn.structure import ClassStructures, Structure
 
 ENUMERABLE = 300_000
-"""Choices of families up to which every one is looked at."""
+"""The largest number of choices of families that is enumerated."""
 
-# The share of the time that the search for a counterexample may take, and its kicks.
+# The share of the time for the search for a counterexample, and its limit on unsuccessful kicks.
 _SEARCH_SHARE = 0.3
 _SEARCH_PATIENCE = 300
 
 
 @dataclass(frozen=True)
 class Check:
-    """One claim of a model file: whether it holds, and what was seen.
+    """One claim of a model file: whether it holds, and what was found.
 
-    `holds` is None where a claim could neither be confirmed nor refuted; `proves` says by
-    what the bound was proven again, where the check did that.
+    `holds` is None if the claim could neither be confirmed nor refuted. If the check proved
+    the bound again, `proves` says how.
     """
 
     claim: str
@@ -69,7 +69,7 @@ class Verification:
 
     @property
     def proofs(self) -> tuple[str, ...]:
-        """By what the bound was proven again; empty where it rests on the run's own tree."""
+        """How the bound was proven again; empty if it depends on the search tree of the run."""
         return tuple(check.proves for check in self.checks if check.holds and check.proves)
 
 
@@ -85,9 +85,9 @@ def verify_model(
     table
         Its data, read again (with the same rows held out).
     time_limit
-        Seconds for deriving bounds and for enumeration; the rest is quick.
+        Seconds for bounds and enumeration; the rest is fast.
     seed
-        Random seed of the search for a counterexample; by default not the learner's own.
+        Random seed for the search for a counterexample; by default not that of the learner.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Che
     yield structure_check
     if structure_check.holds is False:
         return
-    # What the result says of its score is what is checked, not what the settings say.
+    # The score that the result names is checked, not the one in the settings.
     score = make_score(model.result.score, **model.result.score_parameters)
     yield _objective(model, score, data)
     if model.result.bound is not None:
@@ -126,7 +126,7 @@ def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Che
 
 
 def check_source(told: Mapping[str, Any], table: Table) -> Check:
-    """Whether a table is the one that a model file names."""
+    """Check that a table is the one that a model file names."""
     claim = "the data are those that the model was learned from"
     expected, found = told.get("sha256"), table.source.get("sha256")
     if expected is None:
@@ -138,7 +138,7 @@ def check_source(told: Mapping[str, Any], table: Table) -> Check:
 
 
 def check_status(result: Result) -> Check:
-    """Whether status, objective and bound of a result fit each other."""
+    """Check that status, objective and bound of a result are consistent."""
     assert result.bound is not None
     slack = allowed_gap(result.objective)
     gap = result.bound - result.objective
@@ -171,7 +171,7 @@ def _parameters(model: Model, data: EncodedData) -> Check:
 
 
 def _tables(network: Classifier) -> list[FloatArray]:
-    """All tables: of a multinet, the class's own and those of every class."""
+    """All tables; for a multinet, the class prior and the tables of every class."""
     if isinstance(network, Multinet):
         own = [cpt for part in network.networks for cpt in part.log_cpts[1:]]
         return [network.log_prior, *own]
@@ -183,7 +183,7 @@ def _structure(model: Model, space: SearchSpace) -> Check:
     parts = structure.structures if isinstance(structure, ClassStructures) else (structure,)
     broken = [rule for part in parts for rule in _broken_rules(part, space)]
     if structure != model.network.structure:
-        broken.append("the result names another structure than the network")
+        broken.append("the result and the network have different structures")
     return Check(
         "the structure is acyclic and satisfies limits and constraints",
         not broken,
@@ -209,11 +209,11 @@ def _broken_rules(structure: Structure, space: SearchSpace) -> Iterator[str]:
         if not constraints.allows(parent, child):
             yield f"{parent}->{child} is forbidden"
         if child == structure.variables[0] and not space.class_parents:
-            yield f"{parent}->{child}: the class is a root"
+            yield f"{parent}->{child} is not allowed: the class must be a root"
 
 
 def _objective(model: Model, score: Score, data: EncodedData) -> Check:
-    claim = "the structure scores what the model says, by the score's definition"
+    claim = "the structure has the stated score, by the score's definition"
     value = rescore(score, model.result.structure, data.variables, data.train())
     told = model.result.objective
     return Check(
@@ -224,7 +224,7 @@ def _objective(model: Model, score: Score, data: EncodedData) -> Check:
 def _bounds(
     model: Model, objective: Objective, score: Score, clock: Clock, seed: int
 ) -> Iterator[Check]:
-    """The bound against a fresh root bound, a fresh search and, if possible, enumeration."""
+    """Check the bound against a new root bound, a new search and, if possible, enumeration."""
     result = model.result
     assert result.bound is not None
     slack = allowed_gap(result.objective)
@@ -244,7 +244,7 @@ def _bounds(
         ),
     ).objective
     yield Check(
-        "a fresh search finds nothing above the bound",
+        "a new search finds nothing above the bound",
         found <= result.bound + slack,
         f"best found {found:.6f}",
     )
@@ -252,8 +252,8 @@ def _bounds(
 
 
 def _root(told: float, value: float, bound: float, slack: float) -> Check:
-    """A root bound must lie above the structure; it proves the told bound if it lies below it."""
-    claim = "a root bound, derived again, lies above the structure"
+    """A root bound must lie above the score; if it lies below the stated bound, it proves it."""
+    claim = "a root bound, derived again, lies above the score of the structure"
     proves = "the root bound" if bound <= told + slack else ""
     return Check(claim, bound >= value - slack, f"{bound:.6f}, the model says {told:.6f}", proves)
 
@@ -264,11 +264,11 @@ def _enumeration(
     claim = "no structure scores higher than the bound"
     n = n_choices(objective.space)
     if n > ENUMERABLE:
-        return Check(claim, None, f"{n:.3g} choices of families are too many to look at each")
+        return Check(claim, None, f"{n:.3g} choices of families are too many to enumerate")
     try:
         _, best = best_by_enumeration(objective, clock.checkpoint)
     except OutOfTime:
-        return Check(claim, None, f"the time ended before all {n} choices were looked at")
+        return Check(claim, None, f"the time limit was reached before all {n} choices were tried")
     right = best <= told + slack and (not closed or abs(best - value) <= slack)
     seen = f"the best of all {n} choices of families scores {best:.6f}"
     return Check(claim, right, seen, "enumeration")

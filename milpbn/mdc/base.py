@@ -1,7 +1,7 @@
-"""What all classifiers of several class variables share: their scikit-learn face.
+"""The scikit-learn interface that all classifiers for several class variables share.
 
-Labels become codes and features become a matrix here; subclasses learn from codes and
-predict codes.
+Here labels are turned into codes and features into a matrix; subclasses learn from codes
+and predict codes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from milpbn.estimators.base import TableClassifier, encode_labels
 from milpbn.mdc.features import MIXED, FeatureEncoder, Features
 from milpbn.mdc.metrics import exact_match_score
 
-# newton-cholesky factorises a matrix of (columns x classes) squared; beyond this lbfgs is quicker.
+# newton-cholesky factorises a matrix of (columns x classes) squared; beyond this lbfgs is faster.
 _NEWTON_SIZE = 600
 
 
@@ -42,11 +42,11 @@ BASES: dict[str, Callable[[], Any]] = {
     "gaussian-nb": GaussianNB,
     "forest": lambda: RandomForestClassifier(min_samples_leaf=5),
 }
-"""Base estimators by the names of the command line; None is the default."""
+"""Base estimators by their names on the command line; None is the default."""
 
 
 def prepare_base(base: Any, seed: int | None) -> Any:
-    """A copy of the base estimator, its open seeds set; refused if it gives no probabilities."""
+    """A copy of the base estimator with its unset seeds set; it must give probabilities."""
     if not hasattr(base, "fit") or not is_classifier(base):
         raise OptionError(f"base_estimator must be a scikit-learn classifier, not {base!r}")
     if not hasattr(base, "predict_proba"):
@@ -148,7 +148,7 @@ class MultiDimensionalClassifier(TableClassifier):
         return codes
 
     def restore_targets(self, *, flat: bool) -> None:
-        """What follows from the labels and the shape of `y`; also for a model from a file."""
+        """Set what follows from the labels and the shape of `y`; also for a model from a file."""
         self._flat = flat
         self.n_outputs_ = len(self.target_classes_)
         self.classes_ = self.target_classes_[0] if flat else self.target_classes_
@@ -180,7 +180,7 @@ class MultiDimensionalClassifier(TableClassifier):
     def _decode(self, codes: Codes) -> npt.NDArray[Any]:
         columns = [classes[codes[:, j]] for j, classes in enumerate(self.target_classes_)]
         if len({c.dtype.kind for c in columns}) > 1:
-            # Numbers beside texts would all become texts.
+            # Numbers in one array with strings would become strings.
             columns = [c.astype(object) for c in columns]
         return columns[0] if self._flat else np.column_stack(columns)
 
@@ -189,7 +189,7 @@ class MultiDimensionalClassifier(TableClassifier):
         return self.predict_features(self._features(X))
 
     def predict_proba(self, X: Any) -> list[FloatArray] | FloatArray:
-        """For each class variable ``(n_samples, r_j)``, in the order of ``classes_[j]``.
+        """For each class variable, ``(n_samples, r_j)`` in the order of ``classes_[j]``.
 
         A list, as in scikit-learn; an array if `y` was flat.
         """

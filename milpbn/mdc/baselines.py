@@ -1,9 +1,9 @@
-"""What GBNC is compared with, in the same interface.
+"""The baselines with which GBNC is compared, with the same interface.
 
-Binary relevance ignores dependencies between class variables, a classifier chain feeds
-predicted classes to the next class variable, class powerset makes one class of every joint
-state that occurs. The chain is written out here because scikit-learn's `ClassifierChain` hands
-classes on as numbers, which puts the states of a class variable into an order they do not have.
+Binary relevance ignores dependencies between class variables, a classifier chain passes
+predicted classes to the next class variable, and class powerset has one class for every joint
+state that occurs. The chain is implemented here because scikit-learn's `ClassifierChain` passes
+classes on as numbers, which gives the states of a class variable an order they do not have.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from milpbn.mdc.local_models import one_thread
 
 
 class _Baseline(MultiDimensionalClassifier):
-    """The baselines' common parameters; categories become indicator columns."""
+    """The common parameters of the baselines; categories become indicator columns."""
 
     mixed = "one-hot"
 
@@ -82,7 +82,7 @@ class ClassifierChains(_Baseline):
     base_estimator, categorical_features, n_jobs, random_state
         See :class:`GBNCClassifier`.
     n_chains : int, default=10
-        How many random orders.
+        Number of chains, each in a random order.
 
     References
     ----------
@@ -126,7 +126,7 @@ class ClassifierChains(_Baseline):
 
 @dataclass(frozen=True)
 class _Chain:
-    """Base models in the order in which they see each other's classes."""
+    """Base models in the order in which classes are passed on."""
 
     order: list[int]
     cards: list[int]

@@ -1,7 +1,7 @@
 """Which parents each class variable may have: class variables and partitioning features.
 
-The candidates are walked level by level and never listed as a whole, so that thousands of
-class-variable subsets cost nothing once a lemma has cut them off.
+The candidates are visited level by level and never listed as a whole, so that thousands of
+subsets of class variables cost nothing once a lemma has excluded them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Nodes:
 
 @dataclass(frozen=True)
 class ParentChoice:
-    """What limits and constraints leave to one class variable.
+    """The parents that limits and constraints allow for one class variable.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class ParentChoice:
     free
         Parents that may be added, class variables first.
     class_limit, discrete_limit, limit
-        How many class variables, discrete features and parents in all may be added.
+        How many class variables, discrete features and parents in total may be added.
     """
 
     forced: ParentSet
@@ -52,7 +52,7 @@ class ParentChoice:
     d: int
 
     def allows(self, added: Sequence[int]) -> bool:
-        """Whether these free parents together keep the limits."""
+        """Whether these free parents together satisfy the limits."""
         n_class = sum(p < self.d for p in added)
         return (
             n_class <= self.class_limit
@@ -61,7 +61,7 @@ class ParentChoice:
         )
 
     def extensions(self, parents: ParentSet) -> Iterator[ParentSet]:
-        """The candidates with one more parent, each reached from one set only."""
+        """The candidates with one more parent, each reached from exactly one set."""
         added = [p for p in parents if p not in self.forced]
         last = max(added, default=-1)
         for p in self.free:
@@ -69,13 +69,13 @@ class ParentChoice:
                 yield tuple(sorted((*parents, p)))
 
     def reductions(self, parents: ParentSet) -> Iterator[ParentSet]:
-        """The candidates with one parent less."""
+        """The candidates with one parent fewer."""
         for p in parents:
             if p not in self.forced:
                 yield tuple(q for q in parents if q != p)
 
     def sizes(self, cards: Sequence[int]) -> list[tuple[int, int]]:
-        """For each level (free parents): how many candidates, how many configurations."""
+        """For each number of free parents, the numbers of candidates and of configurations."""
         n_class = sum(p < self.d for p in self.free)
         sets = [_symmetric([1] * n_class), _symmetric([1] * (len(self.free) - n_class))]
         cells = [
@@ -117,7 +117,7 @@ def parent_choices(
     max_discrete_parents: int | None = None,
     constraints: Constraints | None = None,
 ) -> list[ParentChoice]:
-    """The choice of every class variable.
+    """The allowed parents of every class variable.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
     V(K) = max over j in K of V(K without j) + best score of j with parents inside K without j
 
-It shares nothing with the engines but the scores, so it is their cross-check.
+It shares only the scores with the engines, so it serves as a cross-check.
 
 References
 ----------
@@ -50,7 +50,7 @@ def _best_inside(objective: LinearObjective, child: int, d: int) -> FloatArray:
     for f in space.of(child):
         members = sum(1 << p for p in space.parent_sets[f] if p < d)
         best[members] = max(best[members], objective.weights[f])
-    # Each variable in turn is allowed: the maximum over all subsets after the last.
+    # Allow one more variable at a time: after the last, the maximum is over all subsets.
     table = best.reshape((2,) * d)
     for axis in range(d):
         table = np.maximum.accumulate(table, axis=axis)

@@ -1,4 +1,4 @@
-"""What base models see of the features: standardised numbers, and categories by code."""
+"""The features as base models see them: standardised numbers, and categories as codes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from milpbn.errors import DataError
 
 PARTITION, ONE_HOT = "partition", "one-hot"
 MIXED = (PARTITION, ONE_HOT)
-"""What may become of categories beside numbers."""
+"""How categorical features are used."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Features:
         The states of the discrete features that may partition the rows; -1 for a value
         never seen in training.
     unseen
-        For each column with values never seen in training, how often each occurs.
+        For each column with values never seen in training, how often each value occurs.
     missing_counts
-        For each column with missing values, how many.
+        For each column with missing values, their number.
     """
 
     matrix: FloatArray
@@ -53,10 +53,10 @@ class Features:
 
 @dataclass(frozen=True)
 class FeatureEncoder:
-    """Learned from training rows, applied to every row alike.
+    """An encoder that is learned from training rows and applied to all rows.
 
-    Numbers are standardised and a missing number becomes the training mean; a missing
-    category is a state of its own where training rows miss it, else unknown.
+    Numbers are standardised and a missing number becomes the training mean. A missing
+    category is a separate state if it is missing in training rows too, otherwise unknown.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class FeatureEncoder:
             known = values[~np.isnan(values)]
             mean = float(known.mean()) if len(known) else 0.0
             deviation = float(known.std()) if len(known) else 0.0
-            # A constant column has no scale; rounding may leave it a deviation of no meaning.
+            # A constant column has no scale; rounding may give it a meaningless deviation.
             negligible = deviation <= 1e-12 * max(1.0, abs(mean))
             means.append(mean)
             scales.append(1.0 if negligible else deviation)
@@ -114,7 +114,7 @@ class FeatureEncoder:
         """Encode rows; columns are found by name."""
         absent = [c for c in self.names if c not in frame.columns]
         if absent:
-            raise DataError(f"there is no column {absent[0]!r}, but the model needs it")
+            raise DataError(f"there is no column {absent[0]!r}, which the model needs")
         matrix = np.empty((len(frame), len(self.numeric)))
         missing_counts: dict[str, int] = {}
         unseen: dict[str, dict[str, int]] = {}
@@ -157,7 +157,7 @@ class FeatureEncoder:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> FeatureEncoder:
-        """The encoder that :meth:`to_dict` described."""
+        """Rebuild an encoder written by :meth:`to_dict`."""
         return cls(
             names=tuple(map(str, data["names"])),
             numeric=tuple(map(str, data["numeric"])),
@@ -169,7 +169,7 @@ class FeatureEncoder:
 
 
 def _numbers(frame: pd.DataFrame, name: str) -> tuple[FloatArray, dict[str, int]]:
-    """A column as numbers, NaN where missing; and the texts in it that are none."""
+    """A column as numbers, NaN for missing values; and its strings that are not numbers."""
     values = frame[name]
     numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     if np.isinf(numbers).any():

@@ -33,16 +33,16 @@ from milpbn.structure import Structure
 
 LOSSES = ("subset", "hamming")
 
-# The engines' simple start with variable 0 as the parent of all has another name elsewhere.
+# A simple start with variable 0 as the parent of all others is not naive Bayes here.
 _SOURCES = {"naive-bayes": "star"}
-# Up to so many class variables the optimum is computed a second time, in milliseconds.
+# Up to this many class variables the optimum is computed a second time, in milliseconds.
 _CROSS_CHECK = 10
-# What is kept of a time limit for the class network, as a share and in seconds at most.
+# The part of a time limit that is reserved for the class network: share, and maximum in seconds.
 _SOLVE_SHARE, _SOLVE_SECONDS = 0.1, 5.0
 
 
 class GBNCClassifier(MultiDimensionalClassifier):
-    """Predicts several class variables by an exactly learned network between them.
+    """Classifier for several class variables, with an exactly learned network between them.
 
     Every class variable depends on all features and on its parents among the class
     variables: one base model for each configuration of the parents. The class network
@@ -53,13 +53,13 @@ class GBNCClassifier(MultiDimensionalClassifier):
     base_estimator : classifier, default=None
         Any scikit-learn classifier with ``predict_proba``; None is logistic regression.
     max_parents : int, default=None
-        Class parents of a class variable; None for no limit.
+        Maximum number of class parents per class variable; None for no limit.
     mixed : {"partition", "one-hot"}, default="partition"
-        What becomes of categorical features: parents that partition the rows further,
-        chosen by the same score; or indicator columns for the base models.
+        How categorical features are used: as parents that partition the rows further,
+        chosen by the same score; or as indicator columns for the base models.
     max_discrete_parents : int, default=1
-        How many categorical features may partition the rows of one class variable; None
-        for no limit.
+        Maximum number of categorical features that partition the rows of a class variable;
+        None for no limit.
     loss : {"subset", "hamming"}, default="subset"
         Predictions minimise the expected subset 0/1 loss (the most probable joint state)
         or the expected Hamming loss (the mode of every marginal). It may be changed after
@@ -70,17 +70,18 @@ class GBNCClassifier(MultiDimensionalClassifier):
     categorical_features : "from_dtype" or array-like of int or str, default="from_dtype"
         Which columns are categories: those whose dtype is not a number, or the given ones.
     engine : {"branch-and-cut", "monolithic"}, default="branch-and-cut"
-        How the class network is found.
+        Engine that finds the class network.
     start : Structure, str or None, default=None
-        A class network to begin with, or the name of the heuristic that looks for one. The
+        A class network to start from, or the name of the heuristic that looks for one. The
         engine rarely needs either.
     time_limit : float, default=None
-        Seconds for `fit`. When they end early, families that were not scored are left out,
-        and the bound says what they might have gained.
+        Seconds for `fit`. If the limit is reached, families that were not scored are left
+        out, and the bound covers what they might have gained.
     n_jobs : int, default=None
-        Processes that train base models; joblib's backends apply (`joblib.parallel_config`).
+        Number of processes that train base models; joblib's backends apply
+        (`joblib.parallel_config`).
     random_state : int, default=0
-        Seed of the search, and of base estimators that have none of their own.
+        Random seed for the search, and for base estimators whose own seed is not set.
     verbose : bool, default=False
         Show a progress bar on stderr.
 
@@ -95,17 +96,17 @@ class GBNCClassifier(MultiDimensionalClassifier):
     result_ : Result
         Everything about the run: status, bound, gap, trace, times.
     training_ : Training
-        How many base models were trained, and how many parent sets each lemma pruned.
+        The number of trained base models, and of parent sets that each lemma pruned.
     optimal_ : bool
         Whether the class network is proven optimal.
     objective_, bound_, gap_ : float
-        Score of the class network, upper bound on any score, relative gap.
+        Score of the class network, upper bound on the score of any network, relative gap.
     local_models_ : list of LocalModel
         The base models of each class variable.
     encoder_ : FeatureEncoder
         How features become the matrix that base models see.
     n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        As in scikit-learn.
 
     References
     ----------
@@ -176,7 +177,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         training_listener: TrainingListener | None = None,
         listener: Listener | None = None,
     ) -> None:
-        """Learn from encoded rows with a running clock; what `fit` and the command line share."""
+        """Learn from encoded rows with a running clock; shared by `fit` and the command line."""
         self._check_loss()
         if self.engine not in ENGINES:
             raise OptionError(f"engine must be one of {', '.join(ENGINES)}, not {self.engine!r}")
@@ -185,8 +186,8 @@ class GBNCClassifier(MultiDimensionalClassifier):
             trained = trainer.run()
         except OutOfTime:
             raise MilpbnError(
-                f"the time limit of {clock.limit:g} s ended before every class variable had a "
-                "base model; allow more time"
+                f"the time limit of {clock.limit:g} s was reached before every class variable had "
+                "a base model; allow more time"
             ) from None
         clock.close_phase("training")
         start = self.start
@@ -211,7 +212,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
     def _trainer(
         self, features: Features, codes: Codes, clock: Clock, listener: TrainingListener | None
     ) -> Trainer:
-        """Trains base models with all of the time but a reserve for the class network."""
+        """The trainer of base models; part of the time is reserved for the class network."""
         nodes = self.nodes()
         reserve = min(_SOLVE_SECONDS, _SOLVE_SHARE * clock.limit)
         return Trainer(
@@ -268,7 +269,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         return result if bound is None else replace(result, status=trained.status, bound=bound)
 
     def _check(self, result: Result, trainer: Trainer, features: Features, codes: Codes) -> None:
-        """The objective again, from the predictions for the training rows."""
+        """Compute the objective again, from the predictions for the training rows."""
         likelihood = 0.0
         for rows, factors in self._batches(features):
             likelihood += float(inference.log_probability(factors, codes[rows]).sum())
@@ -276,7 +277,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         _same("prediction", likelihood + penalty, "training", result.objective)
 
     def publish(self, result: Result) -> None:
-        """Take a result; it names class variables and the features in use, and no others."""
+        """Set the fitted attributes from a result; its structure omits features not in use."""
         assert isinstance(result.structure, Structure)
         d, names = len(self.target_classes_), self.nodes().names
         used = sorted({p for m in self.local_models_ for p in m.parents if p >= d})
@@ -290,7 +291,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         if not self.optimal_:
             warnings.warn(
                 f"the run ended ({self.result_.status}) before every parent set was scored; the "
-                "class network is the best of those that were. Raise time_limit or lower "
+                "class network is the best one over the scored sets. Raise time_limit or lower "
                 "max_parents",
                 ConvergenceWarning,
                 stacklevel=4,
@@ -298,7 +299,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         if self.training_.unconverged:
             warnings.warn(
                 f"{self.training_.unconverged} of {self.training_.base_models} base models did "
-                "not converge; scores depend on where they stopped. Give base_estimator more "
+                "not converge, so scores depend on where they stopped. Give base_estimator more "
                 "iterations",
                 ConvergenceWarning,
                 stacklevel=4,
@@ -346,8 +347,8 @@ class GBNCClassifier(MultiDimensionalClassifier):
         Returns
         -------
         ndarray
-            With `y`, ``(n_samples,)``: log P(y | x). Without, ``(n_samples, r_1, ..., r_d)``
-            for all joint states, as far as they fit into memory.
+            With `y`, ``(n_samples,)``: log P(y | x). Without it, ``(n_samples, r_1, ..., r_d)``
+            for all joint states, if they fit into memory.
         """
         features = self._features(X)
         if y is None:
@@ -379,7 +380,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         return codes
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """What the loss is about: exact match score, or Hamming score for ``loss="hamming"``."""
+        """The exact match score, or the Hamming score for ``loss="hamming"``."""
         measure = hamming_score if self.loss == "hamming" else exact_match_score
         return self._score(measure, X, y, sample_weight)
 

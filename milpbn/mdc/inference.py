@@ -1,9 +1,9 @@
 """Exact inference in the class network, for all rows at once.
 
-Each class variable has one factor: per row a table over its class parents and itself. Their
-product is P(y | x). Variable elimination maximises (the most probable joint state, optimal for
-the subset 0/1 loss) or sums (the marginals, whose modes are optimal for the Hamming loss). The
-tables hold all rows of a batch; nothing loops over rows or joint states.
+Each class variable has one factor: for every row, a table over its class parents and itself.
+Their product is P(y | x). Variable elimination maximises (the most probable joint state, optimal
+for the subset 0/1 loss) or sums (the marginals, whose modes are optimal for the Hamming loss).
+The tables contain all rows of a batch; there is no loop over rows or joint states.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def batches(
 
 
 def largest_table(scopes: Sequence[tuple[int, ...]], cards: Sequence[int]) -> int:
-    """Cells per row of the largest table that elimination makes."""
+    """Cells per row of the largest table that elimination creates."""
     left, rest = set(range(len(cards))), [set(s) for s in scopes]
     largest = max(prod(cards[v] for v in s) for s in scopes)
     while left:
@@ -58,19 +58,19 @@ def most_probable(factors: Sequence[Factor], cards: Sequence[int]) -> npt.NDArra
     n_rows = len(factors[0].values)
     out = np.zeros((n_rows, len(cards)), dtype=np.intp)
     rows = np.arange(n_rows)
-    # The last variable eliminated depends on nothing: go back from there.
+    # The variable eliminated last depends on no other: go backwards from there.
     for variable, scope, states in reversed(steps):
         out[:, variable] = states[(rows, *(out[:, v] for v in scope))]
     return out
 
 
 def marginals(factors: Sequence[Factor], cards: Sequence[int]) -> list[FloatArray]:
-    """For each class variable ``(rows, r)``: log P(y_j | x). Factor j belongs to variable j."""
+    """For each class variable, ``(rows, r)``: log P(y_j | x). Factor j belongs to variable j."""
     return [_marginal(factors, cards, j) for j in range(len(cards))]
 
 
 def _marginal(factors: Sequence[Factor], cards: Sequence[int], query: int) -> FloatArray:
-    # Variables that are no ancestors sum to one: only the ancestors' factors matter.
+    # Variables that are not ancestors sum to one: only the factors of ancestors matter.
     needed, stack = {query}, [query]
     while stack:
         for p in factors[stack.pop()].scope:
@@ -85,7 +85,7 @@ def _marginal(factors: Sequence[Factor], cards: Sequence[int], query: int) -> Fl
         summed = sum_out([f for f in rest if variable in f.scope], variable)
         rest = [f for f in rest if variable not in f.scope] + [summed]
     out: FloatArray = multiply(rest).values
-    # Rounding, and probabilities that were lifted from 0, leave a sum slightly off one.
+    # Rounding, and probabilities that were raised from 0, make the sum slightly different from 1.
     normalised: FloatArray = out - sum_out([Factor((query,), out)], query).values[:, None]
     return normalised
 
@@ -105,6 +105,6 @@ def joint_table(factors: Sequence[Factor], cards: Sequence[int]) -> FloatArray:
     if cells > _MOST_CELLS:
         raise BudgetError(
             f"{len(factors[0].values)} rows times {prod(cards)} joint states do not fit into "
-            "memory; ask for fewer rows, or for the probability of given joint states"
+            "memory; use fewer rows, or pass y for the probability of given joint states"
         )
     return multiply(factors).values

@@ -1,10 +1,10 @@
 """The base models of one family: P(Y_j | features) for every configuration of the parents.
 
-Rows with one configuration train one base model. What base models cannot say is filled in by
-Laplace's rule: with n rows and r states, a state that the rows of a configuration never show
-has probability 1 / (n + r), and the base model shares out the rest. So a configuration with
-no rows is uniform, one with a single state gives it (n + 1) / (n + r), and a configuration
-that shows every state has the probabilities of its base model unchanged.
+The rows of one configuration train one base model. States that a base model has not seen get a
+probability by Laplace's rule: with n rows and r states, a state that does not occur in the rows
+of a configuration has probability 1 / (n + r), and the base model distributes the rest. So a
+configuration without rows is uniform, one with a single state gives it (n + 1) / (n + r), and
+one in which every state occurs has the probabilities of its base model unchanged.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _TINY = np.finfo(np.float64).tiny
 
 @lru_cache(maxsize=1)
 def _threads() -> ThreadpoolController:
-    # Looking for the libraries takes longer than many a base model: once a process is enough.
+    # Finding the libraries takes longer than training many base models: once per process is enough.
     return ThreadpoolController()
 
 
 def one_thread() -> Any:
-    """A context in which linear algebra keeps to one core.
+    """A context in which linear algebra uses one thread.
 
     On problems of this size its threads mostly wait for each other; parallel training uses
     the cores better.
@@ -58,17 +58,17 @@ class ConfigurationModel:
     Attributes
     ----------
     counts
-        How many rows show each state of Y_j.
+        Number of rows with each state of Y_j.
     estimator
-        The base model, trained on the codes of the states that occur; None where fewer
-        than two occur or there are no features to train on.
+        The base model, trained on the codes of the states that occur; None if fewer than
+        two occur or there are no features to train on.
     """
 
     counts: npt.NDArray[np.int64]
     estimator: Any = None
 
     def proba(self, matrix: FloatArray) -> FloatArray:
-        """``(rows, r)``."""
+        """``(rows, r)``: P(Y_j | features)."""
         n, r = int(self.counts.sum()), len(self.counts)
         if self.estimator is None:
             return np.broadcast_to((self.counts + 1.0) / (n + r), (len(matrix), r))
@@ -94,8 +94,8 @@ class LocalModel:
     models
         By configuration number; configurations without rows are left out.
     frequencies
-        For each discrete parent how often each state occurs in training: where a row's
-        state is unknown, its distribution is the average over states with these weights.
+        For each discrete parent, how often each state occurs in training. If the state of a
+        row is unknown, its distribution is the average over states with these weights.
     empty
         The model of a configuration without rows.
     """
@@ -140,18 +140,18 @@ class LocalModel:
 
 @dataclass(frozen=True)
 class TrainedFamily:
-    """What training one family gives.
+    """The result of training one family.
 
     Attributes
     ----------
     model
         The base models.
     log_likelihood
-        Of the training rows, a sum over configurations.
+        Log-likelihood of the training rows, a sum over configurations.
     n_trained
-        Base models that were fitted.
+        Number of fitted base models.
     n_unconverged
-        Base models that said that they had not converged.
+        Number of base models that reported that they did not converge.
     """
 
     model: LocalModel
@@ -233,7 +233,7 @@ def _fit(base: Any, matrix: FloatArray, labels: Codes) -> tuple[Any, bool]:
     for w in caught:
         if issubclass(w.category, ConvergenceWarning):
             trouble = True
-        # newton-cholesky goes on with lbfgs after this one: it is news, not trouble.
+        # newton-cholesky continues with lbfgs after this warning, so it can be ignored.
         elif not issubclass(w.category, LinAlgWarning):
             warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
     return estimator, not trouble

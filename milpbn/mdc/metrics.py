@@ -1,7 +1,7 @@
-"""How good predictions of several class variables are.
+"""Scores for predictions of several class variables.
 
-exact match score = share of rows with every class variable right = 1 - subset 0/1 loss
-Hamming score     = share of single values that are right         = 1 - Hamming loss / d
+exact match score = share of rows with every class variable correct = 1 - subset 0/1 loss
+Hamming score     = share of single values that are correct         = 1 - Hamming loss / d
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from milpbn.errors import DataError
 
 
 def exact_match_score(y_true: Any, y_pred: Any) -> float:
-    """The share of rows in which every class variable is predicted.
+    """The share of rows in which every class variable is predicted correctly.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def exact_match_score(y_true: Any, y_pred: Any) -> float:
 
 
 def hamming_score(y_true: Any, y_pred: Any) -> float:
-    """The share of class values that are predicted, over all rows and class variables.
+    """The share of class values that are predicted correctly, over all rows and class variables.
 
     Examples
     --------
@@ -40,8 +40,8 @@ def _right(y_true: Any, y_pred: Any) -> npt.NDArray[np.bool_]:
     true, predicted = (np.asarray(y, dtype=object) for y in (y_true, y_pred))
     if true.ndim != 2 or true.shape != predicted.shape or len(true) == 0:
         raise DataError(
-            "two tables of the same shape, a row per sample and a column per class variable, are "
-            f"needed, not {true.shape} and {predicted.shape}"
+            "y_true and y_pred must have the same shape, with a row per sample and a column per "
+            f"class variable, not {true.shape} and {predicted.shape}"
         )
     right: npt.NDArray[np.bool_] = np.asarray(true == predicted, dtype=bool)
     return right

@@ -1,8 +1,8 @@
 """GBNC model files: JSON with a format version; numbers and data, never pickled code.
 
 Logistic regressions, the default, are stored as plain coefficients. Other base estimators are
-stored by skops, which describes objects by type and state and builds only types that it is
-told to trust; the bytes stand in the same JSON file, in base64.
+stored by skops, which describes objects by type and state and loads only trusted types; its
+bytes are part of the same JSON file, in base64.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from milpbn.result import Result
 FORMAT = "milpbn-gbnc"
 VERSION = 1
 
-# What reading a file with wrong or missing entries may raise.
+# Errors that reading a file with wrong or missing entries may raise.
 _DAMAGE = (
     LookupError,
     TypeError,
@@ -67,7 +67,7 @@ class GBNCModel:
     data: dict[str, Any] = field(default_factory=dict)
 
     def save(self, path: str | Path) -> None:
-        """Write the model; the file appears whole or not at all."""
+        """Write the model; an incomplete file is never left behind."""
         model = self.classifier
         estimators: list[Any] = []
         local = [_local_to_dict(m, estimators) for m in model.local_models_]
@@ -100,8 +100,8 @@ class GBNCModel:
         path
             The file.
         trusted
-            Types of base estimators, by full name, that may be built beyond those of
-            scikit-learn and numpy which skops trusts.
+            Types of base estimators, by full name, that may be loaded in addition to those of
+            scikit-learn and numpy that skops trusts.
         """
         return cls.from_dict(read_marked_json(path, cls.versions), str(path), trusted)
 
@@ -109,7 +109,7 @@ class GBNCModel:
     def from_dict(
         cls, content: Mapping[str, Any], path: str, trusted: Sequence[str] = ()
     ) -> GBNCModel:
-        """The model of a file's content; `path` is for messages."""
+        """Build the model from the content of a file; `path` is for messages."""
         try:
             model = _classifier(content, _unpack(content["base_models"], trusted))
             return cls(model, dict(content["settings"]), dict(content["data"]))
@@ -121,7 +121,7 @@ class GBNCModel:
 
 
 class _UntrustedError(ModelFileError):
-    """The file wants objects built that nobody vouched for."""
+    """The file contains objects of types that are not trusted."""
 
 
 def _classifier(content: Mapping[str, Any], estimators: Sequence[Any]) -> GBNCClassifier:
@@ -143,7 +143,7 @@ def _classifier(content: Mapping[str, Any], estimators: Sequence[Any]) -> GBNCCl
         if (nodes[name], tuple(parents), cards) != (local.child, local.parents, local.cards):
             raise ModelFileError(f"structure and base models of {name!r} disagree")
         if len(local.empty.counts) != model.nodes().cards[local.child]:
-            raise ModelFileError(f"the base models of {name!r} have other states")
+            raise ModelFileError(f"the base models of {name!r} have a different number of states")
     return model
 
 
@@ -218,7 +218,7 @@ def _unpack(packed: Mapping[str, Any], trusted: Sequence[str]) -> list[Any]:
     if unknown:
         raise _UntrustedError(
             Message(
-                f"the base models hold objects of types that are not trusted: "
+                f"the base models contain objects of types that are not trusted: "
                 f"{', '.join(unknown)}. If you trust the source of the file, allow them with ",
                 option("trusted", unknown, flag="trust"),
             )

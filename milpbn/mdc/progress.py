@@ -12,7 +12,7 @@ _SECONDS_BETWEEN_LINES = 2.0
 
 
 def training_line(training: Training) -> str:
-    """How far training is, in one line.
+    """The progress of training, in one line.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def training_line(training: Training) -> str:
 
 
 class TrainingBar(Bar):
-    """A listener of the training; what was trained stays as a line at the end."""
+    """A listener for training that shows a bar, and prints a line with the counts at the end."""
 
     def __init__(self, stream: TextIO, *, quiet: bool = False) -> None:
         super().__init__(
@@ -45,7 +45,7 @@ class TrainingBar(Bar):
             self.print(training_line(self._latest))
 
     def __call__(self, training: Training) -> None:
-        """Show the state of training."""
+        """Show the progress of training."""
         self._latest = training
         done = training.candidate_models - training.models_left
         self.show(done, training.candidate_models, training_line(training))

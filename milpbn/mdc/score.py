@@ -1,4 +1,4 @@
-"""The penalised conditional log-likelihood of class networks, as results name it."""
+"""The penalised conditional log-likelihood of class networks, as results report it."""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@
               + PEN_j(Pi),          PEN_j(Pi) = -(log N / 2) (r_j - 1) q(Pi)
 
 Lemma 1: a parent set with a subset that scores at least as well is not needed, because
-    leaving parents out closes no cycle. It is dropped after it was scored.
+    leaving out parents cannot create a cycle. It is dropped after scoring.
 Lemma 2: log-likelihoods are at most 0, so S_j(Pi') <= PEN_j(Pi') <= PEN_j(Pi) for every
-    superset Pi' of Pi. Where a subset of Pi scores at least PEN_j(Pi), neither Pi nor any
+    superset Pi' of Pi. If a subset of Pi scores at least PEN_j(Pi), neither Pi nor any
     superset is needed, and none of their base models is ever trained.
 Both compare candidates only, so they hold under constraints as well.
 """
@@ -39,22 +39,22 @@ Family = tuple[int, ParentSet]
 
 @dataclass(frozen=True)
 class Training:
-    """How far training is. Sets are candidate parent sets, models their configurations.
+    """The progress of training. Sets are candidate parent sets, models their configurations.
 
     Attributes
     ----------
     candidate_sets, candidate_models
-        What there would be to train without pruning.
+        What would have to be trained without pruning.
     scored_sets, scored_models
         What has been trained; configurations with no rows or one class cost nothing.
     base_models
-        Base models that were fitted.
+        Number of fitted base models.
     unconverged
-        Those among them that said that they had not converged.
+        Number of base models that reported that they did not converge.
     pruned_by_lemma_1
-        Sets that were scored and are not needed.
+        Sets that were scored but are not needed.
     pruned_by_lemma_2, models_pruned_by_lemma_2
-        Sets that never had to be scored, and their configurations.
+        Sets that did not have to be scored, and their configurations.
     """
 
     candidate_sets: int = 0
@@ -111,11 +111,11 @@ class TrainedFamilies:
     models
         The base models of every remaining family, in the objective's order.
     training
-        Counts.
+        The counts of training.
     status
-        OPTIMAL when every candidate was scored or pruned, else why not.
+        OPTIMAL if every candidate was scored or pruned, otherwise why training ended.
     open_bound
-        No structure scores higher, whatever was left out; None when nothing was.
+        An upper bound that also covers the candidates left out; None if there are none.
     """
 
     objective: LinearObjective
@@ -149,7 +149,7 @@ class TrainedFamilies:
 
 
 class Trainer:
-    """Trains families level by level; what an interrupted run has scored can be used."""
+    """Trains families level by level; the scores of an interrupted run can be used."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class Trainer:
         self.clock = clock or Clock()
         self.listener = listener
         self.scores: list[dict[ParentSet, float]] = [{} for _ in choices]
-        # For every scored set the best score among itself and its candidates below, and whose.
+        # For every scored set, the best score among it and its subsets, and the set that has it.
         self.best: list[dict[ParentSet, tuple[float, ParentSet]]] = [{} for _ in choices]
         self.models: dict[Family, LocalModel] = {}
         self.waiting: set[Family] = set()
@@ -180,12 +180,12 @@ class Trainer:
         )
 
     def penalty(self, child: int, parents: ParentSet) -> float:
-        """PEN_j(Pi), never positive."""
+        """PEN_j(Pi), which is never positive."""
         q = self.configurations(parents)
         return -0.5 * math.log(len(self.codes)) * (self.nodes.cards[child] - 1) * q
 
     def configurations(self, parents: ParentSet) -> int:
-        """q(Pi)."""
+        """q(Pi), the number of configurations of the parents."""
         return math.prod(self.nodes.cards[p] for p in parents)
 
     def run(self) -> TrainedFamilies:
@@ -217,7 +217,7 @@ class Trainer:
         return max(below, default=(-math.inf, ()))
 
     def _prune_before(self, level: int) -> None:
-        """Lemma 2, for the candidates of this level that are still reachable."""
+        """Apply Lemma 2 to the candidates of this level that are still reachable."""
         for child, parents in list(self.waiting):
             if self._best_below(child, parents)[0] >= self.penalty(child, parents):
                 self.waiting.discard((child, parents))
@@ -229,7 +229,7 @@ class Trainer:
         self._tell()
 
     def _count_unreached(self, level: int) -> None:
-        """Levels that nothing reached any more."""
+        """Count the candidates of the levels that were not reached."""
         for sizes in self.sizes:
             for sets, models in sizes[level:]:
                 self._count_pruned(sets, models)
@@ -259,7 +259,7 @@ class Trainer:
             results.close()
 
     def _record(self, family: Family, trained: TrainedFamily) -> None:
-        """A score; Lemma 1 decides whether its base models are kept."""
+        """Record a score; Lemma 1 decides whether its base models are kept."""
         child, parents = family
         score = trained.log_likelihood + self.penalty(child, parents)
         below = self._best_below(child, parents)
@@ -281,7 +281,7 @@ class Trainer:
         self._tell()
 
     def _next_level(self, families: Iterable[Family]) -> Iterable[Family]:
-        """Supersets by one parent all of whose subsets were scored."""
+        """Sets with one more parent, all of whose subsets were scored."""
         for child, parents in families:
             choice, scored = self.choices[child], self.scores[child]
             for larger in choice.extensions(parents):
@@ -314,10 +314,10 @@ class Trainer:
         )
 
     def _open_bound(self) -> float:
-        """Every class variable takes its best score, or what an unscored set might reach.
+        """The sum of the best scores, or of what unscored sets might reach if that is higher.
 
-        Nothing that was not scored exceeds its penalty, and the penalty of a superset is
-        lower still: the smallest sets that are open say it all.
+        The score of an unscored set is at most its penalty, and the penalty of a superset is
+        lower still, so only the smallest unscored sets matter.
         """
         total = 0.0
         for child, scored in enumerate(self.scores):
@@ -338,6 +338,6 @@ def _task(
     base: Any,
 ) -> tuple[Family, TrainedFamily]:
     if current_process().name != "MainProcess" and current_thread() is main_thread():
-        # Ctrl-C reaches every process of a terminal; the one that asked for work ends it.
+        # Ctrl-C reaches every process of a terminal; only the main process must react.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     return (child, parents), train_family(matrix, codes, cards, child, parents, d, base)

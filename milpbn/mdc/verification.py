@@ -1,7 +1,7 @@
-"""What a GBNC model file claims, checked again from the data up.
+"""Verification: the claims of a GBNC model file, checked against its data.
 
-Base models are not trained again: the check takes them as they are and asks whether data,
-encoding, structure and score are what the file says.
+Base models are not trained again. They are used as they are, to check that data, encoding,
+structure and score are what the file says.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from milpbn.mdc.model_file import GBNCModel
 
 
 def verify_gbnc(model: GBNCModel, table: Table) -> Verification:
-    """Check a model for several class variables against its data, read again."""
+    """Check a model for several class variables against its data, which were read again."""
     return Verification(tuple(_checks(model, table)))
 
 
@@ -44,7 +44,7 @@ def _checks(model: GBNCModel, table: Table) -> Iterator[Check]:
     )
     told, value = classifier.result_.objective, _objective(classifier, table)
     yield Check(
-        "the class network scores what the model says, by its predictions for the training rows",
+        "the class network has the stated score, by its predictions for the training rows",
         abs(value - told) <= max(allowed_gap(told), 1e-6 * abs(told)),
         f"{value:.6f}, the model says {told:.6f}",
     )

@@ -1,4 +1,4 @@
-"""A network as Graphviz text: every arc, every name dot_quoted, roles as colours."""
+"""A network as Graphviz text: every arc, quoted names, and roles shown by colours."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FEATURE_ARC = "#333333"
 
 
 def dot_text(structure: Structure, title: str | None = None, n_class_variables: int = 1) -> str:
-    r"""Graphviz source of the network.
+    r"""The Graphviz source of the network.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def dot_text(structure: Structure, title: str | None = None, n_class_variables: 
 
 
 def dot_quoted(name: str) -> str:
-    r"""A Graphviz string.
+    r"""Quote a name as a Graphviz string.
 
     A backslash is doubled: alone it would escape the closing quote or, in a label,
     stand for the node's name (``\N``) or a line break (``\n``).

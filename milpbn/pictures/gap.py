@@ -24,14 +24,14 @@ OBJECTIVE = "#0072B2"
 BOUND = "#D55E00"
 _SHADE = "#ECECEC"
 _INK = "#333333"
-_WIDTH = 8.0  # inches, as all lengths here
-_CHART = (0.9, 0.58, 5.6, 3.5)  # left, bottom, width, height; labels stand to the right
+_WIDTH = 8.0  # inches, like all lengths here
+_CHART = (0.9, 0.58, 5.6, 3.5)  # left, bottom, width, height; labels are to the right
 _TITLE_LINE = 0.22
 _LOG_SPAN = 100.0
 _LOG_DECADES = 5  # earlier moments of a long run are drawn at the left edge
-_REACH = 6.0  # a chart reaches at least so many typical distances beyond the final values
-_PATIENCE = 2.5  # and shows a farther value while that adds so many times its range at most
-_MANY = 80  # from so many changes on, dots would only thicken the line
+_REACH = 6.0  # the chart extends at least this many typical distances beyond the final values
+_PATIENCE = 2.5  # and shows a farther value if that adds at most this many times its range
+_MANY = 80  # with more changes than this, dots would only thicken the line
 
 
 def plot_gap(
@@ -57,13 +57,13 @@ def plot_gap(
     Raises
     ------
     OptionError
-        The trace holds no value, the suffix is unknown, or the file cannot be written.
+        The trace contains no value, the suffix is unknown, or the file cannot be written.
     """
     path = picture_path(path, FIGURE_SUFFIXES)
     objective = curve(trace, lambda point: point.objective)
     bound = curve(trace, lambda point: point.bound)
     if not objective.values and not bound.values:
-        raise OptionError("the trace holds neither an objective nor a bound: nothing to plot")
+        raise OptionError("the trace contains neither an objective nor a bound: nothing to plot")
     save_figure(lambda: _figure(objective, bound, title, score_name), path)
 
 
@@ -81,7 +81,7 @@ class Curve:
         return self.values[-1] if self.values else None
 
     def at(self, time: float) -> float:
-        """The value at a time, not before the first."""
+        """The value at a time, which must not be before the first."""
         return self.values[bisect_right(self.times, time) - 1]
 
 
@@ -101,9 +101,9 @@ def curve(trace: Sequence[TracePoint], side: Callable[[TracePoint], float | None
 def y_limits(objective: Curve, bound: Curve) -> tuple[float, float]:
     """A range that shows the final gap and the way to it, without far outliers.
 
-    The first bound of a branch-and-bound run is often useless and far away. What is
-    within a few typical (median) distances of the final values makes the core of the
-    chart; a value farther away must not make the core too small to read.
+    The first bound of a branch-and-bound run is often useless and far away. Values within
+    a few typical (median) distances of the final values form the core of the chart; a
+    value farther away must not make the core too small to read.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def y_limits(objective: Curve, bound: Curve) -> tuple[float, float]:
     slack = _PATIENCE * (max(core) - min(core))
     shown = [v for v in values if min(core) - slack <= v <= max(core) + slack]
     bottom, top = min(shown), max(shown)
-    # A curve that comes from outside needs some height to be seen coming.
+    # A curve that enters from outside needs some height to be visible.
     margin = 0.2 * (top - bottom)
     bottom, top = (
         bottom - (margin if min(values) < bottom else 0.0),
@@ -136,7 +136,7 @@ def x_limits(objective: Curve, bound: Curve) -> tuple[float, float, bool]:
     last = max(*times, first)
     if last / first > _LOG_SPAN:
         return max(first, last / 10**_LOG_DECADES) / 1.3, last * 1.2, True
-    # The left edge is a little before 0, so that a dot at 0 is seen as a whole.
+    # The left edge is a little before 0, so that a dot at 0 is fully visible.
     right = 2 * last if len(times) == 1 else 1.04 * last
     return -0.015 * right, right, False
 
@@ -219,7 +219,7 @@ def _shade(axes: Axes, objective: Curve, bound: Curve) -> None:
 
 
 def _mark_outside(axes: Axes, text: str, time: float, side: Curve, color: str) -> None:
-    """Say at the chart's edge where a curve begins that comes from outside."""
+    """Mark, at the edge of the chart, the first value of a curve that begins outside."""
     bottom, top = axes.get_ylim()
     above = side.values[0] > top
     edge = top if above else bottom

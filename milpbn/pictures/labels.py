@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-LINE = 20  # most characters in a line of a label; two lines at most
+LINE = 20  # maximum number of characters in a line of a label; a label has at most two lines
 
 
 def labels(names: Sequence[str]) -> list[str]:
-    """One label for each name, wrapped or shortened where needed.
+    """One label for each name, wrapped or shortened if needed.
 
-    Names that would look alike keep their position in `names` as a mark.
+    Names that would look the same are marked with their position in `names`.
 
     Examples
     --------
@@ -28,14 +28,14 @@ def labels(names: Sequence[str]) -> list[str]:
 
 
 def _label(name: str, room: int = 2 * LINE - 4) -> str:
-    name = " ".join(name.split())  # a line break inside a name would burst the box
+    name = " ".join(name.split())  # a line break inside a name would not fit into the box
     if len(name) <= LINE:
         return name if len(name) <= room else _shortened(name, room)
     return _wrapped(_shortened(name, room))
 
 
 def _shortened(name: str, room: int) -> str:
-    """Cut the middle out: beginnings name the group, ends tell its members apart."""
+    """Cut out the middle: beginnings name the group, ends distinguish its members."""
     if len(name) <= room:
         return name
     tail = (room - 1) // 2

@@ -7,7 +7,7 @@ Lengths are inches. The layout is pure geometry: it knows neither fonts nor file
 Two choices keep arcs off the labels. All boxes of a layer span the layer's whole
 depth, so that an arc may bend only in the empty gap between two layers; and an arc
 that must cross a layer reserves a lane there, as if it were a thin box. Arcs of one
-parent share their lanes, which turns a fan of long arcs into one trunk with twigs.
+parent share their lanes, which turns a fan of long arcs into one trunk with branches.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Links = dict[Item, list[Item]]
 SIBLING_GAP = 0.10  # between boxes of one layer with a common parent
 FAMILY_GAP = 0.20  # between other boxes: the wider gap shows where a family ends
 LANE = 0.06  # breadth of a lane
-LAYER_GAP = 0.42  # least distance of two layers
-STEEPEST = 1.3  # most distance of two layers, however far their boxes lie apart
-PORT_STEP = 0.10  # most distance of two arrow heads at one box
+LAYER_GAP = 0.42  # minimum distance between two layers
+STEEPEST = 1.3  # maximum distance between two layers, however far apart their boxes are
+PORT_STEP = 0.10  # maximum distance between two arrow heads at one box
 _SWEEPS = 12
 _STRAIGHT = 8.0
 
@@ -65,7 +65,7 @@ class Box:
         return self.y + self.height / 2
 
     def moved(self, dx: float, dy: float) -> Box:
-        """The same box elsewhere."""
+        """The same box at another position."""
         return replace(self, x=self.x + dx, y=self.y + dy)
 
 
@@ -73,8 +73,8 @@ class Box:
 class GraphLayout:
     """Boxes and arc routes inside ``[0, width] x [0, height]``.
 
-    A route lists points two by two: from an even point to the next the arc bends
-    through the gap between two layers, from an odd point it runs straight on.
+    A route lists points in pairs: from an even point to the next the arc bends through
+    the gap between two layers, from an odd point to the next it is straight.
     """
 
     boxes: dict[int, Box]
@@ -103,7 +103,7 @@ def layered(
     sideways
         Layers from left to right instead of from top to bottom.
     limit
-        Most boxes in a layer; leaves beyond it move on to the next layer.
+        Maximum number of boxes in a layer; further leaves move on to the next layer.
     """
     layers = assign_layers(sizes, arcs, limit)
     rows, down = _items(layers, arcs)
@@ -141,9 +141,9 @@ def _wrap(
     children: Mapping[int, list[int]],
     limit: int,
 ) -> None:
-    """Move leaves of crowded layers on, the largest families first.
+    """Move leaves of crowded layers to the next layer, the largest families first.
 
-    Only leaves move: whatever hung below an inner node would have to move with it.
+    Only leaves move: everything below an inner node would have to move with it.
     """
 
     def crowd(leaf: int) -> tuple[int, int, int]:
@@ -189,7 +189,7 @@ def _items(layers: Mapping[int, int], arcs: Sequence[Arc]) -> tuple[list[list[It
 
 
 def _lane_amidst(item: Item, below: Sequence[Item]) -> list[Item]:
-    """Children with the lane of their parent's longer arcs in their middle."""
+    """Children, with the lane of their parent's longer arcs in the middle."""
     lanes = [other for other in below if other[0] == item[0]]
     boxes = [other for other in below if other[0] != item[0]]
     half = len(boxes) // 2
@@ -283,7 +283,7 @@ def _placed(
     for row, span in zip(rows, spans, strict=True):
         along |= dict(zip(row, spaced([0.0] * len(row), span), strict=True))
     both = {item: up[item] + down[item] for item in up}
-    # The last word is the children's: it centres parents and straightens chains.
+    # The children come last: this centres parents and straightens chains.
     for links, order in [(up, 1), (down, -1), (both, 1), (both, -1), (down, -1)] * _SWEEPS:
         for row, span in list(zip(rows, spans, strict=True))[::order]:
             wish = [_wish(item, links[item], along) for item in row]
@@ -293,7 +293,7 @@ def _placed(
 
 
 def _wish(item: Item, links: Sequence[Item], along: Mapping[Item, float]) -> float:
-    """The mean of the neighbours, where a lane's other part counts most: lanes run straight."""
+    """The mean of the neighbours; the other part of a lane counts most, to keep lanes straight."""
     if not links:
         return along[item]
     weights = [_STRAIGHT if other[0] == item[0] else 1.0 for other in links]
@@ -301,7 +301,7 @@ def _wish(item: Item, links: Sequence[Item], along: Mapping[Item, float]) -> flo
 
 
 def _distances(row: Sequence[Item], up: Links, breadth: Mapping[Item, float]) -> list[float]:
-    """Least distances of neighbouring centres in a row."""
+    """Minimum distances between neighbouring centres in a row."""
     return [
         (breadth[a] + breadth[b]) / 2 + (SIBLING_GAP if set(up[a]) & set(up[b]) else FAMILY_GAP)
         for a, b in pairwise(row)
@@ -311,8 +311,8 @@ def _distances(row: Sequence[Item], up: Links, breadth: Mapping[Item, float]) ->
 def spaced(wish: Sequence[float], distances: Sequence[float]) -> list[float]:
     """The positions nearest to `wish` (least squares) that keep the distances.
 
-    After subtracting the cumulated distances this is isotonic regression, which
-    pooling adjacent violators solves exactly.
+    After subtracting the cumulative distances this is isotonic regression, which the
+    pool-adjacent-violators algorithm solves exactly.
 
     Examples
     --------
@@ -336,7 +336,7 @@ def spaced(wish: Sequence[float], distances: Sequence[float]) -> list[float]:
 def _layer_starts(
     rows: list[list[Item]], down: Links, along: Mapping[Item, float], depths: Sequence[float]
 ) -> list[float]:
-    """Where each layer begins; far-apart boxes get a wider gap, against steep arcs."""
+    """Where each layer begins; the gap grows with the distance between connected boxes."""
     starts = [0.0]
     for row, depth in zip(rows[:-1], depths, strict=False):
         far = max((abs(along[a] - along[b]) for a in row for b in down[a]), default=0.0)

@@ -1,4 +1,4 @@
-"""The papers' curve: accuracy against the number of missing features."""
+"""The plot of accuracy against the number of missing features."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from milpbn.evaluation.missing_curve import CurvePoint
 
-# Okabe and Ito's colours, told apart by nearly everybody.
+# The colours of Okabe and Ito, which nearly everybody can distinguish.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 _MARKERS = "osD^vPX*"
 _SIZE = (8.0, 4.6)
@@ -23,7 +23,7 @@ _SIZE = (8.0, 4.6)
 def plot_missing_curve(
     points: Sequence[CurvePoint], path: str | Path, *, title: str | None = None
 ) -> None:
-    """Plot accuracies over the number of missing features, a line for every classifier.
+    """Plot accuracy against the number of missing features, with one line per classifier.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ def plot_missing_curve(
     Raises
     ------
     OptionError
-        There is no point, the suffix is unknown, or the file cannot be written.
+        There are no points, the suffix is unknown, or the file cannot be written.
     """
     path = picture_path(path, FIGURE_SUFFIXES)
     if not points:
-        raise OptionError("there is no point to plot")
+        raise OptionError("there are no points to plot")
     save_figure(lambda: _figure(points, title), path)
 
 
@@ -63,7 +63,7 @@ def _figure(points: Sequence[CurvePoint], title: str | None) -> Figure:
         style = "--" if k >= len(_COLOURS) else "-"
         axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
         axes.plot(x, y, style, color=colour, marker=marker, markersize=4, label=name, lw=1.4)
-    axes.set_xlabel("missing features of every test row")
+    axes.set_xlabel("missing features per test row")
     axes.set_ylabel("accuracy, % of the test rows")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(axis="y", color="#E5E5E5")

@@ -1,8 +1,8 @@
 """Pictures of a network: PNG, SVG and PDF through matplotlib, or Graphviz text.
 
 In a classifier nearly every feature has the class as a parent. In a large network
-those arcs would bury all others, so there a node's colour stands for the arc, and
-only the arcs between features (and into the class) are drawn.
+those arcs would hide all others, so there the colour of a node stands for the arc,
+and only the arcs between features (and into the class) are drawn.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SMALL = 12  # up to so many variables every arc is drawn
+SMALL = 12  # up to this many variables every arc is drawn
 _FONT_SIZE = 9.0
 _LEGEND_SIZE = 8.5
 _PADDING = (0.09, 0.06)  # inches between a label and its box
@@ -49,20 +49,20 @@ def draw_network(
     title: str | None = None,
     n_class_variables: int = 1,
 ) -> None:
-    """Draw a network into a file.
+    """Draw a network to a file.
 
     Parameters
     ----------
     structure
         The network; its first variable is the class.
     path
-        Where to write; the suffix tells the format: ``.png``, ``.svg``, ``.pdf``, or
+        Where to write; the suffix determines the format: ``.png``, ``.svg``, ``.pdf``, or
         ``.dot`` for Graphviz text.
     title
         A heading for the picture.
     n_class_variables
-        How many variables, from the first on, are class variables. More than one make a
-        class network; the others are then features that partition rows.
+        Number of class variables, which come first. If there are several, the structure is
+        a class network, and the other variables are features that partition rows.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def draw_network(
 def draw_multinet(
     structure: ClassStructures, path: str | Path, *, title: str | None = None
 ) -> list[Path]:
-    """Draw the network of every class into a file of its own.
+    """Draw the network of every class to a separate file.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def draw_multinet(
     Returns
     -------
     list of Path
-        What was written.
+        The files that were written.
     """
     path = picture_path(path, (*FIGURE_SUFFIXES, ".dot"))
     written = []
@@ -141,7 +141,7 @@ def network_page(structure: Structure, n_class_variables: int = 1) -> Page:
 
 
 def _class_network_page(structure: Structure, sizes: dict[int, tuple[float, float]]) -> Page:
-    """All arcs are drawn; class variables without any stand apart."""
+    """Draw all arcs, and group the class variables that have none."""
     arcs = [(p, child) for child, parents in enumerate(structure.parents) for p in parents]
     touched = {v for arc in arcs for v in arc}
     loose = tuple(v for v in sizes if v not in touched)
@@ -150,7 +150,7 @@ def _class_network_page(structure: Structure, sizes: dict[int, tuple[float, floa
 
 
 def drawn_arcs(structure: Structure) -> list[Arc]:
-    """The arcs that appear as arrows: in a large network not those from the class."""
+    """The arcs that are drawn as arrows: in a large network, not those from the class."""
     small = len(structure.variables) <= SMALL
     return [
         (parent, child)

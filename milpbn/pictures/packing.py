@@ -1,8 +1,8 @@
-"""Arranging a whole network on a page: its trees, its loose nodes, its captions.
+"""The arrangement of a whole network on a page: its trees, its loose nodes, its captions.
 
-Each connected part gets a layered layout of its own, so that a tree stays together.
-Direction, wrapping and page width are then chosen by what the reader sees: the page
-that fits a screen at the largest scale wins.
+Each connected part gets its own layered layout, so that a tree stays together. Direction,
+wrapping and page width are then chosen for the reader: the page that fits a screen at the
+largest scale wins.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ ASPECT = 1.5  # width to height of the screen or page that a picture should fill
 PART_GAP = 0.35
 CELL_GAP = 0.12
 CAPTION = 0.26  # height that a caption needs above its nodes
-LEAST_WIDTH = 5.4  # so that title, legend and notes find room in any picture
-LIMITS = (29, 24, 20, 17, 15, 12, 10)  # most boxes in a layer, to try
-_WRAPPED_COST = 1.2  # a wrapped layer is harder to read: it must pay by a larger scale
+LEAST_WIDTH = 5.4  # so that title, legend and notes fit into any picture
+LIMITS = (29, 24, 20, 17, 15, 12, 10)  # maximum numbers of boxes in a layer to try
+_WRAPPED_COST = 1.2  # a wrapped layer is harder to read, so it must allow a larger scale
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Page:
 
     @property
     def smallness(self) -> float:
-        """Inverse to the scale at which the page fits a screen."""
+        """The inverse of the scale at which the page fits a screen."""
         return max(self.width / ASPECT, self.height)
 
 
@@ -63,9 +63,9 @@ def arrange(
     arcs
         The arcs to draw.
     header
-        Nodes without a drawn arc that open the page.
+        Nodes without a drawn arc at the top of the page.
     groups
-        Other nodes without a drawn arc, to stand in a grid below the rest.
+        Other nodes without a drawn arc, placed in a grid below the rest.
     """
     loose = {*header, *(v for g in groups for v in g.nodes)}
     parts = components([v for v in sizes if v not in loose], arcs)
@@ -104,7 +104,7 @@ def components(nodes: Sequence[int], arcs: Sequence[Arc]) -> list[list[int]]:
 def _layouts(
     parts: list[list[int]], sizes: Mapping[int, tuple[float, float]], arcs: Sequence[Arc]
 ) -> Iterator[tuple[float, list[GraphLayout]]]:
-    """Every direction and wrapping worth a try, with a cost factor."""
+    """Every direction and wrapping worth trying, with a cost factor."""
     graphs = []
     widest = 0
     for part in parts:
@@ -142,7 +142,7 @@ def _composed(
     groups: Sequence[Group],
 ) -> Page:
     page = Page(sideways=any(p.sideways for p in layouts))
-    # Without a header the class is in the first part, and it should open the page.
+    # Without a header the class is in the first part, which should be at the top of the page.
     corners = pack([(p.width, p.height) for p in layouts], width, first_leads=not header)
     extent = max((x + p.width for p, (x, _) in zip(layouts, corners, strict=True)), default=0.0)
     page.width = max(extent, LEAST_WIDTH) if not groups else max(extent, width)
@@ -152,7 +152,7 @@ def _composed(
         page.height += h
         if layouts:
             page.height += PART_GAP
-    # Nearly as wide as the page it keeps the captions' left edge; narrower it is centred.
+    # A part nearly as wide as the page is left-aligned with the captions, a narrower one centred.
     shift = 0.0 if groups and extent > 0.7 * page.width else (page.width - extent) / 2
     for part, (x, y) in zip(layouts, corners, strict=True):
         _paste(page, part, x + shift, page.height + y)
@@ -165,7 +165,7 @@ def _composed(
 def pack(
     sizes: Sequence[tuple[float, float]], width: float, *, first_leads: bool = False
 ) -> list[Point]:
-    """Upper left corners of rectangles on a strip: the tallest first, each as high as it fits.
+    """Upper left corners of rectangles on a strip: tallest first, each as far up as it fits.
 
     With `first_leads` the first rectangle gets the upper left corner.
     """

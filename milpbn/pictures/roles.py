@@ -1,7 +1,7 @@
-"""What each variable means for the class, and how a picture shows it.
+"""The role of each variable with respect to the class, and how a picture shows it.
 
-The colours are Okabe and Ito's, told apart with every common kind of colour vision;
-light and dark fills and dashed outlines keep them apart in print as well.
+The colours are those of Okabe and Ito, which can be distinguished with every common kind
+of colour vision; light and dark fills and dashed outlines distinguish them in print too.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def roles(structure: Structure, n_class_variables: int = 1) -> list[Role]:
     With several class variables, which come first, the others are features that partition
     the rows of a class variable.
 
-    Given all its Markov blanket (parents, children, parents of children) the class
-    does not depend on anything else, so the other variables cannot change a prediction.
+    Given its Markov blanket (parents, children, parents of children) the class does not
+    depend on anything else, so the other variables cannot change a prediction.
 
     Examples
     --------

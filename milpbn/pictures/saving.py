@@ -1,4 +1,4 @@
-"""Writing a picture: the suffix chooses the format, and nothing half-written stays."""
+"""Saving a picture: the suffix determines the format, and no incomplete file is left behind."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
-FONT = "DejaVu Sans"  # travels with matplotlib: the same widths on every machine
+FONT = "DejaVu Sans"  # comes with matplotlib: the same widths on every machine
 _DPI = 150
-_MOST_PIXELS = 12_000  # on a side; viewers fail on more, and so may memory
+_MOST_PIXELS = 12_000  # per side; with more, viewers fail and memory may run out
 # A date in the file would make two pictures of the same network differ.
 _METADATA: dict[str, dict[str, Any]] = {
     ".png": {},
     ".svg": {"Date": None},
     ".pdf": {"CreationDate": None},
 }
-# Text becomes outlines or an embedded font, so that labels keep to their boxes.
+# Text becomes outlines or an embedded font, so that labels stay inside their boxes.
 _SETTINGS: Any = {
     "font.family": FONT,
     "svg.fonttype": "path",
@@ -35,18 +35,16 @@ _SETTINGS: Any = {
 
 
 def picture_path(path: str | Path, known: Sequence[str]) -> Path:
-    """The path, once its suffix is one of `known`."""
+    """The path, after checking that its suffix is one of `known`."""
     path = Path(path)
     if path.suffix.lower() not in known:
         kind = f"suffix {path.suffix!r}" if path.suffix else "no suffix"
-        raise OptionError(
-            f"{path}: {kind} tells no known picture format; use one of {', '.join(known)}"
-        )
+        raise OptionError(f"{path}: unknown picture format ({kind}); use one of {', '.join(known)}")
     return path
 
 
 def save_figure(build: Callable[[], Figure], path: Path) -> None:
-    """Build and render a figure under milpbn's settings, not the user's, then write it."""
+    """Build and render a figure with milpbn's settings, not the user's, then write it."""
     import matplotlib
 
     suffix = path.suffix.lower()

@@ -55,7 +55,7 @@ def test_a_file_of_results_goes_on(milpbn, tmp_path):
     assert again.stderr.splitlines()[0].startswith("2/2  tan-cmi")
     other = milpbn(*BASE, "nb", "--out", file, "--seed", 5)
     assert other.exit_code == 1
-    assert "holds results of other settings (random_state: 0 there, 5 here" in other.stderr
+    assert "contains results for other settings (random_state: 0 in the file, 5 now" in other.stderr
 
 
 def test_own_data_are_cross_validated(milpbn, messy_csv):

@@ -101,7 +101,7 @@ def test_a_model_is_verified(milpbn, model, tmp_path):
     wrong.write_text(json.dumps(content))
     done = milpbn("verify", wrong)
     assert done.exit_code == 4
-    assert re.search(r"DISAGREES +the class network scores what the model says", done.stdout)
+    assert re.search(r"DISAGREES +the class network has the stated score", done.stdout)
     content["data"]["sha256"] = "0" * 64
     wrong.write_text(json.dumps(content))
     assert "DISAGREES  the data are those" in milpbn("verify", wrong).stdout

@@ -116,7 +116,7 @@ def _status(model: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "claim"),
     [
-        (_objective, "the structure scores what the model says"),
+        (_objective, "the structure has the stated score"),
         (_probability, "counting again"),
         (_encoder, "fitting the encoder again"),
         (_forbidden, "satisfies limits and constraints"),
@@ -164,7 +164,7 @@ def test_a_wrong_bound_is_refuted_by_search_and_enumeration(
     result = milpbn("verify", changed(copy, change))
     assert result.exit_code == 4
     found = " ".join(disagreements(result))
-    assert "a fresh search finds nothing above the bound" in found
+    assert "a new search finds nothing above the bound" in found
     assert "no structure scores higher than the bound" in found
 
 

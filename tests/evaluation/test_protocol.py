@@ -1,4 +1,4 @@
-"""Which rows learn and which test."""
+"""Training and test rows."""
 
 import numpy as np
 import pandas as pd

@@ -37,9 +37,9 @@ def test_records_come_back(path):
 
 def test_other_settings_are_refused_by_name(path):
     before = path.read_bytes()
-    with pytest.raises(OptionError, match=r"other settings \(seed: 0 there, 1 here\); use"):
+    with pytest.raises(OptionError, match=r"other settings \(seed: 0 in the file, 1 now\); use"):
         ResultFile(path, {"seed": 1, "p": 0.9}).open()
-    with pytest.raises(OptionError, match="smoothing: None there, 'laplace' here"):
+    with pytest.raises(OptionError, match="smoothing: None in the file, 'laplace' now"):
         ResultFile(path, {"seed": 0, "p": 0.9, "smoothing": "laplace"}).open()
     assert path.read_bytes() == before
 

@@ -74,7 +74,7 @@ def test_finished_folds_are_not_computed_again(table, tmp_path):
     options = {"folds": 2, "result_file": tmp_path / "results.jsonl"}
     first = evaluate(table, {"br": methods()["br"]}, **options)
     both = {**methods(), "br": BinaryRelevance(GaussianNB(), n_jobs=2)}  # as quick as it may be
-    with pytest.raises(OptionError, match="holds results of other settings"):
+    with pytest.raises(OptionError, match="contains results for other settings"):
         evaluate(table, both, **options, listener=lambda r, *_: seen.append(r.key))
     again = evaluate(
         table,
@@ -106,7 +106,7 @@ def test_a_fold_without_a_class_variable_is_named(table, tmp_path):
     odd = Table("toy", table.features, targets, ("x",))
     path = tmp_path / "folds.csv"
     path.write_text("fold\n" + "\n".join(["1"] * 40 + ["2"] * 80) + "\n")
-    with pytest.raises(DataError, match="br, fold 1: the class variable 'q' has one class"):
+    with pytest.raises(DataError, match="br, fold 1: the class variable 'q' has only one class"):
         evaluate(odd, {"br": BinaryRelevance(GaussianNB())}, fold_file=path)
 
 
@@ -159,7 +159,7 @@ def test_published_folds_are_read_and_checked(tmp_path):
     path = tmp_path / "folds.csv"
     path.write_text("test_fold\n1\n2\n1\n")
     assert read_folds(path, 3).tolist() == [1, 2, 1]
-    with pytest.raises(DataError, match="the folds of 4 rows"):
+    with pytest.raises(DataError, match="expected one column with a header and 4 fold numbers"):
         read_folds(path, 4)
     path.write_text("test_fold\n1\nx\n1\n")
     with pytest.raises(DataError, match="must be integers"):

@@ -121,20 +121,20 @@ def test_the_class_can_be_chosen(write):
     [
         ("table 0.5 0.5;", "table 0.5;", "line 6: expected 2 numbers, found 1"),
         ("table 0.5 0.5;", "table 0.5 half;", "line 6: could not convert .*half"),
-        ("table 0.5 0.5;", "table 0.5 0.6;", "table of 'class' is not one of probabilities"),
-        ("table 0.5 0.5;", "table 1.5 -0.5;", "table of 'class' is not one of probabilities"),
-        ("table 0.5 0.5;", "table nan nan;", "table of 'class' is not one of probabilities"),
+        ("table 0.5 0.5;", "table 0.5 0.6;", "table of 'class' does not contain probabilities"),
+        ("table 0.5 0.5;", "table 1.5 -0.5;", "table of 'class' does not contain probabilities"),
+        ("table 0.5 0.5;", "table nan nan;", "table of 'class' does not contain probabilities"),
         ("table 0.5 0.5;", "", "variable 'class' has no table of probabilities"),
         ("( no )", "( maybe )", "line 7: 'class' has no state 'maybe'"),
-        ("( no )", "( no, 0 )", "line 7: a row needs a state of each of 1 parents, not 2"),
-        ("default 0.1, 0.1, 0.8;", "", "table of 'a' is not one of probabilities"),
+        ("( no )", "( no, 0 )", "line 7: a row needs one state for each of 1 parents, not 2"),
+        ("default 0.1, 0.1, 0.8;", "", "table of 'a' does not contain probabilities"),
         ("( a | class )", "( a | clas )", "line 7: 'clas' has not been declared"),
-        ("( a | class )", "( class )", "line 7: a second table of 'class'"),
-        ("[ 3 ]", "[ 4 ]", "line 4: 'a' should have 4 states, 3 are listed"),
-        ("variable b", "variable a", "line 5: a second variable 'a'"),
-        ("variable a", "variable class", "line 4: a second variable 'class'"),
+        ("( a | class )", "( class )", "line 7: a second table for 'class'"),
+        ("[ 3 ]", "[ 4 ]", "line 4: 'a' should have 4 states, but 3 are listed"),
+        ("variable b", "variable a", "line 5: 'a' is declared twice"),
+        ("variable a", "variable class", "line 4: 'class' is declared twice"),
         ("variable b", "wariable b", "line 5: expected network, variable or probability"),
-        ("0, 1 };", "0, 0 };", "variable 'b' has a state twice"),
+        ("0, 1 };", "0, 0 };", "variable 'b' has the same state twice"),
         ("discrete [ 3 ]", "continuous [ 3 ]", "line 4: 'a' is not discrete"),
         ('"yes"', '"yes', "line"),
     ],
@@ -142,7 +142,9 @@ def test_the_class_can_be_chosen(write):
 def test_what_is_wrong_in_bif_is_named(write, old, new, message):
     assert old in BIF
     path = write(BIF.replace(old, new))
-    with pytest.raises(ModelFileError, match=rf"file\.txt holds no network: .*{message}"):
+    with pytest.raises(
+        ModelFileError, match=rf"cannot read a network from .*file\.txt: .*{message}"
+    ):
         read_network(path)
 
 
@@ -152,7 +154,7 @@ def test_what_is_wrong_in_bif_is_named(write, old, new, message):
         ("</BIF>", "", "not valid XML: .*line"),
         ("NETWORK>", "NET>", "not XMLBIF"),
         ("<FOR>a</FOR>", "", "a <DEFINITION> has no <FOR>"),
-        ("<FOR>a</FOR>", "<FOR>b</FOR>", "a second definition of 'b'"),
+        ("<FOR>a</FOR>", "<FOR>b</FOR>", "a second definition for 'b'"),
         ("<GIVEN>target</GIVEN>", "<GIVEN>tarot</GIVEN>", "has .* numbers, not 0"),
         ("<OUTCOME>lo</OUTCOME>", "", "table of 'b' has 12 numbers, not 6"),
         ("<TABLE>", "<TABLE> x", "could not convert"),
@@ -161,23 +163,25 @@ def test_what_is_wrong_in_bif_is_named(write, old, new, message):
 def test_what_is_wrong_in_xmlbif_is_named(plain, write, old, new, message):
     text = export_network(plain, "xmlbif")
     assert old in text
-    with pytest.raises(ModelFileError, match=rf"file\.txt holds no network: .*{message}"):
+    with pytest.raises(
+        ModelFileError, match=rf"cannot read a network from .*file\.txt: .*{message}"
+    ):
         read_network(write(text.replace(old, new)))
 
 
 def test_a_cycle_in_a_file_is_named(write):
-    with pytest.raises(ModelFileError, match=r"file\.txt holds no structure: .*cycle"):
+    with pytest.raises(ModelFileError, match=r"a structure from .*file\.txt: .*cycle"):
         read_structure(write("[a|b][b|a]"))
 
 
 def test_net_files_are_not_read(plain, write):
-    with pytest.raises(ModelFileError, match=r"holds no network: NET files are written, not read"):
+    with pytest.raises(ModelFileError, match=r"file\.txt: NET files can be written, but not read"):
         read_network(write(export_network(plain, "net")))
 
 
 @pytest.mark.parametrize("kind", ["modelstring", "dot"])
 def test_a_graph_is_no_network(plain, write, kind):
-    with pytest.raises(ModelFileError, match=r"file\.txt holds no network: it is neither"):
+    with pytest.raises(ModelFileError, match=r"network from .*file\.txt: it is not BIF"):
         read_network(write(export_network(plain, kind)))
 
 

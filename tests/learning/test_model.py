@@ -97,9 +97,9 @@ def test_a_truncated_file_is_named(saved, keep):
         (b"\xff\xfe\x00binary", r"iris\.json is not a milpbn model: it is not a text file"),
         (
             b"[1, 2, 3]",
-            r"a milpbn model of this kind: it has no mark 'milpbn-model'",
+            r"a milpbn model of this kind: it has no format mark 'milpbn-model'",
         ),
-        (b'{"format": "other"}', r"its mark is 'other', not 'milpbn-model'"),
+        (b'{"format": "other"}', r"its format is 'other', not 'milpbn-model'"),
         (b"a,b\n1,2\n", r"iris\.json is not a milpbn model, or is truncated"),
         (b"[" * 100_000, r"iris\.json is not a milpbn model, or is truncated"),
     ],
@@ -277,7 +277,7 @@ def name_variable_twice(content):
     ("change", "message"),
     [
         (repeat_state, "a state is listed twice"),
-        (change_result_structure, "the result is about another structure"),
+        (change_result_structure, "the result has a different structure"),
         (name_variable_twice, "structure and encoder have different variables"),
     ],
 )

@@ -211,7 +211,7 @@ def test_parameters_that_make_no_sense_are_refused(mixed, parameters, message):
 
 def test_bad_targets_are_named(mixed):
     X, y = mixed
-    with pytest.raises(DataError, match="'same' has one class only"):
+    with pytest.raises(DataError, match="'same' has only one class"):
         GBNCClassifier().fit(X, y.assign(same="a"))
     with pytest.raises(DataError, match="'size' is also a feature"):
         GBNCClassifier().fit(X, y.assign(size=y["kind"]))

@@ -109,8 +109,8 @@ def test_other_files_are_refused(tmp_path):
     with pytest.raises(ModelFileError, match="not a text file"):
         GBNCModel.load(path)
     path.write_text('{"format": "milpbn-model"}')
-    with pytest.raises(ModelFileError, match="its mark is 'milpbn-model', not"):
+    with pytest.raises(ModelFileError, match="its format is 'milpbn-model', not"):
         GBNCModel.load(path)
     path.write_text('{"format": "milpbn-gbnc"}')
-    with pytest.raises(ModelFileError, match="its mark is 'milpbn-gbnc', not"):
+    with pytest.raises(ModelFileError, match="its format is 'milpbn-gbnc', not"):
         Model.load(path)

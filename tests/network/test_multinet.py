@@ -214,7 +214,7 @@ def test_a_multinet_is_saved_and_read_with_its_parameters(vehicle, tmp_path, par
     assert (log_posterior(loaded.network, features) == log_posterior(network, features)).all()
     loaded.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
-    with pytest.raises(ModelFileError, match="one structure for every class"):
+    with pytest.raises(ModelFileError, match="one structure per class"):
         read_structure(path)
 
 
@@ -255,5 +255,5 @@ def test_structures_that_do_not_fit_together_are_refused():
     one = Structure(("class", "a"), ((), (0,)))
     with pytest.raises(DataError, match="2 classes but 1"):
         ClassStructures(("x", "y"), (one,))
-    with pytest.raises(DataError, match="class root"):
+    with pytest.raises(DataError, match="the class as a root"):
         ClassStructures(("x",), (Structure(("class", "a"), ((1,), ())),))

@@ -115,8 +115,10 @@ def test_margin_range_brackets_the_margins_of_every_structure(seed, kind):
     margins = np.array([objective.margins(s) for s in all_structures(objective.space)])
     assert (low <= margins.min(axis=0) + 1e-12).all()
     assert (high >= margins.max(axis=0) - 1e-12).all()
-    assert np.isfinite(low).all()
-    assert np.isfinite(high).all()
+    # By the definition: every variable takes its smallest, or largest, alpha for a competitor.
+    alphas = [[objective.alpha(f) for f in objective.space.of(i)] for i in range(4)]
+    assert low == pytest.approx(sum(np.min(a, axis=0) for a in alphas).min(axis=1))
+    assert high == pytest.approx(sum(np.max(a, axis=0) for a in alphas).min(axis=1))
 
 
 def test_margins_are_linear_in_the_families():

@@ -51,6 +51,13 @@ def test_a_setting_that_the_score_does_not_have_is_named_with_those_it_has(name,
         make_score(name, **setting)
 
 
+@pytest.mark.parametrize("name", ["cr", "cll", "sm", "sbm"])
+def test_the_division_into_folds_is_a_setting(name):
+    settings = make_score(name, folds=3).settings()
+    assert (settings["folds"], settings["fold_seed"]) == (3, 0)
+    assert "folds" not in make_score(name).settings()
+
+
 def test_a_score_object_passes_through_and_takes_no_further_settings():
     score = SoftMargin(p=0.6)
     assert make_score(score) is score
