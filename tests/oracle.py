@@ -127,7 +127,16 @@ SCORES = (*MARGINS, *TERMS)
 
 
 def scores_of_all(
-    score, codes, cards, *, max_parents, class_parents, gamma=None, ess=1.0, augmented=False
+    score,
+    codes,
+    cards,
+    *,
+    max_parents,
+    class_parents,
+    gamma=None,
+    ess=1.0,
+    penalty=0.0,
+    augmented=False,
 ):
     """(structures, scores): every acyclic structure as parent sets, and its score."""
     n, generative = len(cards), score in TERMS
@@ -147,5 +156,8 @@ def scores_of_all(
         if score == "sm":
             margins[:, np.arange(len(codes)), [r[0] for r in codes]] = np.inf
         values = np.minimum(margins.min(axis=2), gamma).sum(axis=1)
+        for i in range(n):
+            sizes = [(cards[i] - 1) * math.prod(cards[p] for p in s) for s in candidates[i]]
+            values = values - penalty * np.array(sizes)[picks[:, i]]
     parents = [[candidates[i][k] for i, k in enumerate(pick)] for pick in picks]
     return parents, values

@@ -71,6 +71,8 @@ def random_case(seed, score):
         "class_parents": bool(rng.random() < 0.6),
         "ess": float(rng.choice([0.5, 1.0, 10.0])),
         "gamma": math.log(p / (1 - p)),
+        # From nothing to so much that the empty structure is the best.
+        "penalty": float(rng.choice([0.0, 0.0, 0.02, 0.1, 0.3, 1.0])),
     }
     limits = random_constraints(rng, n) if seed % 3 == 0 else {}
     return codes, cards, case, limits

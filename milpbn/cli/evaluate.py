@@ -193,9 +193,10 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
     if options["ess"] is not None:
         score = make_score(score, ess=options["ess"])
     names = ("max_parents", "class_parents", "augmented", "smoothing", "time_limit", "gap", "gamma")
+    margin = {"p": 0.9, "penalty": 0.0}
     return {
         "structure_score": score,
-        "p": 0.9 if options["p"] is None else options["p"],
+        **{k: v if options[k] is None else options[k] for k, v in margin.items()},
         "constraints": constraints or None,
         **{name: options[name] for name in names},
     }

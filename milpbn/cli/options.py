@@ -10,6 +10,7 @@ import click
 from milpbn.cli.params import (
     ARC,
     PARAMETERS,
+    PENALTY,
     SMOOTHING,
     Duration,
     Number,
@@ -89,13 +90,26 @@ ess_option = click.option(
     help_from=lambda: f"Equivalent sample size for {scores_with('ess')}.  [default: 1]",
 )
 
-score_options = option_group((_score_option(all_scores), _P, _GAMMA, ess_option))
+_PENALTY = click.option(
+    "--penalty",
+    cls=RegistryOption,
+    type=PENALTY,
+    metavar="LAMBDA|bic",
+    help_from=lambda: (
+        f"Cost of one free parameter for {scores_with('penalty')}; larger values give sparser "
+        "networks.  [default: 0]"
+    ),
+)
+
+score_options = option_group((_score_option(all_scores), _P, _GAMMA, _PENALTY, ess_option))
 """Options that choose the score."""
 
-grid_score_options = option_group((_score_option(exact_scores), _P_GRID, _GAMMA, ess_option))
+grid_score_options = option_group(
+    (_score_option(exact_scores), _P_GRID, _GAMMA, _PENALTY, ess_option)
+)
 """Options that choose the score, with one value of p or several."""
 
-SCORE_SETTINGS = ("p", "gamma", "ess", "folds")
+SCORE_SETTINGS = ("p", "gamma", "penalty", "ess", "folds")
 """The options that are settings of scores, by the names of the settings."""
 
 

@@ -263,6 +263,9 @@ ARC = Parsed("A->B", "milpbn.families.constraints", "parse_arc")
 SMOOTHING = ParsedText("smoothing", "milpbn.families", "parse_smoothing")
 """``laplace[:COUNT]`` or ``epsilon[:VALUE]``."""
 
+PENALTY = Parsed("penalty", "milpbn.scores.margin", "parse_penalty")
+"""A number, or ``bic``."""
+
 PARAMETERS = ParsedText("parameters", "milpbn.parameters", "make_parameters")
 """``ml``, ``cl`` or ``mm``, with settings after a colon."""
 

@@ -264,7 +264,7 @@ class Worker:
         least = _CUT_VIOLATION * max(1.0, abs(self.tree.progress.value)) / concave.n_groups
         cuts, values = concave.violated_cuts(at, point.eta, point.heights - least)
         self.relaxation.add_cuts(cuts)
-        return len(cuts), float(values.sum())
+        return len(cuts), float(values.sum() + self.oracle.costs @ at)
 
     def add_stabilised(
         self, point: RelaxationPoint, center: FloatArray, best_height: float

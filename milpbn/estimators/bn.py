@@ -48,6 +48,9 @@ class BNClassifier(TableClassifier):
         Desired class probability of the margin scores; ``gamma = log(p / (1 - p))``.
     gamma : float, default=None
         Desired log-margin; overrides `p`.
+    penalty : float or "bic", default=0.0
+        Cost of one free parameter in the margin scores: sparser networks for larger values.
+        ``"bic"`` is half the logarithm of the number of rows.
     max_parents : int, default=2
         Maximum number of parents per variable, including the class.
     class_parents : bool, default=True
@@ -132,6 +135,7 @@ class BNClassifier(TableClassifier):
         structure_score: str | Score = "sm",
         p: float = 0.9,
         gamma: float | None = None,
+        penalty: float | str = 0.0,
         max_parents: int = 2,
         class_parents: bool = True,
         augmented: bool = False,
@@ -150,6 +154,7 @@ class BNClassifier(TableClassifier):
         self.structure_score = structure_score
         self.p = p
         self.gamma = gamma
+        self.penalty = penalty
         self.max_parents = max_parents
         self.class_parents = class_parents
         self.augmented = augmented
@@ -260,7 +265,7 @@ class BNClassifier(TableClassifier):
     def from_model(cls, model: Model) -> BNClassifier:
         """A fitted classifier from a model; see also :meth:`milpbn.Model.to_estimator`."""
         settings, encoder = Settings.from_dict(model.settings), model.encoder
-        score, told = settings.score, {"p": 0.9, **settings.to_dict()}
+        score, told = settings.score, {"p": 0.9, "penalty": 0.0, **settings.to_dict()}
         names = [_SETTINGS.get(k, k) for k in cls().get_params() if k not in _OF_THE_TABLE]
         told |= {
             "structure_score": score,

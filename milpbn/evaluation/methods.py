@@ -25,12 +25,14 @@ from milpbn.mdc.metrics import exact_match_score, hamming_score
 from milpbn.network.multinet import Classifier
 from milpbn.parameters import make_parameters
 from milpbn.result import Result
-from milpbn.scores import MarginScore
 from milpbn.search.local_search import LocalSearch
 from milpbn.search.multinet import MULTINETS
 
 # Methods whose structure does not depend on score, margin or number of parents.
 _FIXED = ("nb", "tan-cmi", "tan-ear", *MULTINETS)
+
+# Parameters that only margin scores have.
+_OF_MARGINS = ("p", "gamma", "penalty")
 
 # Parameters of BNClassifier that the arguments `methods` and `parameters` or the table decide.
 _GIVEN = ("engine", "parameters", "categorical_features", "missing")
@@ -191,7 +193,7 @@ def _contender(
         name: list(values)
         for name, values in select.items()
         if method not in _FIXED
-        and (name not in ("p", "gamma") or isinstance(made.score, MarginScore))
+        and (name not in _OF_MARGINS or name in made.score.parameter_names())
     }
     if grid and method == LocalSearch.name:
         # A selection fits many models: local search stops as early as it does for a start.

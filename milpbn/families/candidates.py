@@ -11,7 +11,7 @@ from math import comb, prod
 import numpy as np
 import numpy.typing as npt
 
-from milpbn._types import IntArray
+from milpbn._types import FloatArray, IntArray
 from milpbn.errors import BudgetError, ConstraintError, OptionError
 from milpbn.families.constraints import Constraints
 from milpbn.structure import Structure
@@ -67,6 +67,14 @@ class FamilySpace:
     def child(self) -> IntArray:
         """The variable of every family."""
         return np.repeat(np.arange(self.n_variables), np.diff(self.offsets))
+
+    @cached_property
+    def free_parameters(self) -> FloatArray:
+        """``(F,)``: free parameters (r - 1) q of the table of every family."""
+        cards = np.array(self.cards, dtype=np.float64)
+        configurations = np.where(self.contains, cards, 1.0).prod(axis=1)
+        out: FloatArray = (cards[self.child] - 1) * configurations
+        return out
 
     @cached_property
     def contains(self) -> npt.NDArray[np.bool_]:

@@ -89,7 +89,7 @@ def build_model(
         _check_size(objective, memory_limit, emit)
         low, high = objective.margin_range(checkpoint)
         columns = (
-            _eta(objective.space, np.zeros(len(objective.space)), names),
+            _eta(objective.space, objective.costs, names),
             _tau(objective, low, names),
         )
         rows = (_margin_rows(objective, names, checkpoint),)

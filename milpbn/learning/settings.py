@@ -123,6 +123,7 @@ class SettingNames(TypedDict, total=False):
     structure_score: str | Score
     p: float | None
     gamma: float | None
+    penalty: float | str | None
     ess: float | None
     folds: int | None
     fold_seed: int
@@ -148,8 +149,8 @@ class SettingNames(TypedDict, total=False):
 def make_settings(**names: Unpack[SettingNames]) -> Settings:
     """Build settings from plain names and values; the others take their defaults.
 
-    `p`, `gamma` and `smoothing` are ignored by scores that do not have them, so that the same
-    names work for every score.
+    `p`, `gamma`, `penalty` and `smoothing` are ignored by scores that do not have them, so that
+    the same names work for every score.
 
     Examples
     --------
@@ -164,7 +165,7 @@ def make_settings(**names: Unpack[SettingNames]) -> Settings:
             f"{', '.join(SettingNames.__annotations__)}"
         )
     score = given.get("structure_score", SoftMargin.name)
-    common = {name: given.get(name) for name in ("p", "gamma", "smoothing", "fold_seed")}
+    common = {name: given.get(name) for name in ("p", "gamma", "penalty", "smoothing", "fold_seed")}
     own = {name: given.get(name) for name in ("ess", "folds")}
     options = given.get("options") or SolveOptions()
     smoothing = parse_smoothing(given.get("smoothing", Laplace()))

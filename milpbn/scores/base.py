@@ -22,9 +22,15 @@ from milpbn.structure import Structure
 class SearchState(Protocol):
     """A current structure, its score, and the scores after exchanging one family."""
 
-    families: npt.NDArray[np.int64]
-    value: float
     evaluations: int
+
+    @property
+    def families(self) -> npt.NDArray[np.int64]:
+        """The current structure."""
+
+    @property
+    def value(self) -> float:
+        """Its score."""
 
     def scores(
         self, variable: int, candidates: npt.ArrayLike, threshold: float = -np.inf

@@ -7,6 +7,7 @@ compiled kernels, so that a definition is an independent check of what the learn
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ from milpbn.encoding.columns import Variable
 from milpbn.families.rows import assign_folds
 from milpbn.network.inference import log_joint
 from milpbn.network.multinet import fit_classifier
-from milpbn.structure import AnyStructure
+from milpbn.structure import AnyStructure, ClassStructures
 
 if TYPE_CHECKING:
     from milpbn.scores.rows import RowScore
@@ -36,6 +37,16 @@ def by_fold(
     fold = assign_folds(len(codes), score.folds, score.fold_seed)
     parts = [values_of(codes[fold != k], codes[fold == k]) for k in range(score.folds)]
     return np.concatenate(parts)
+
+
+def n_free_parameters(structure: AnyStructure, variables: Sequence[Variable]) -> int:
+    """Free parameters of a network, or of a multinet with its own tables for each class."""
+    cards = [v.card for v in variables]
+    if isinstance(structure, ClassStructures):
+        # Within a class the class has one state; its distribution is counted once.
+        inside = [Variable(variables[0].name, ("own",)), *variables[1:]]
+        return cards[0] - 1 + sum(n_free_parameters(s, inside) for s in structure.structures)
+    return sum((cards[i] - 1) * prod(cards[p] for p in s) for i, s in enumerate(structure.parents))
 
 
 def margins(

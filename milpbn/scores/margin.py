@@ -3,7 +3,9 @@
 For row u and competitor c the margin is linear in the family indicators,
 ``d_u(c) = sum_{i,S} alpha(i,S,u,c) eta[i,S]``, and the score is
 
-    sum_u w_u min(gamma, min_c d_u(c)).
+    sum_u w_u min(gamma, min_c d_u(c)) - penalty * (number of free parameters).
+
+The penalty is a linear cost per family: the programs stay what they are, and sparser networks win.
 """
 
 from __future__ import annotations
@@ -21,14 +23,32 @@ from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.errors import OptionError
 from milpbn.families.candidates import CLASS, FamilySpace
 from milpbn.families.rows import MergedRows
+from milpbn.scores.base import SearchState
+from milpbn.scores.penalised import PenalisedState
 from milpbn.scores.rows import HINGE, RowObjective, RowScore
 
 
 @dataclass(frozen=True)
 class MarginObjective(RowObjective):
-    """A soft margin on one data set."""
+    """A soft margin on one data set; `penalty` is the cost of one free parameter."""
 
     kind = HINGE
+    penalty: float = 0.0
+
+    @cached_property
+    def costs(self) -> FloatArray:
+        """``(F,)``: minus the penalty for the free parameters of each family."""
+        return -self.penalty * self.space.free_parameters
+
+    @cached_property
+    def _least_cost(self) -> float:
+        """The cost of the sparsest choice of families: no structure costs less."""
+        return float(np.maximum.reduceat(self.costs, self.space.offsets[:-1]).sum())
+
+    def state(self, families: AnyFamilies) -> SearchState:  # type: ignore[override]
+        """See :class:`~milpbn.scores.Objective`."""
+        state = super().state(families)
+        return PenalisedState(state, self.costs) if self.penalty else state
 
     @property
     def n_competitors(self) -> int:
@@ -49,7 +69,8 @@ class MarginObjective(RowObjective):
 
     def value(self, families: AnyFamilies) -> float:
         """See :class:`~milpbn.scores.Objective`."""
-        return float(self.rows.weights @ np.minimum(self.margins(families), self.gamma))
+        margins = float(self.rows.weights @ np.minimum(self.margins(families), self.gamma))
+        return margins + float(self.costs[np.asarray(families)].sum())
 
     def margin_range(self, checkpoint: Checkpoint = no_checkpoint) -> tuple[FloatArray, FloatArray]:
         """``(U,)`` lower and upper bounds on the margin of each row, over all choices of families.
@@ -76,12 +97,35 @@ class MarginObjective(RowObjective):
         return low.min(axis=1), high.min(axis=1)
 
     def quick_bound(self) -> float:
-        """No row scores more than gamma."""
-        return self.gamma * self.rows.total
+        """No row scores more than gamma, and no structure is sparser than the sparsest families."""
+        return self.gamma * self.rows.total + self._least_cost
 
     def row_bound(self, highest: FloatArray) -> float:
         """No row scores more than gamma or its highest margin (see `margin_range`)."""
-        return float(self.rows.weights @ np.minimum(highest, self.gamma))
+        return float(self.rows.weights @ np.minimum(highest, self.gamma)) + self._least_cost
+
+
+BIC = "bic"
+"""The penalty that grows with the number of rows as in the BIC score."""
+
+
+def parse_penalty(value: float | str) -> float | str:
+    """Read a penalty: a number that is not negative, or ``"bic"``.
+
+    Examples
+    --------
+    >>> parse_penalty("0.5"), parse_penalty("bic")
+    (0.5, 'bic')
+    """
+    if isinstance(value, str) and value.lower() == BIC:
+        return BIC
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise OptionError(f"the penalty must be a number from 0 on, or {BIC}, not {value!r}")
+    return number
 
 
 @dataclass(frozen=True)
@@ -96,12 +140,15 @@ class MarginScore(RowScore):
         Desired class probability; ``gamma = log(p / (1 - p))``.
     gamma
         Desired log-margin; overrides `p`.
+    penalty
+        Cost of one free parameter; ``"bic"`` is half the logarithm of the number of rows.
     """
 
     exact = True
     binary: ClassVar[bool] = False
     p: float | None = 0.9
     gamma: float | None = None
+    penalty: float | str = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -111,6 +158,7 @@ class MarginScore(RowScore):
             object.__setattr__(self, "p", None)
         elif self.p is None or not 0.5 < self.p < 1:
             raise OptionError(f"p must lie strictly between 0.5 and 1, not {self.p}")
+        object.__setattr__(self, "penalty", parse_penalty(self.penalty))
 
     @property
     def hinge(self) -> float:
@@ -123,10 +171,16 @@ class MarginScore(RowScore):
     def settings(self) -> dict[str, Any]:
         """See :class:`~milpbn.scores.Score`; gamma is always included."""
         p = {} if self.p is None else {"p": self.p}
-        return {**p, "gamma": self.hinge, **super().settings()}
+        shown = {**p, "gamma": self.hinge, **super().settings()}
+        return shown if self.penalty else {k: v for k, v in shown.items() if k != "penalty"}
+
+    def cost_per_parameter(self, n_rows: float) -> float:
+        """The penalty that is used for this many rows."""
+        return 0.5 * math.log(n_rows) if self.penalty == BIC else float(self.penalty)
 
     def objective(
         self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
     ) -> MarginObjective:
         """See :class:`~milpbn.scores.Score`."""
-        return MarginObjective(self.tables(space, rows, checkpoint), self.hinge, self.binary)
+        tables, penalty = self.tables(space, rows, checkpoint), self.cost_per_parameter(rows.total)
+        return MarginObjective(tables, self.hinge, self.binary, penalty)

@@ -22,7 +22,7 @@ from milpbn.encoding.columns import Variable
 from milpbn.families.tables import FamilyTables
 from milpbn.network.inference import log_joint
 from milpbn.network.network import fit_network
-from milpbn.scores.definition import by_fold
+from milpbn.scores.definition import by_fold, n_free_parameters
 from milpbn.scores.margin import MarginScore
 from milpbn.structure import Structure
 
@@ -52,4 +52,6 @@ class SoftBinaryMargin(MarginScore):
                 out[test[:, 0] == c] = joint[:, 0] - joint[:, 1]
             return out
 
-        return float(np.minimum(by_fold(self, codes, margins), self.hinge).sum())
+        earned = np.minimum(by_fold(self, codes, margins), self.hinge).sum()
+        cost = self.cost_per_parameter(len(codes)) * n_free_parameters(structure, variables)
+        return float(earned) - cost

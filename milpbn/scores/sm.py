@@ -1,6 +1,7 @@
 """SM, the soft margin: the class of each row against its strongest competitor.
 
     SM = sum_u w_u min(gamma, min_{c != c_u} [log P(c_u, z_u) - log P(c, z_u)])
+         - penalty * (number of free parameters)
 
 References
 ----------
@@ -16,7 +17,7 @@ import numpy as np
 
 from milpbn._types import Codes
 from milpbn.encoding.columns import Variable
-from milpbn.scores.definition import margins
+from milpbn.scores.definition import margins, n_free_parameters
 from milpbn.scores.margin import MarginScore
 from milpbn.structure import AnyStructure
 
@@ -40,4 +41,6 @@ class SoftMargin(MarginScore):
         self, structure: AnyStructure, variables: Sequence[Variable], codes: Codes
     ) -> float:
         """See :class:`~milpbn.scores.Score`."""
-        return float(np.minimum(margins(self, structure, variables, codes), self.hinge).sum())
+        earned = np.minimum(margins(self, structure, variables, codes), self.hinge).sum()
+        cost = self.cost_per_parameter(len(codes)) * n_free_parameters(structure, variables)
+        return float(earned) - cost

@@ -334,6 +334,14 @@ def test_a_file_that_is_not_there_is_named(milpbn: Run, tmp_path: Path, name: st
         (("--dataset", "iris", "--gamma", "0"), "'--gamma': 0.0 is not in the range"),
         (("--dataset", "iris", "--score", "mdl", "--p", "0.9"), "--p does not go with --score mdl"),
         (("--dataset", "iris", "--ess", "2"), "--ess does not go with --score sm"),
+        (
+            ("--dataset", "iris", "--score", "mdl", "--penalty", "1"),
+            "--penalty does not go with --score mdl",
+        ),
+        (
+            ("--dataset", "iris", "--penalty", "-1"),
+            "the penalty must be a number from 0 on, or bic",
+        ),
         (("--dataset", "iris", "--max-parents", "0"), "'--max-parents': 0 is not in the range"),
         (("--dataset", "iris", "--threads", "0"), "'--threads': 0 is not in the range"),
         (("--dataset", "iris", "--seed", "-1"), "'--seed': -1 is not in the range"),

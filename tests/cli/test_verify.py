@@ -219,3 +219,18 @@ def test_a_bundled_set_needs_no_file(milpbn: Run, iris_model: Path) -> None:
     result = milpbn("verify", iris_model, "--data", "x.csv")
     assert result.exit_code == 2
     assert "leave out --data" in result.stderr
+
+
+def test_a_sparse_model_is_checked_with_its_penalty(milpbn: Run, tmp_path: Path) -> None:
+    out = tmp_path / "sparse.json"
+    solved = milpbn("solve", "--dataset", "iris", "--penalty", "bic", "--out", out)
+    assert solved.exit_code == 0, solved.output
+    assert "penalty=bic" in solved.stdout
+    verified = milpbn("verify", out)
+    assert verified.exit_code == 0, verified.output
+    assert "proven again" in verified.stdout
+
+    def cheaper(model: dict[str, Any]) -> None:
+        model["result"]["score_parameters"]["penalty"] = 0.1
+
+    assert milpbn("verify", changed(out, cheaper)).exit_code == 4

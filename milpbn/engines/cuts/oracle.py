@@ -52,7 +52,7 @@ class CutOracle:
         if isinstance(objective, LinearObjective):
             self.costs = objective.weights
         elif isinstance(objective, MarginObjective):
-            self.costs = np.zeros(len(self.space))
+            self.costs = objective.costs
             self._prepare_rows(objective, checkpoint)
         else:
             raise TypeError(f"no cuts are known for {type(objective).__name__}")
