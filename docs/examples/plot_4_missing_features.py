@@ -72,4 +72,4 @@ axes.legend(frameon=False)
 # features: compare the two lines of naive Bayes.
 #
 # ``milpbn missing-curve`` runs this experiment from the command line, and
-# :class:`~milpbn.missing_curve.MissingCurve` in Python.
+# :class:`~milpbn.evaluation.missing_curve.MissingCurve` in Python.

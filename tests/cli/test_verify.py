@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from click.testing import Result
-from milpbn.learning.verification import verify_model
 
 from milpbn import Model, load_dataset
+from milpbn.learning.verification import verify_model
 from milpbn.structure import Structure
 
 Run = Callable[..., Result]
