@@ -16,22 +16,27 @@ __version__ = "0.2.0"
 # The time limit of a command counts from here, close to the start of the process.
 PROCESS_START = time.perf_counter()
 
-if TYPE_CHECKING:
-    from milpbn.anytime import SolveOptions
-    from milpbn.datasets import load_dataset, read_table
-    from milpbn.encoding import EncodedData, Encoder
-    from milpbn.estimators import BNClassifier
-    from milpbn.evaluation import evaluate
-    from milpbn.families import Constraints
-    from milpbn.learning.classifier import learn_classifier, learn_parameters
-    from milpbn.learning.grid import learn_grid
-    from milpbn.learning.model import Model
-    from milpbn.learning.settings import Settings, make_settings
-    from milpbn.learning.structure import learn_structure
-    from milpbn.mdc import GBNCClassifier
-    from milpbn.model_files import load_model
-    from milpbn.result import Result, Status
-    from milpbn.structure import Structure
+if TYPE_CHECKING:  # the names with an alias are exported, for type checkers
+    from milpbn.anytime import SolveOptions as SolveOptions
+    from milpbn.datasets import load_dataset as load_dataset
+    from milpbn.datasets import read_table as read_table
+    from milpbn.encoding import EncodedData as EncodedData
+    from milpbn.encoding import Encoder as Encoder
+    from milpbn.estimators import BNClassifier as BNClassifier
+    from milpbn.evaluation import evaluate as evaluate
+    from milpbn.families import Constraints as Constraints
+    from milpbn.learning.classifier import learn_classifier as learn_classifier
+    from milpbn.learning.classifier import learn_parameters as learn_parameters
+    from milpbn.learning.grid import learn_grid as learn_grid
+    from milpbn.learning.model import Model as Model
+    from milpbn.learning.settings import Settings as Settings
+    from milpbn.learning.settings import make_settings as make_settings
+    from milpbn.learning.structure import learn_structure as learn_structure
+    from milpbn.mdc import GBNCClassifier as GBNCClassifier
+    from milpbn.model_files import load_model as load_model
+    from milpbn.result import Result as Result
+    from milpbn.result import Status as Status
+    from milpbn.structure import Structure as Structure
 
 _HOMES = {
     "BNClassifier": "milpbn.estimators",
@@ -56,28 +61,7 @@ _HOMES = {
     "read_table": "milpbn.datasets",
 }
 
-__all__ = [
-    "BNClassifier",
-    "Constraints",
-    "EncodedData",
-    "Encoder",
-    "GBNCClassifier",
-    "Model",
-    "Result",
-    "Settings",
-    "SolveOptions",
-    "Status",
-    "Structure",
-    "evaluate",
-    "learn_classifier",
-    "learn_grid",
-    "learn_parameters",
-    "learn_structure",
-    "load_dataset",
-    "load_model",
-    "make_settings",
-    "read_table",
-]
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -5,11 +5,24 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from milpbn.errors import ModelFileError, OptionError
+from milpbn.errors import MilpbnError, ModelFileError, OptionError
+
+# Errors that reading a file with wrong or missing entries may raise.
+_DAMAGE = (
+    LookupError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    AttributeError,
+    zipfile.BadZipFile,
+    MilpbnError,
+)
 
 
 def write_whole(path: str | Path, data: bytes | str) -> None:
@@ -80,3 +93,15 @@ def read_marked_json(path: str | Path, versions: Mapping[str, int]) -> dict[str,
             f"reads version {versions[mark]}"
         )
     return dict(content)
+
+
+@contextmanager
+def naming_damage(path: str | Path, what: str) -> Iterator[None]:
+    """Turn errors from wrong or missing entries of a file into one that names the file."""
+    try:
+        yield
+    except _DAMAGE as error:
+        if isinstance(error, MilpbnError) and str(error).startswith(str(path)):
+            raise
+        reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else error
+        raise ModelFileError(f"{path} is a damaged {what}: {reason}") from None

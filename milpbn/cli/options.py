@@ -149,32 +149,15 @@ def given_constraints(options: Mapping[str, Any]) -> Constraints:
     return given.merged(options["require"], options["forbid"])
 
 
-# Options that have the name of a setting.
-_SETTINGS = (
-    *SCORE_SETTINGS,
-    "smoothing",
-    "max_parents",
-    "class_parents",
-    "augmented",
-    "method",
-    "parameters",
-    "time_limit",
-    "gap",
-    "threads",
-    "seed",
-    "emit",
-    "memory_limit",
-    "host",
-)
-
-
 def given_settings(
     options: Mapping[str, Any], *, start: Structure | str | None = None, **more: Any
 ) -> Settings:
     """The settings from the options of a learning command; other settings have their defaults."""
-    from milpbn.learning.settings import make_settings
+    from milpbn.learning.settings import SettingNames, make_settings
 
-    names = {k: options[k] for k in _SETTINGS if options.get(k) is not None}
+    # Options and settings share their names; only --start is something else, a file.
+    known = SettingNames.__annotations__.keys() - {"start"}
+    names = {k: options[k] for k in known if options.get(k) is not None}
     if isinstance(names.get("p"), tuple):
         del names["p"]  # several p: the grid sets the score of each
     if "engine" in options:

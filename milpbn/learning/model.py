@@ -15,8 +15,8 @@ import milpbn
 from milpbn._types import FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.encoding.encoder import Encoder
-from milpbn.errors import MilpbnError, ModelFileError
-from milpbn.files import read_marked_json, write_whole
+from milpbn.errors import ModelFileError
+from milpbn.files import naming_damage, read_marked_json, write_whole
 from milpbn.network.inference import log_posterior
 from milpbn.network.multinet import Classifier, Multinet, class_network
 from milpbn.network.network import Network
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 FORMAT = "milpbn-model"
 VERSION = 1
-
-# Errors that reading a file with wrong or missing entries may raise.
-_DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, MilpbnError)
 
 
 @dataclass(frozen=True)
@@ -97,7 +94,7 @@ class Model:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], path: str) -> Model:
         """Build the model from the content of a file; `path` is for messages."""
-        try:
+        with naming_damage(path, "milpbn model"):
             encoder = Encoder.from_dict(content["encoder"])
             structure = structure_from_dict(content["structure"])
             names = tuple(v.name for v in encoder.variables)
@@ -117,9 +114,6 @@ class Model:
                 if "parameters" in content
                 else ParameterReport("ml"),
             )
-        except _DAMAGE as error:
-            reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else error
-            raise ModelFileError(f"{path} is a damaged milpbn model: {reason}") from None
 
 
 def _tables_to_dict(network: Classifier) -> dict[str, Any]:

@@ -8,9 +8,7 @@ bytes are part of the same JSON file, in base64.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,8 +18,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 import milpbn
-from milpbn.errors import MilpbnError, ModelFileError
-from milpbn.files import read_marked_json, write_whole
+from milpbn.errors import ModelFileError
+from milpbn.files import naming_damage, read_marked_json, write_whole
 from milpbn.mdc.features import FeatureEncoder
 from milpbn.mdc.gbnc import GBNCClassifier
 from milpbn.mdc.local_models import ConfigurationModel, LocalModel
@@ -32,17 +30,6 @@ from milpbn.result import Result
 FORMAT = "milpbn-gbnc"
 VERSION = 1
 
-# Errors that reading a file with wrong or missing entries may raise.
-_DAMAGE = (
-    LookupError,
-    TypeError,
-    ValueError,
-    ArithmeticError,
-    AttributeError,
-    binascii.Error,
-    zipfile.BadZipFile,
-    MilpbnError,
-)
 _PARAMETERS = ("max_parents", "mixed", "max_discrete_parents", "loss", "engine", "random_state")
 
 
@@ -110,14 +97,12 @@ class GBNCModel:
         cls, content: Mapping[str, Any], path: str, trusted: Sequence[str] = ()
     ) -> GBNCModel:
         """Build the model from the content of a file; `path` is for messages."""
-        try:
-            model = _classifier(content, _unpack(content["base_models"], trusted))
-            return cls(model, dict(content["settings"]), dict(content["data"]))
-        except _UntrustedError as error:
-            raise error.at(str(path)) from None
-        except _DAMAGE as error:
-            reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else error
-            raise ModelFileError(f"{path} is a damaged GBNC model: {reason}") from None
+        with naming_damage(path, "GBNC model"):
+            try:
+                model = _classifier(content, _unpack(content["base_models"], trusted))
+                return cls(model, dict(content["settings"]), dict(content["data"]))
+            except _UntrustedError as error:
+                raise error.at(str(path)) from None
 
 
 class _UntrustedError(ModelFileError):
