@@ -185,7 +185,7 @@ def test_every_way_gives_the_same_optimum(milpbn: Run, options: tuple[str, ...])
 def test_what_is_open_is_told_by_row_and_of_the_hinge_loss(milpbn: Run) -> None:
     run = milpbn("solve", "--dataset", "heart", "--gap", "5%", "--quiet")
     (line,) = [line for line in run.stdout.splitlines() if line.startswith("open")]
-    assert "a row" in line
+    assert "per row" in line
     assert "% of the hinge loss" in line
     assert "\nopen" not in milpbn("solve", "--dataset", "iris", "--quiet").stdout
 
