@@ -47,12 +47,12 @@ class Shared:
 def maximise(
     objective: Objective,
     settings: Settings,
-    clock: Clock,
+    clock: Clock | None = None,
     listener: Listener | None = None,
     shared: Shared | None = None,
 ) -> Result:
     """Maximise an objective with an engine or a heuristic."""
-    method, start = settings.method, settings.start
+    clock, method, start = clock or Clock(settings.time_limit), settings.method, settings.start
     assert isinstance(method, str | Learner)
     if isinstance(method, str) and method in ENGINES:
         return _run_engine(objective, settings, clock, listener, shared or Shared())

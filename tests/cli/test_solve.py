@@ -15,7 +15,8 @@ import pytest
 from click.testing import Result
 
 import milpbn.result as milpbn_result
-from milpbn import Model, SolveOptions, learning
+from milpbn import Model, SolveOptions
+from milpbn.learning import classifier
 
 Run = Callable[..., Result]
 
@@ -104,26 +105,26 @@ def test_a_gap_that_was_asked_for_is_a_success(milpbn: Run) -> None:
 def test_a_run_that_was_stopped_within_the_gap_is_a_success(
     milpbn: Run, monkeypatch: pytest.MonkeyPatch, gap: str, code: int
 ) -> None:
-    learn = learning.run_method
+    learn = classifier.run_method
 
     def stopped(*args: Any, **options: Any) -> milpbn_result.Result:
         result = learn(*args, **options)
         return replace(result, status="time_limit", bound=1.02 * result.objective)
 
-    monkeypatch.setattr(learning, "run_method", stopped)
+    monkeypatch.setattr(classifier, "run_method", stopped)
     result = milpbn(*QUICK, "--gap", gap)
     assert result.exit_code == code
     assert "status      time_limit" in result.stdout
 
 
 def test_options_of_the_solver_reach_it(milpbn: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    learn, told = learning.run_method, []
+    learn, told = classifier.run_method, []
 
-    def listening(*args: Any, **options: Any) -> milpbn_result.Result:
-        told.append(options["options"])
-        return learn(*args, **options)
+    def listening(data: Any, settings: Any, **more: Any) -> milpbn_result.Result:
+        told.append(settings.options)
+        return learn(data, settings, **more)
 
-    monkeypatch.setattr(learning, "run_method", listening)
+    monkeypatch.setattr(classifier, "run_method", listening)
     engine = ("--engine", "monolithic", "--emit", "highspy")
     more = ("--gap", "2%", "--threads", 2, "--seed", 7, "--memory-limit", "1GB")
     assert milpbn(*QUICK, *engine, *more).exit_code == 0

@@ -212,7 +212,7 @@ def test_a_result_about_another_structure_is_found(iris_model: Path) -> None:
     verification = verify_model(other, load_dataset("iris"))
     assert not verification.agrees
     told = " ".join(check.seen for check in verification.checks if check.holds is False)
-    assert "the result names another structure than the network" in told
+    assert "the result and the network have different structures" in told
 
 
 def test_a_bundled_set_needs_no_file(milpbn: Run, iris_model: Path) -> None:

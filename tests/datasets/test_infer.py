@@ -75,9 +75,9 @@ def test_numeric_option_turns_other_values_into_missing_ones(read):
 def test_three_odd_values_are_named_and_others_mentioned(read):
     odd = ["p", "q", "r", "p"]
     note = only_note(read(x=[*WAVE[:-4], *odd], numeric=("x",)))
-    assert note.endswith("4 values treated as missing (no number): 'p', 'q', 'r'.")
+    assert note.endswith("4 values treated as missing (not a number): 'p', 'q', 'r'.")
     note = only_note(read(x=[*WAVE[:-4], *odd[:3], "s"], numeric=("x",)))
-    assert note.endswith("(no number): 'p', 'q', 'r' and others.")
+    assert note.endswith("(not a number): 'p', 'q', 'r' and others.")
 
 
 def test_numeric_option_without_any_number(read):
