@@ -71,27 +71,31 @@ def probability(codes, cards, child, parents, row, a=1.0):
     return (n_xh + a) / (n_h + a * cards[child])
 
 
-def log_factor(codes, cards, child, parents, u, c):
-    """log theta of a family for row u with its class replaced by c."""
+def log_factor(codes, cards, child, parents, u, c, validation=None):
+    """log theta of a family for row u with its class replaced by c; "loo" counts other rows."""
     row = [c, *codes[u][1:]]
-    return math.log(probability(codes, cards, child, parents, row))
+    counted = [*codes[:u], *codes[u + 1 :]] if validation == "loo" else codes
+    return math.log(probability(counted, cards, child, parents, row))
 
 
-def sm_margins(codes, cards, child, parents):
+def sm_margins(codes, cards, child, parents, validation=None):
     """(M, |C|) margins of one family against every class; own class gets 0."""
     out = np.zeros((len(codes), cards[0]))
     for u, row in enumerate(codes):
-        factors = [log_factor(codes, cards, child, parents, u, c) for c in range(cards[0])]
+        factors = [
+            log_factor(codes, cards, child, parents, u, c, validation) for c in range(cards[0])
+        ]
         out[u] = factors[row[0]] - np.array(factors)
     return out
 
 
-def sbm_margins(codes, cards, child, parents):
+def sbm_margins(codes, cards, child, parents, validation=None):
     """(M, 1) margins with the class of each row against the rest."""
     out = np.zeros((len(codes), 1))
     for u, row in enumerate(codes):
         two = [[0 if r[0] == row[0] else 1, *r[1:]] for r in codes]
-        own, rest = (log_factor(two, [2, *cards[1:]], child, parents, u, c) for c in (0, 1))
+        collapsed = [2, *cards[1:]]
+        own, rest = (log_factor(two, collapsed, child, parents, u, c, validation) for c in (0, 1))
         out[u, 0] = own - rest
     return out
 
@@ -136,6 +140,7 @@ def scores_of_all(
     gamma=None,
     ess=1.0,
     penalty=0.0,
+    validation=None,
     augmented=False,
 ):
     """(structures, scores): every acyclic structure as parent sets, and its score."""
@@ -150,7 +155,9 @@ def scores_of_all(
         )
     else:
         margins = sum(
-            np.array([MARGINS[score](codes, cards, i, s) for s in candidates[i]])[picks[:, i]]
+            np.array([MARGINS[score](codes, cards, i, s, validation) for s in candidates[i]])[
+                picks[:, i]
+            ]
             for i in range(n)
         )
         if score == "sm":

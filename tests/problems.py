@@ -75,6 +75,7 @@ def random_case(seed, score):
         "penalty": float(rng.choice([0.0, 0.0, 0.02, 0.1, 0.3, 1.0])),
     }
     limits = random_constraints(rng, n) if seed % 3 == 0 else {}
+    case["validation"] = "loo" if rng.random() < 0.3 else None
     return codes, cards, case, limits
 
 

@@ -192,7 +192,10 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
     score = options["score"]
     if options["ess"] is not None:
         score = make_score(score, ess=options["ess"])
-    names = ("max_parents", "class_parents", "augmented", "smoothing", "time_limit", "gap", "gamma")
+    names = (
+        *("max_parents", "class_parents", "augmented", "smoothing", "validation"),
+        *("time_limit", "gap", "gamma"),
+    )
     margin = {"p": 0.9, "penalty": 0.0}
     return {
         "structure_score": score,

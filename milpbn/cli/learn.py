@@ -45,11 +45,6 @@ _SEARCH = (
     help="The heuristic to run, or all of them in turn.",
 )
 @score_options
-@click.option(
-    "--folds",
-    type=click.IntRange(min=2),
-    help="Compute the score by cross-validation on the training rows, with this many folds.",
-)
 @space_options
 @click.option("--start", metavar="FILE", help="Model, network or structure file to start from.")
 @click.option(

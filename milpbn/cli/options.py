@@ -12,6 +12,7 @@ from milpbn.cli.params import (
     PARAMETERS,
     PENALTY,
     SMOOTHING,
+    VALIDATION,
     Duration,
     Number,
     Numbers,
@@ -101,15 +102,26 @@ _PENALTY = click.option(
     ),
 )
 
-score_options = option_group((_score_option(all_scores), _P, _GAMMA, _PENALTY, ess_option))
+_VALIDATION = click.option(
+    "--validation",
+    cls=RegistryOption,
+    type=VALIDATION,
+    metavar="loo|FOLDS|none",
+    help_from=lambda: (
+        f"Score each row by counts without this row (loo) or without its fold, for "
+        f"{scores_with('validation')}.  [default: none]"
+    ),
+)
+
+_SETTINGS = (_GAMMA, _PENALTY, _VALIDATION, ess_option)
+
+score_options = option_group((_score_option(all_scores), _P, *_SETTINGS))
 """Options that choose the score."""
 
-grid_score_options = option_group(
-    (_score_option(exact_scores), _P_GRID, _GAMMA, _PENALTY, ess_option)
-)
+grid_score_options = option_group((_score_option(exact_scores), _P_GRID, *_SETTINGS))
 """Options that choose the score, with one value of p or several."""
 
-SCORE_SETTINGS = ("p", "gamma", "penalty", "ess", "folds")
+SCORE_SETTINGS = ("p", "gamma", "penalty", "validation", "ess")
 """The options that are settings of scores, by the names of the settings."""
 
 

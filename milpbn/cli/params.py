@@ -266,6 +266,9 @@ SMOOTHING = ParsedText("smoothing", "milpbn.families", "parse_smoothing")
 PENALTY = Parsed("penalty", "milpbn.scores.margin", "parse_penalty")
 """A number, or ``bic``."""
 
+VALIDATION = Parsed("validation", "milpbn.scores.rows", "parse_validation")
+"""A number of folds, ``loo`` or ``none``."""
+
 PARAMETERS = ParsedText("parameters", "milpbn.parameters", "make_parameters")
 """``ml``, ``cl`` or ``mm``, with settings after a colon."""
 

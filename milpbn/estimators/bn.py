@@ -31,6 +31,7 @@ from milpbn.structure import Structure
 
 # Parameters that settings of a run call by another name, and those that say how to read a table.
 _SETTINGS = {"engine": "method", "random_state": "seed"}
+_SCORE_DEFAULTS = {"p": 0.9, "penalty": 0.0, "validation": None}
 _OF_THE_TABLE = ("categorical_features", "missing")
 
 
@@ -51,6 +52,9 @@ class BNClassifier(TableClassifier):
     penalty : float or "bic", default=0.0
         Cost of one free parameter in the margin scores: sparser networks for larger values.
         ``"bic"`` is half the logarithm of the number of rows.
+    validation : int, "loo" or None, default=None
+        How the scores of rows (all but ``"mdl"`` and ``"bdeu"``) are computed: with the counts
+        of all rows, of all other rows (``"loo"``), or of the other folds (a number of folds).
     max_parents : int, default=2
         Maximum number of parents per variable, including the class.
     class_parents : bool, default=True
@@ -136,6 +140,7 @@ class BNClassifier(TableClassifier):
         p: float = 0.9,
         gamma: float | None = None,
         penalty: float | str = 0.0,
+        validation: int | str | None = None,
         max_parents: int = 2,
         class_parents: bool = True,
         augmented: bool = False,
@@ -155,6 +160,7 @@ class BNClassifier(TableClassifier):
         self.p = p
         self.gamma = gamma
         self.penalty = penalty
+        self.validation = validation
         self.max_parents = max_parents
         self.class_parents = class_parents
         self.augmented = augmented
@@ -265,7 +271,7 @@ class BNClassifier(TableClassifier):
     def from_model(cls, model: Model) -> BNClassifier:
         """A fitted classifier from a model; see also :meth:`milpbn.Model.to_estimator`."""
         settings, encoder = Settings.from_dict(model.settings), model.encoder
-        score, told = settings.score, {"p": 0.9, "penalty": 0.0, **settings.to_dict()}
+        score, told = settings.score, {**_SCORE_DEFAULTS, **settings.to_dict()}
         names = [_SETTINGS.get(k, k) for k in cls().get_params() if k not in _OF_THE_TABLE]
         told |= {
             "structure_score": score,

@@ -15,12 +15,12 @@ from milpbn.datasets.table import Table
 from milpbn.errors import OptionError
 from milpbn.estimators import BNClassifier
 from milpbn.evaluation.measures import Measures, measure
-from milpbn.evaluation.protocol import RowNumbers, ValidationSplit, part
 from milpbn.evaluation.records import Predictions
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.maximise import warm_starter
 from milpbn.learning.model import Model
 from milpbn.learning.settings import make_settings
+from milpbn.learning.validation import RowNumbers, ValidationSplit, part
 from milpbn.mdc.metrics import exact_match_score, hamming_score
 from milpbn.network.multinet import Classifier
 from milpbn.parameters import make_parameters

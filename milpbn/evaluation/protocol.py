@@ -1,33 +1,20 @@
-"""Training and test rows: the split or folds of a data set, and the split for selection."""
+"""Training and test rows: the split or folds of a data set."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from sklearn.model_selection import BaseCrossValidator, KFold, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import KFold
 
 from milpbn.datasets.table import Table
 from milpbn.errors import DataError, OptionError
+from milpbn.learning.validation import DEFAULT_FOLDS, Split, stratified_folds
 
-RowNumbers = npt.NDArray[np.intp]
-Split = tuple[RowNumbers, RowNumbers]
-
-DEFAULT_FOLDS = 5
 # The usual number in the literature on several class variables.
 _SEVERAL_FOLDS = 10
-
-
-def part(table: Table, numbers: RowNumbers) -> Table:
-    """Some rows of a table, in its order, all as training rows."""
-    mask = np.isin(np.arange(len(table)), numbers)
-    return replace(table.rows(mask), is_train=None)
 
 
 def splits(
@@ -65,7 +52,7 @@ def splits(
         raise DataError(f"{table.name}: {len(table)} rows are too few for {count} folds")
     if several:
         return list(KFold(count, shuffle=True, random_state=seed).split(np.zeros(len(table))))
-    return list(_stratified(count, seed).split(np.zeros(len(table)), table.target))
+    return list(stratified_folds(count, seed).split(np.zeros(len(table)), table.target))
 
 
 def read_folds(path: str | Path, n_rows: int) -> npt.NDArray[np.int64]:
@@ -86,68 +73,3 @@ def read_folds(path: str | Path, n_rows: int) -> npt.NDArray[np.int64]:
     if len(np.unique(numbers)) < 2:
         raise DataError(f"{path}: all rows are in one fold; at least two are needed")
     return numbers
-
-
-class _Folds(StratifiedKFold):  # type: ignore[misc]
-    """Stratified folds that also accept classes with fewer rows than folds."""
-
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Split]:
-        """See scikit-learn."""
-        _, counts = np.unique(np.asarray(y), return_counts=True)
-        if counts.max() < self.n_splits:
-            plain = KFold(self.n_splits, shuffle=True, random_state=self.random_state)
-            yield from plain.split(X)
-            return
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="The least populated class")
-            yield from super().split(X, y)
-
-
-def _stratified(folds: int, seed: int) -> StratifiedKFold:
-    return _Folds(folds, shuffle=True, random_state=seed)
-
-
-class ValidationSplit(BaseCrossValidator):  # type: ignore[misc]
-    """How Peharz & Pernkopf (2012) select hyper-parameters, as a scikit-learn splitter.
-
-    With more than 1000 training rows a fifth of them, drawn once, is held out for validation.
-    With fewer, five-fold cross-validation within the training rows is used.
-
-    Parameters
-    ----------
-    random_state
-        Random seed for the draw and the folds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> from milpbn import BNClassifier
-    >>> search = GridSearchCV(BNClassifier(), {"p": [0.6, 0.9]}, cv=ValidationSplit())
-    >>> y = np.arange(2000) % 2
-    >>> [(len(train), len(test)) for train, test in ValidationSplit().split(y, y)]
-    [(1600, 400)]
-    >>> ValidationSplit().get_n_splits(y[:1000])
-    5
-    """
-
-    LARGE = 1000
-    SHARE = 0.2
-
-    def __init__(self, random_state: int = 0) -> None:
-        self.random_state = random_state
-
-    def _splitter(self, n_rows: int) -> BaseCrossValidator:
-        if n_rows > self.LARGE:
-            return ShuffleSplit(1, test_size=self.SHARE, random_state=self.random_state)
-        return _stratified(min(DEFAULT_FOLDS, n_rows), self.random_state)
-
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Split]:
-        """(training rows, validation rows), once or five times."""
-        yield from self._splitter(len(X)).split(X, y)
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """1 for more than 1000 rows, else 5; the rows must be given."""
-        if X is None:
-            raise OptionError("the number of splits depends on the number of rows: pass X")
-        return int(self._splitter(len(X)).get_n_splits(X, y))

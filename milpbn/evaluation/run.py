@@ -19,9 +19,10 @@ from milpbn.datasets import load_dataset
 from milpbn.datasets.table import Table
 from milpbn.errors import DataError, MilpbnError
 from milpbn.evaluation.methods import Contender, contenders
-from milpbn.evaluation.protocol import RowNumbers, Split, part, splits
+from milpbn.evaluation.protocol import splits
 from milpbn.evaluation.records import FoldRecord, ResultFile
 from milpbn.evaluation.summary import Evaluation
+from milpbn.learning.validation import RowNumbers, Split, part
 
 FoldListener = Callable[[FoldRecord, int, int], None]
 """Called with every finished fold, how many are finished, and how many there are."""

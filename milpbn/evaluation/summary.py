@@ -10,9 +10,9 @@ import pandas as pd
 
 from milpbn.datasets.table import Table
 from milpbn.evaluation.measures import accuracy_interval, mean_brier, mean_log_likelihood
-from milpbn.evaluation.protocol import RowNumbers
 from milpbn.evaluation.records import FoldRecord
 from milpbn.evaluation.several import several_table
+from milpbn.learning.validation import RowNumbers
 
 
 @dataclass(frozen=True)

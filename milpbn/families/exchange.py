@@ -25,14 +25,11 @@ class ExchangeTables:
     ----------
     tables
         Log-probabilities, or log ratios of the row's class to the rest.
-    ratios
-        Whether `tables` holds log ratios: then each row has one competitor.
     """
 
-    def __init__(self, tables: FamilyTables, ratios: bool) -> None:
-        space = tables.space
+    def __init__(self, tables: FamilyTables) -> None:
+        space, ratios = tables.space, tables.ratios
         self.tables = tables
-        self.ratios = ratios
         self.single = ratios or space.n_classes == 2
         keys = [
             key_variables(int(i), s) for i, s in zip(space.child, space.parent_sets, strict=True)
@@ -45,15 +42,24 @@ class ExchangeTables:
             [s * self.scale for key in keys for s in _strides(key, space.cards)], dtype=np.int32
         )
         self.base = (tables.base[:-1] * self.scale).astype(np.int32)
-        self.width = 8 * -(-space.n_classes // 8)
-        self.exact_values = tables.values
+        own = tables.values if tables.own is None else tables.own
         if self.single:
-            margins = tables.values if ratios else tables.values - tables.values[:, ::-1]
+            margins = own if ratios else own - tables.values[:, ::-1]
             self.exact_values = np.ascontiguousarray(margins).ravel()
             self.values = self.exact_values.astype(np.float32)
         else:
+            both = (tables.values,) if tables.own is None else (tables.values, own)
+            columns = len(both) * space.n_classes
+            self.exact_values = np.hstack(both)
+            self.width = 8 * -(-columns // 8)
             self.values = np.zeros((len(tables.values), self.width), dtype=np.float32)
-            self.values[:, : space.n_classes] = tables.values
+            self.values[:, :columns] = self.exact_values
+
+    def own_columns(self, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Where rows look up the entry of their own class: after the others, if it differs."""
+        if self.single or self.tables.own is None:
+            return labels
+        return labels + np.int32(self.tables.space.n_classes)
 
     @cached_property
     def kernel(self):  # type: ignore[no-untyped-def]
@@ -124,7 +130,7 @@ class ExchangeState:
         shared = self._shared
         shared.kernel(
             candidates, shared.pointer, shared.variable, shared.stride, shared.base, self._offset,
-            self._codes, shared.values, self._as_kernel_wants(rest), self._labels, self._weights32,
+            self._codes, shared.values, self._as_kernel_wants(rest), self._own, self._weights32,
             self._remaining, self._kind, np.float32(self._gamma), self._top, threshold, out,
         )  # fmt: skip
         self.evaluations += len(candidates)
@@ -145,6 +151,7 @@ class ExchangeState:
         self._codes = np.zeros((rows.codes.shape[1], padded), dtype=np.int32)
         self._codes[:, :n] = rows.codes[order].T
         self._labels = np.ascontiguousarray(self._codes[0])
+        self._own = shared.own_columns(self._labels)
         self._weights = np.zeros(padded)
         self._weights[:n] = rows.weights[order]
         self._weights32 = self._weights.astype(np.float32)
@@ -169,7 +176,7 @@ class ExchangeState:
         add = kernels.add_family_one if shared.single else kernels.add_family_many
         add(
             margins, family, sign, shared.pointer, shared.variable, shared.stride, shared.base,
-            self._offset, self._codes, self._labels, shared.exact_values,
+            self._offset, self._codes, self._own, shared.exact_values,
         )  # fmt: skip
 
     def _as_kernel_wants(self, margins: FloatArray) -> npt.NDArray[np.float32]:

@@ -11,9 +11,9 @@ Bayesian network classifiers (epsilon).
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -21,16 +21,36 @@ from milpbn._types import FloatArray
 from milpbn.errors import OptionError
 
 
-class Smoothing(Protocol):
-    """Turns counts into log-probabilities along one axis."""
+class Smoothing(ABC):
+    """Turns counts into log-probabilities."""
+
+    @abstractmethod
+    def estimate(self, counts: FloatArray, total: FloatArray, n_states: int) -> FloatArray:
+        """``log theta[x | h]`` from ``n[x, h]``, ``n[h]`` and the number of states of x."""
 
     def log_theta(self, counts: FloatArray, axis: int) -> FloatArray:
         """``log theta[x | h]`` where `axis` runs over the states x."""
-        ...
+        return self.estimate(counts, counts.sum(axis=axis, keepdims=True), counts.shape[axis])
+
+    def without_one(self, counts: FloatArray, axis: int) -> tuple[FloatArray, FloatArray]:
+        """``log theta[x | h]`` after one observation of h is taken away: of x, or of another state.
+
+        A count of zero stays zero; no observation can be taken away there.
+
+        Examples
+        --------
+        >>> own, other = Laplace().without_one(np.array([3.0, 1.0]), axis=0)
+        >>> np.exp(own).round(3).tolist(), np.exp(other).round(3).tolist()
+        ([0.6, 0.2], [0.8, 0.4])
+        """
+        left = np.maximum(counts.sum(axis=axis, keepdims=True) - 1, 0)
+        states = counts.shape[axis]
+        own = self.estimate(np.maximum(counts - 1, 0), left, states)
+        return own, self.estimate(counts, left, states)
 
 
 @dataclass(frozen=True)
-class Laplace:
+class Laplace(Smoothing):
     """``theta[x|h] = (n[x,h] + a) / (n[h] + a r)``.
 
     Examples
@@ -45,10 +65,9 @@ class Laplace:
         if not (self.a > 0 and math.isfinite(self.a)):
             raise OptionError(f"Laplace smoothing needs a positive count, not {self.a}")
 
-    def log_theta(self, counts: FloatArray, axis: int) -> FloatArray:
+    def estimate(self, counts: FloatArray, total: FloatArray, n_states: int) -> FloatArray:
         """See :class:`Smoothing`."""
-        smoothed = counts + self.a
-        out: FloatArray = np.log(smoothed / smoothed.sum(axis=axis, keepdims=True))
+        out: FloatArray = np.log((counts + self.a) / (total + self.a * n_states))
         return out
 
     def __str__(self) -> str:
@@ -56,7 +75,7 @@ class Laplace:
 
 
 @dataclass(frozen=True)
-class Epsilon:
+class Epsilon(Smoothing):
     """Relative frequencies with every zero (and 0/0) replaced by epsilon.
 
     The probabilities need not sum to one.
@@ -73,9 +92,8 @@ class Epsilon:
         if not 0 < self.epsilon < 1:
             raise OptionError(f"epsilon smoothing needs 0 < epsilon < 1, not {self.epsilon}")
 
-    def log_theta(self, counts: FloatArray, axis: int) -> FloatArray:
+    def estimate(self, counts: FloatArray, total: FloatArray, n_states: int) -> FloatArray:
         """See :class:`Smoothing`."""
-        total = counts.sum(axis=axis, keepdims=True)
         theta = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
         out: FloatArray = np.log(np.where(theta > 0, theta, self.epsilon))
         return out

@@ -17,6 +17,7 @@ from milpbn.encoding.columns import Variable
 from milpbn.encoding.encoder import Encoder
 from milpbn.errors import ModelFileError
 from milpbn.files import naming_damage, read_marked_json, write_whole
+from milpbn.learning.candidates import Selection
 from milpbn.network.inference import log_posterior
 from milpbn.network.multinet import Classifier, Multinet, class_network
 from milpbn.network.network import Network
@@ -48,6 +49,8 @@ class Model:
         Which rows were used: source with sha256, rows, policy for missing values.
     parameters
         How the parameters were learned.
+    selection
+        How the settings were selected, if they were.
     """
 
     versions: ClassVar[Mapping[str, int]] = {FORMAT: VERSION}
@@ -58,6 +61,7 @@ class Model:
     settings: dict[str, Any] = field(default_factory=dict)
     data: dict[str, Any] = field(default_factory=dict)
     parameters: ParameterReport = field(default_factory=lambda: ParameterReport("ml"))
+    selection: Selection | None = None
 
     def save(self, path: str | Path) -> None:
         """Write the model; an incomplete file is never left behind."""
@@ -73,6 +77,7 @@ class Model:
             "log_probabilities": _tables_to_dict(self.network),
             "parameters": self.parameters.to_dict(),
             "result": self.result.to_dict(),
+            **({"selection": self.selection.to_dict()} if self.selection else {}),
         }
         write_whole(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
@@ -113,6 +118,9 @@ class Model:
                 parameters=ParameterReport.from_dict(content["parameters"])
                 if "parameters" in content
                 else ParameterReport("ml"),
+                selection=Selection.from_dict(content["selection"])
+                if "selection" in content
+                else None,
             )
 
 

@@ -106,6 +106,8 @@ class Settings:
         is used instead.
         """
         names = {k: v for k, v in content.items() if k in SettingNames.__annotations__}
+        if "folds" in content:  # the name of the setting in older files
+            names["validation"] = content["folds"]
         names["structure_score"] = content["score"]
         names["constraints"] = Constraints(**content.get("constraints", {}))
         if names.get("p") is not None:
@@ -117,6 +119,10 @@ class Settings:
         return make_settings(**names)
 
 
+# Settings that only some scores have, but that may be given for every score.
+_OF_SOME_SCORES = ("p", "gamma", "penalty", "smoothing", "validation", "fold_seed")
+
+
 class SettingNames(TypedDict, total=False):
     """The keywords of :func:`make_settings`; see :class:`Settings` for their meaning."""
 
@@ -125,7 +131,7 @@ class SettingNames(TypedDict, total=False):
     gamma: float | None
     penalty: float | str | None
     ess: float | None
-    folds: int | None
+    validation: int | str | None
     fold_seed: int
     smoothing: str | Smoothing
     max_parents: int
@@ -149,8 +155,8 @@ class SettingNames(TypedDict, total=False):
 def make_settings(**names: Unpack[SettingNames]) -> Settings:
     """Build settings from plain names and values; the others take their defaults.
 
-    `p`, `gamma`, `penalty` and `smoothing` are ignored by scores that do not have them, so that
-    the same names work for every score.
+    Scores ignore those of `p`, `gamma`, `penalty`, `smoothing` and `validation` that they do not
+    have, so that the same names work for every score.
 
     Examples
     --------
@@ -165,8 +171,8 @@ def make_settings(**names: Unpack[SettingNames]) -> Settings:
             f"{', '.join(SettingNames.__annotations__)}"
         )
     score = given.get("structure_score", SoftMargin.name)
-    common = {name: given.get(name) for name in ("p", "gamma", "penalty", "smoothing", "fold_seed")}
-    own = {name: given.get(name) for name in ("ess", "folds")}
+    common = {name: given.get(name) for name in _OF_SOME_SCORES}
+    own = {"ess": given.get("ess")}
     options = given.get("options") or SolveOptions()
     smoothing = parse_smoothing(given.get("smoothing", Laplace()))
     plain = ("method", "start", "start_source", "time_limit")

@@ -40,7 +40,7 @@ def learn_structure(
         Score, search space, method and limits:
 
         - `structure_score` (``"sm"``): the name of a score or a score object; `p` (0.9), `gamma`,
-          `ess`, `folds`, `fold_seed` and `smoothing` (``"laplace"``) are its settings, see
+          `ess`, `validation`, `fold_seed` and `smoothing` (``"laplace"``) are its settings, see
           :func:`milpbn.scores.make_score`;
         - `max_parents` (2), `class_parents` (True), `constraints`, `augmented`: the search space;
         - `method` (``"branch-and-cut"``): an engine, a heuristic of ``milpbn.search.LEARNERS`` by

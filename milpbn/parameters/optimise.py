@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 from scipy.optimize import minimize
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from milpbn._types import FloatArray
 from milpbn.clock import Checkpoint, OutOfTime, no_checkpoint
@@ -18,6 +19,12 @@ METHODS: dict[str, Literal["L-BFGS-B", "CG"]] = {"l-bfgs": "L-BFGS-B", "cg": "CG
 """Optimisers by name; CG is the Polak-Ribiere variant of conjugate gradients."""
 
 MAX_ITERATIONS = 1000
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The libraries that use threads. Finding them takes longer than a small optimisation."""
+    return ThreadpoolController()
 
 
 @dataclass(frozen=True)
@@ -131,7 +138,7 @@ def climb(
         options |= {"maxcor": 30, "maxfun": 20 * max_iterations, "ftol": 1e-3 * tolerance}
     try:
         # The vectors are short: threads in the linear algebra would only add overhead.
-        with threadpool_limits(1, user_api="blas"):
+        with _libraries().limit(limits=1, user_api="blas"):
             found = minimize(  # type: ignore[call-overload]  # the stubs fix the vector's shape
                 negative, start, jac=True, method=METHODS[method], callback=step, options=options
             )

@@ -14,16 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import log_softmax, logsumexp
 
-from milpbn._types import AnyFamilies, Codes, FloatArray
+from milpbn._types import AnyFamilies, Codes
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.encoding.columns import Variable
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
-from milpbn.network.inference import log_posterior
-from milpbn.network.multinet import fit_classifier
-from milpbn.scores.definition import by_fold
+from milpbn.scores.definition import fold_rows, log_joints
 from milpbn.scores.rows import CLL, RowObjective, RowScore
 from milpbn.structure import AnyStructure
 
@@ -63,11 +61,6 @@ class ConditionalLogLikelihood(RowScore):
         self, structure: AnyStructure, variables: Sequence[Variable], codes: Codes
     ) -> float:
         """See :class:`~milpbn.scores.Score`."""
-
-        def own_posteriors(train: Codes, test: Codes) -> FloatArray:
-            network = fit_classifier(structure, variables, train, self.smoothing)
-            posterior = log_posterior(network, test[:, 1:])
-            out: FloatArray = posterior[np.arange(len(test)), test[:, 0]]
-            return out
-
-        return float(by_fold(self, codes, own_posteriors).sum())
+        codes, fold = fold_rows(self, codes)
+        posterior = log_softmax(log_joints(self, structure, variables, codes, fold), axis=1)
+        return float(posterior[np.arange(len(codes)), codes[:, 0]].sum())

@@ -11,9 +11,9 @@ The penalty is a linear cost per family: the programs stay what they are, and sp
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,11 @@ class MarginObjective(RowObjective):
     def _least_cost(self) -> float:
         """The cost of the sparsest choice of families: no structure costs less."""
         return float(np.maximum.reduceat(self.costs, self.space.offsets[:-1]).sum())
+
+    def with_score(self, score: MarginScore) -> MarginObjective:
+        """The same tables with the gamma and the penalty of another score."""
+        penalty = score.cost_per_parameter(self.rows.total)
+        return replace(self, gamma=score.hinge, penalty=penalty)
 
     def state(self, families: AnyFamilies) -> SearchState:  # type: ignore[override]
         """See :class:`~milpbn.scores.Objective`."""
@@ -134,7 +139,7 @@ class MarginScore(RowScore):
 
     Parameters
     ----------
-    smoothing, folds, fold_seed
+    smoothing, validation, fold_seed
         See :class:`~milpbn.scores.rows.RowScore`.
     p
         Desired class probability; ``gamma = log(p / (1 - p))``.
@@ -145,7 +150,6 @@ class MarginScore(RowScore):
     """
 
     exact = True
-    binary: ClassVar[bool] = False
     p: float | None = 0.9
     gamma: float | None = None
     penalty: float | str = 0.0
@@ -183,4 +187,4 @@ class MarginScore(RowScore):
     ) -> MarginObjective:
         """See :class:`~milpbn.scores.Score`."""
         tables, penalty = self.tables(space, rows, checkpoint), self.cost_per_parameter(rows.total)
-        return MarginObjective(tables, self.hinge, self.binary, penalty)
+        return MarginObjective(tables, self.hinge, penalty)

@@ -71,8 +71,8 @@ def make_score(score: str | Score, **settings: Any) -> Score:
           If both are given, ``gamma`` is used.
         - ``smoothing`` (sm, sbm, cr, cll): how counts become probabilities,
           ``"laplace[:COUNT]"`` or ``"epsilon[:VALUE]"``.
-        - ``folds``, ``fold_seed`` (sm, sbm, cr, cll): each row is scored with the counts of
-          the other folds.
+        - ``validation``, ``fold_seed`` (sm, sbm, cr, cll): each row is scored with the counts
+          of the other folds, or (``"loo"``) of all other rows.
         - ``ess`` (bdeu): equivalent sample size.
 
     Raises

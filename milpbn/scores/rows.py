@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,11 +19,34 @@ from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import Laplace, Smoothing, parse_smoothing
 from milpbn.families.tables import FamilyTables
 from milpbn.scores.base import Objective, Score
+from milpbn.scores.definition import LOO
 
 if TYPE_CHECKING:
-    from milpbn.families.exchange import ExchangeState, ExchangeTables
+    from milpbn.families.exchange import ExchangeState
 
 HINGE, RATE, CLL = "hinge", "rate", "cll"
+
+
+def parse_validation(value: int | str | None) -> int | str | None:
+    """Read a validation: a number of folds, ``"loo"``, or None (also ``"none"``) for none.
+
+    Examples
+    --------
+    >>> parse_validation("10"), parse_validation("loo"), parse_validation("none")
+    (10, 'loo', None)
+    """
+    text = str(value).lower()
+    if text in (LOO, "none"):
+        return LOO if text == LOO else None
+    try:
+        folds = int(text)
+    except ValueError:
+        raise OptionError(
+            f"validation must be a number of folds, {LOO} or none, not {value!r}"
+        ) from None
+    if folds < 2:
+        raise OptionError(f"validation needs at least 2 folds, not {folds}")
+    return folds
 
 
 @dataclass(frozen=True)
@@ -31,14 +54,18 @@ class RowObjective(Objective):
     """A row score on one data set.
 
     `tables` holds log-probabilities, and the margins are the differences between the row's
-    class and each competitor. With ``binary`` it holds log ratios of the row's class to the
-    rest, and each row has one competitor.
+    class and each competitor; or log ratios of the row's class to the rest, and each row has
+    one competitor.
     """
 
     tables: FamilyTables
     kind: ClassVar[str]
     gamma: float = np.inf
-    binary: bool = False
+
+    @property
+    def binary(self) -> bool:
+        """Whether each row has one competitor, the rest of the classes."""
+        return self.tables.ratios
 
     @property
     def space(self) -> FamilySpace:  # type: ignore[override]
@@ -72,20 +99,13 @@ class RowObjective(Objective):
     def value(self, families: AnyFamilies) -> float:
         """See :class:`~milpbn.scores.Objective`."""
 
-    @cached_property
-    def exchange_tables(self) -> ExchangeTables:
-        """The compiled kernels' copy of the tables, shared by all searches."""
-        from milpbn.families.exchange import ExchangeTables
-
-        return ExchangeTables(self.tables, self.binary)
-
     def state(self, families: AnyFamilies) -> ExchangeState:
         """See :class:`~milpbn.scores.Objective`."""
         from milpbn.families import kernels
         from milpbn.families.exchange import ExchangeState
 
         kind = {HINGE: kernels.HINGE, RATE: kernels.RATE, CLL: kernels.CLL}[self.kind]
-        return ExchangeState(self.exchange_tables, kind, families, self.gamma)
+        return ExchangeState(self.tables.exchange, kind, families, self.gamma)
 
 
 @dataclass(frozen=True)
@@ -96,22 +116,27 @@ class RowScore(Score):
     ----------
     smoothing
         How counts become probabilities; a string such as ``"laplace:0.5"`` is parsed.
-    folds
-        None: each row is scored with parameters learned from all rows. A number: each row is
-        scored with parameters learned from the other folds.
+    validation
+        None: each row is scored with parameters learned from all rows. A number of folds: each
+        row is scored with parameters learned from the other folds. ``"loo"`` (leave one out):
+        each row is scored with parameters learned from all other rows.
     fold_seed
         Seed for the division into folds.
     """
 
     smoothing: Smoothing = field(default_factory=Laplace)
-    folds: int | None = None
+    validation: int | str | None = None
     fold_seed: int = 0
     _tables_of: ClassVar[Callable[..., FamilyTables]] = FamilyTables.log_probabilities
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "smoothing", parse_smoothing(self.smoothing))
-        if self.folds is not None and self.folds < 2:
-            raise OptionError(f"cross-validation needs at least 2 folds, not {self.folds}")
+        object.__setattr__(self, "validation", parse_validation(self.validation))
+
+    @property
+    def folds(self) -> int | None:
+        """The number of folds; None without validation and with leave-one-out."""
+        return self.validation if isinstance(self.validation, int) else None
 
     def settings(self) -> dict[str, Any]:
         """See :class:`~milpbn.scores.Score`; the seed is omitted if there are no folds."""
@@ -126,7 +151,8 @@ class RowScore(Score):
         """The tables that rows look up; with cross-validation, one copy per fold."""
         tables_of = type(self)._tables_of
         if self.folds is None:
-            return tables_of(space, rows, self.smoothing, checkpoint)
+            loo = self.validation == LOO
+            return tables_of(space, rows, self.smoothing, checkpoint, leave_one_out=loo)
         divided, fold = rows.split(self.folds, self.fold_seed)
         parts = [
             tables_of(space, divided.select(fold != k), self.smoothing, checkpoint)
@@ -134,4 +160,5 @@ class RowScore(Score):
         ]
         values = np.concatenate([part.values for part in parts])
         values.setflags(write=False)
-        return FamilyTables(space, divided, values, parts[0].base, fold * len(parts[0].values))
+        offset = fold * len(parts[0].values)
+        return replace(parts[0], rows=divided, values=values, row_offset=offset)

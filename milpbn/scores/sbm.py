@@ -17,12 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from milpbn._types import Codes, FloatArray
+from milpbn._types import Codes
 from milpbn.encoding.columns import Variable
 from milpbn.families.tables import FamilyTables
-from milpbn.network.inference import log_joint
-from milpbn.network.network import fit_network
-from milpbn.scores.definition import by_fold, n_free_parameters
+from milpbn.scores.definition import fold_rows, log_joints, n_free_parameters
 from milpbn.scores.margin import MarginScore
 from milpbn.structure import Structure
 
@@ -33,7 +31,6 @@ class SoftBinaryMargin(MarginScore):
 
     name = "sbm"
     title = "soft binary margin"
-    binary = True
     _tables_of = FamilyTables.own_against_rest
 
     def definition(
@@ -41,17 +38,12 @@ class SoftBinaryMargin(MarginScore):
     ) -> float:
         """See :class:`~milpbn.scores.Score`."""
         two = (Variable(variables[0].name, ("own", "rest")), *variables[1:])
-
-        def margins(train: Codes, test: Codes) -> FloatArray:
-            out = np.empty(len(test))
-            for c in range(variables[0].card):
-                collapsed = train.copy()
-                collapsed[:, 0] = train[:, 0] != c
-                network = fit_network(structure, two, collapsed, self.smoothing)
-                joint = log_joint(network, test[test[:, 0] == c, 1:])
-                out[test[:, 0] == c] = joint[:, 0] - joint[:, 1]
-            return out
-
-        earned = np.minimum(by_fold(self, codes, margins), self.hinge).sum()
+        codes, fold = fold_rows(self, codes)
+        earned = 0.0
+        for c in range(variables[0].card):
+            collapsed = codes.copy()
+            collapsed[:, 0] = codes[:, 0] != c
+            joint = log_joints(self, structure, two, collapsed, fold)[codes[:, 0] == c]
+            earned += float(np.minimum(joint[:, 0] - joint[:, 1], self.hinge).sum())
         cost = self.cost_per_parameter(len(codes)) * n_free_parameters(structure, variables)
-        return float(earned) - cost
+        return earned - cost

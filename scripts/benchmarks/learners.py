@@ -66,7 +66,7 @@ def learned(
     seed: int = 0,
 ) -> tuple[Result, float]:
     """The result of a learner, and the seconds of its search."""
-    score = make_score(score_name, smoothing="epsilon", folds=folds)
+    score = make_score(score_name, smoothing="epsilon", validation=folds)
     space = SearchSpace(max_parents, class_parents=False)
     objective = build_objective(data, score, space)
     began = time.perf_counter()

@@ -36,10 +36,10 @@ def test_scores_without_an_exact_engine_can_be_searched(milpbn: Run) -> None:
     refused = milpbn("solve", "--dataset", "iris", "--score", "cr")
     assert refused.exit_code == 2
     assert "`milpbn learn` can search with it" in refused.stderr
-    result = milpbn(*QUICK, "--method", "hc", "--score", "cr", "--folds", 3, "--json")
+    result = milpbn(*QUICK, "--method", "hc", "--score", "cr", "--validation", 3, "--json")
     content = json.loads(result.stdout)
     assert content["result"]["score"] == "cr"
-    assert content["settings"]["folds"] == 3
+    assert content["settings"]["validation"] == 3
 
 
 def test_the_seed_reaches_the_heuristic(milpbn: Run) -> None:
@@ -83,10 +83,10 @@ def test_a_start_is_read_from_a_file(milpbn: Run, iris_model: Path) -> None:
         ((), "give the data to learn from"),
         (("--dataset", "iris", "--method", "hcc"), "unknown method 'hcc'; did you mean hc?"),
         (("--dataset", "iris", "--method", "monolithic"), "monolithic is an exact engine"),
-        (("--dataset", "iris", "--folds", "1"), "'--folds': 1 is not in the range"),
+        (("--dataset", "iris", "--validation", "1"), "validation needs at least 2 folds, not 1"),
         (
-            ("--dataset", "iris", "--folds", "3", "--score", "mdl"),
-            "--folds does not go with --score mdl",
+            ("--dataset", "iris", "--validation", "3", "--score", "mdl"),
+            "--validation does not go with --score mdl",
         ),
         (("--dataset", "iris", "--p", "0.8", "--score", "cr"), "--p does not go with --score cr"),
         (("--dataset", "iris", "--out", os.curdir), "it is a folder"),

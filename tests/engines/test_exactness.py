@@ -82,8 +82,7 @@ def test_trace_is_monotone_and_brackets_the_optimum(engine, seed):
     result = learn_structure(
         encoded(codes, cards),
         method=engine,
-        structure_score="sm",
-        gamma=case["gamma"],
+        structure_score=make_score("sm", **applicable_settings("sm", case)),
         max_parents=case["max_parents"],
         class_parents=case["class_parents"],
     )

@@ -10,9 +10,9 @@ from milpbn.scores import make_score
 SCORES = ["cr", "cll", "sm", "sbm", "mdl"]
 
 
-def objective_of(codes, cards, score, folds=None):
+def objective_of(codes, cards, score, validation=None):
     names = ["class", *(f"x{k}" for k in range(1, len(cards)))]
-    made = make_score(score, folds=folds)
+    made = make_score(score, validation=validation)
     space = candidate_families(names, cards, generative=made.generative)
     return made.objective(space, MergedRows.from_codes(codes))
 
@@ -23,13 +23,14 @@ def random_families(rng, space):
 
 
 @pytest.mark.parametrize(
-    ("score", "folds"), [*((s, None) for s in SCORES), *((s, 3) for s in SCORES[:-1])]
+    ("score", "validation"),
+    [*((s, None) for s in SCORES), *((s, v) for s in SCORES[:-1] for v in (3, "loo"))],
 )
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
-def test_states_score_as_the_objective_does(score, folds, n_classes):
+def test_states_score_as_the_objective_does(score, validation, n_classes):
     rng = np.random.default_rng(n_classes)
     codes, cards = random_codes(rng, 4, n_classes)
-    objective = objective_of(codes, cards, score, folds)
+    objective = objective_of(codes, cards, score, validation)
     space = objective.space
     state = objective.state(random_families(rng, space))
     assert state.value == pytest.approx(objective.value(state.families))

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from milpbn import BNClassifier, Model, evaluate, learn_classifier, make_settings, read_table
 from milpbn.cli import cli
-from milpbn.evaluation.protocol import part
+from milpbn.learning.validation import part
 
 SETTINGS = {"p": 0.8, "max_parents": 2, "class_parents": False, "parameters": "cl"}
 OPTIONS = ("--p", "0.8", "--class-root", "--parameters", "cl")

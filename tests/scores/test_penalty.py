@@ -91,6 +91,7 @@ def test_local_search_finds_the_sparse_optimum_of_small_problems(seed):
         method=LocalSearch(patience=60),
         gamma=case["gamma"],
         penalty=case["penalty"],
+        validation=case["validation"],
         max_parents=case["max_parents"],
         class_parents=case["class_parents"],
         constraints=named(limits, data),

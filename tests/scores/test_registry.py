@@ -28,11 +28,11 @@ def test_scores_are_made_with_their_settings():
     assert make_score("sm", smoothing="epsilon:1e-4").smoothing == Epsilon(1e-4)
     assert make_score("bdeu", ess=5.0) == BDeu(ess=5.0)
     assert make_score("mdl") == make_score("bic") == MDL()
-    assert make_score("mm", folds=3) == SoftMargin(folds=3)
+    assert make_score("mm", validation=3) == SoftMargin(validation=3)
 
 
 def test_none_means_not_given():
-    assert make_score("sm", p=None, gamma=None, smoothing=None, folds=None) == SoftMargin()
+    assert make_score("sm", p=None, gamma=None, smoothing=None, validation=None) == SoftMargin()
     assert make_score("mdl", p=None, ess=None, nothing=None) == MDL()
 
 
@@ -40,10 +40,14 @@ def test_none_means_not_given():
     ("name", "setting", "message"),
     [
         ("mdl", {"p": 0.9}, "the score mdl has no setting 'p'; it has no settings"),
-        ("bic", {"folds": 3}, "the score mdl has no setting 'folds'; it has no settings"),
+        ("bic", {"validation": 3}, "the score mdl has no setting 'validation'; it has no settings"),
         ("bdeu", {"gamma": 1.0}, "the score bdeu has no setting 'gamma'; its settings are ess"),
-        ("cr", {"p": 0.9}, "no setting 'p'; its settings are smoothing, folds, fold_seed"),
-        ("sm", {"alpha": 1.0}, "no setting 'alpha'; its settings are .*folds, fold_seed, p, gamma"),
+        ("cr", {"p": 0.9}, "no setting 'p'; its settings are smoothing, validation, fold_seed"),
+        (
+            "sm",
+            {"alpha": 1.0},
+            "no setting 'alpha'; its settings are .*, fold_seed, p, gamma",
+        ),
     ],
 )
 def test_a_setting_that_the_score_does_not_have_is_named_with_those_it_has(name, setting, message):
@@ -53,9 +57,9 @@ def test_a_setting_that_the_score_does_not_have_is_named_with_those_it_has(name,
 
 @pytest.mark.parametrize("name", ["cr", "cll", "sm", "sbm"])
 def test_the_division_into_folds_is_a_setting(name):
-    settings = make_score(name, folds=3).settings()
-    assert (settings["folds"], settings["fold_seed"]) == (3, 0)
-    assert "folds" not in make_score(name).settings()
+    settings = make_score(name, validation=3).settings()
+    assert (settings["validation"], settings["fold_seed"]) == (3, 0)
+    assert "validation" not in make_score(name).settings()
 
 
 def test_a_score_object_passes_through_and_takes_no_further_settings():
@@ -95,12 +99,12 @@ def test_unknown_scores_are_named_with_the_known_ones(name, message):
         (SoftMargin(), {"p": 0.9, "gamma": 2.1972245773362196, "smoothing": "laplace:1"}),
         (SoftMargin(gamma=2.0), {"gamma": 2.0, "smoothing": "laplace:1"}),
         (
-            SoftBinaryMargin(p=0.75, smoothing=Epsilon(), folds=3),
+            SoftBinaryMargin(p=0.75, smoothing=Epsilon(), validation=3),
             {
                 "p": 0.75,
                 "gamma": 1.0986122886681098,
                 "smoothing": "epsilon:1e-05",
-                "folds": 3,
+                "validation": 3,
                 "fold_seed": 0,
             },
         ),
@@ -119,8 +123,8 @@ def test_settings_as_reports_show_them(score, shown):
     "score",
     [
         SoftMargin(p=0.7, smoothing=Epsilon(1e-4)),
-        SoftBinaryMargin(gamma=1.5, folds=4, fold_seed=9),
-        ClassificationRate(folds=2),
+        SoftBinaryMargin(gamma=1.5, validation=4, fold_seed=9),
+        ClassificationRate(validation=2),
         BDeu(ess=7.0),
         MDL(),
     ],

@@ -13,16 +13,18 @@ from milpbn.scores.rescore import rescore
 from milpbn.structure import Structure
 
 
+@pytest.mark.parametrize("validation", [None, "loo"])
 @pytest.mark.parametrize("score", oracle.SCORES)
 @pytest.mark.parametrize("seed", range(6))
-def test_random_structures_score_as_the_oracle_says(seed, score):
+def test_random_structures_score_as_the_oracle_says(seed, score, validation):
     rng = np.random.default_rng(seed)
     codes, cards = random_codes(rng, 4, n_classes=2 + seed % 2)
     data = encoded(codes, cards)
     names = tuple(v.name for v in data.variables)
     case = {"max_parents": 2, "class_parents": True, "gamma": 1.3, "ess": 2.5}
+    case["validation"] = validation
     structures, values = oracle.scores_of_all(score, codes, cards, **case)
-    kind = make_score(score, **applicable_settings(score, {"gamma": 1.3, "ess": 2.5}))
+    kind = make_score(score, **applicable_settings(score, case))
     for k in rng.choice(len(structures), 15):
         structure = Structure(names, tuple(map(tuple, structures[k])))
         value = rescore(kind, structure, data.variables, data.codes)
@@ -54,13 +56,13 @@ def test_a_class_without_rows_is_a_competitor_too():
     )
 
 
-@pytest.mark.parametrize("folds", [None, 3])
+@pytest.mark.parametrize("validation", [None, 3, "loo"])
 @pytest.mark.parametrize("name", SCORES)
-def test_a_definition_uses_nothing_of_the_learners(monkeypatch, name, folds):
+def test_a_definition_uses_nothing_of_the_learners(monkeypatch, name, validation):
     codes, cards = random_codes(np.random.default_rng(3), 4, n_classes=3)
     data = encoded(codes, cards)
     structure = Structure(("class", "x1", "x2", "x3"), ((1,), (), (0,), (0, 1)))
-    score = make_score(name, **applicable_settings(name, {"folds": folds}))
+    score = make_score(name, **applicable_settings(name, {"validation": validation}))
     expected = rescore(score, structure, data.variables, data.codes)
 
     def forbidden(*_, **__):

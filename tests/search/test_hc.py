@@ -97,7 +97,7 @@ def test_no_single_edge_improves_the_result(objective_of, run, score, max_parent
 
 def test_cross_validated_score(objective_of, run):
     codes, cards = random_codes(np.random.default_rng(1), 5, 2)
-    objective = objective_of(codes, cards, make_score("cr", folds=5))
+    objective = objective_of(codes, cards, make_score("cr", validation=5))
     families = objective.space.families(run("hc", objective).structure)
     assert all(
         objective.value(f) <= objective.value(families)

@@ -15,7 +15,7 @@ from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace
 from milpbn.network.inference import accuracy
 from milpbn.network.network import fit_network
-from milpbn.scores import make_score
+from milpbn.scores import applicable_settings, make_score
 from milpbn.search import LEARNERS, make_learner, run_learner
 from milpbn.search.local_search import LocalSearch
 from milpbn.search.sa import SimulatedAnnealing
@@ -45,8 +45,8 @@ def random_problem(seed):
     data = encoded(codes, cards)
     limits = random_constraints(rng, n)
     name = str(rng.choice(["cr", "cll", "sm", "sbm", "mdl", "bdeu"]))
-    folds = 3 if name in ("cr", "cll", "sm", "sbm") and rng.random() < 0.3 else None
-    score = make_score(name, folds=folds)
+    validation = (None, "loo", 3)[int(rng.integers(3))]
+    score = make_score(name, **applicable_settings(name, {"validation": validation}))
     try:
         constraints = named(limits, [v.name for v in data.variables])
         space = SearchSpace(int(rng.integers(1, 4)), bool(rng.random() < 0.5), constraints)

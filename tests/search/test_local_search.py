@@ -47,16 +47,17 @@ def test_finds_the_brute_force_optimum_almost_always(score):
 
 
 @pytest.mark.parametrize("score", ["cr", "cll", "sm"])
-@pytest.mark.parametrize("folds", [None, 3])
-def test_never_ends_below_its_start_for_any_row_score(score, folds):
+@pytest.mark.parametrize("validation", [None, 3, "loo"])
+def test_never_ends_below_its_start_for_any_row_score(score, validation):
     codes, cards, space = small_problem(2, score)
     data = encoded(codes, cards)
     names = [v.name for v in data.variables]
     start = Structure.from_arcs(names, [("class", names[1])])
-    settings = {"structure_score": score, "folds": folds, **space}
+    settings = {"structure_score": score, "validation": validation, **space}
     search = LocalSearch(patience=5)
     result = learn_structure(data, method=search, start=start, **settings)
-    objective = build_objective(data, make_score(score, folds=folds), SearchSpace(**space))
+    made = make_score(score, validation=validation)
+    objective = build_objective(data, made, SearchSpace(**space))
     assert result.objective >= objective.value(objective.space.families(start))
     assert result.bound is None
     assert result.evaluations > 0

@@ -60,7 +60,7 @@ class ConcaveOracle:
 
     def __init__(self, objective: MarginObjective, n_groups: int) -> None:
         self.objective = objective
-        self._tables = objective.exchange_tables
+        self._tables = objective.tables.exchange
         rows = objective.rows
         n = self._n = len(rows)
         self.n_groups = max(1, min(n_groups, n))
@@ -68,6 +68,7 @@ class ConcaveOracle:
         self._codes = np.zeros((rows.codes.shape[1], padded), dtype=np.int32)
         self._codes[:, :n] = rows.codes.T
         self._labels = np.ascontiguousarray(self._codes[0])
+        self._own = self._tables.own_columns(self._labels)
         self._offset = np.zeros(padded, dtype=np.int32)
         if objective.tables.row_offset is not None:
             self._offset[:n] = objective.tables.row_offset * self._tables.scale
@@ -87,7 +88,7 @@ class ConcaveOracle:
         for f in np.flatnonzero(eta > _NEGLIGIBLE):
             add(
                 total, f, float(eta[f]), shared.pointer, shared.variable, shared.stride,
-                shared.base, self._offset, self._codes, self._labels, shared.exact_values,
+                shared.base, self._offset, self._codes, self._own, shared.exact_values,
             )  # fmt: skip
         total = total[: self._n]
         if shared.single:
@@ -131,7 +132,7 @@ class ConcaveOracle:
         shared = self._tables
         common = (
             shared.pointer, shared.variable, shared.stride, shared.base, self._offset[rows],
-            np.ascontiguousarray(self._codes[:, rows]), shared.exact_values, self._labels[rows],
+            np.ascontiguousarray(self._codes[:, rows]), shared.exact_values, self._own[rows],
         )  # fmt: skip
         if shared.single:
             kernels.cut_coefficients_one(*common, weights, out)

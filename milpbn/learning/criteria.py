@@ -1,0 +1,93 @@
+"""Measures of predictions for held-out rows, by which settings are selected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+
+from milpbn._types import FloatArray, IntArray
+
+LOG_LOSS = "log-loss"
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A measure of predictions.
+
+    Attributes
+    ----------
+    measure
+        Computes it from labels and log-probabilities ``(M, |C|)``.
+    smaller_is_better
+        Whether the smallest value is the best.
+    percent
+        Whether it is a share, shown in per cent.
+    """
+
+    measure: Callable[[IntArray, FloatArray], float]
+    smaller_is_better: bool = False
+    percent: bool = True
+
+    def rank(self, value: float | None) -> float:
+        """A number that is larger for better values; -inf for none."""
+        if value is None or math.isnan(value):
+            return -math.inf
+        return -value if self.smaller_is_better else value
+
+    def show(self, value: float) -> str:
+        """The value as text."""
+        return f"{100 * value:.2f} %" if self.percent else f"{value:.4f}"
+
+
+def _log_loss(labels: IntArray, log_proba: FloatArray) -> float:
+    """Rows whose class was not among the training rows say nothing about the settings."""
+    own = log_proba[np.arange(len(labels)), labels]
+    known = np.isfinite(own)
+    return float(-own[known].mean()) if known.any() else math.nan
+
+
+def _accuracy(labels: IntArray, log_proba: FloatArray) -> float:
+    return float((log_proba.argmax(axis=1) == labels).mean())
+
+
+def _balanced_accuracy(labels: IntArray, log_proba: FloatArray) -> float:
+    return float(balanced_accuracy_score(labels, log_proba.argmax(axis=1)))
+
+
+def _auc(labels: IntArray, log_proba: FloatArray) -> float:
+    """The mean over the classes, each against the rest; classes without rows are left out."""
+    proba = np.exp(log_proba)
+    areas = [
+        roc_auc_score(labels == c, proba[:, c])
+        for c in range(1 if proba.shape[1] == 2 else 0, proba.shape[1])
+        if 0 < (labels == c).sum() < len(labels)
+    ]
+    return float(np.mean(areas)) if areas else math.nan
+
+
+CRITERIA: dict[str, Criterion] = {
+    LOG_LOSS: Criterion(_log_loss, smaller_is_better=True, percent=False),
+    "accuracy": Criterion(_accuracy),
+    "balanced-accuracy": Criterion(_balanced_accuracy),
+    "auc": Criterion(_auc),
+}
+"""What settings can be selected by. Log-loss is per row, in nats."""
+
+
+def measure_all(labels: IntArray, log_proba: FloatArray) -> dict[str, float]:
+    """Every criterion, without those that the labels leave undefined.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> log_proba = np.log([[0.9, 0.1], [0.4, 0.6], [0.7, 0.3]])
+    >>> measured = measure_all(np.array([0, 1, 1]), log_proba)
+    >>> {name: round(value, 3) for name, value in measured.items()}
+    {'log-loss': 0.607, 'accuracy': 0.667, 'balanced-accuracy': 0.75, 'auc': 1.0}
+    """
+    values = {name: c.measure(labels, log_proba) for name, c in CRITERIA.items()}
+    return {name: value for name, value in values.items() if not math.isnan(value)}

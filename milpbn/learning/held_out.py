@@ -1,0 +1,165 @@
+"""Learn with many settings from the rows of one fold, and predict its held-out rows.
+
+Settings share what does not depend on them: the encoding, the tables of a score for all p and
+penalties, structures as starts of local search, and parameters of equal structures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from milpbn._types import FloatArray
+from milpbn.clock import Clock
+from milpbn.learning.classifier import Encoded, structure_clock
+from milpbn.learning.maximise import Shared, warm_starter
+from milpbn.learning.methods import ENGINES, method_name, wants_whole_space
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import Settings
+from milpbn.learning.structure import run_method
+from milpbn.network.inference import log_posterior
+from milpbn.result import Status
+from milpbn.scores import MarginObjective, MarginScore, Objective, Score
+from milpbn.search.local_search import LocalSearch
+from milpbn.structure import AnyStructure, Structure
+
+# Consecutive kicks without success after which local search ends.
+_PATIENCE = 5
+
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Predictions for the held-out rows.
+
+    Attributes
+    ----------
+    log_proba
+        Log-probabilities, with a column for each class of all rows.
+    n_parameters
+        Free parameters of the network.
+    stopped_early
+        Whether the search for parameters was stopped by its time limit.
+    """
+
+    log_proba: FloatArray
+    n_parameters: int
+    stopped_early: bool
+
+
+class FoldLearner:
+    """Learns from the rows of a fold.
+
+    Parameters
+    ----------
+    encoded
+        The training rows of the fold.
+    settings
+        All settings that will be tried.
+    held_out
+        The features of the held-out rows.
+    classes
+        The classes of all rows; some may be missing in this fold.
+    exact
+        Whether exact engines are used; otherwise local search takes their place.
+    """
+
+    def __init__(
+        self,
+        encoded: Encoded,
+        settings: Sequence[Settings],
+        held_out: pd.DataFrame,
+        classes: Sequence[str],
+        *,
+        exact: bool = False,
+    ) -> None:
+        self._encoded = encoded
+        self._codes = encoded.encoder.transform(held_out).codes
+        self._n_classes = len(classes)
+        self._columns = [classes.index(state) for state in encoded.data.variables[0].states]
+        self._exact = exact
+        self._least_penalty: dict[Key, Settings] = {}
+        for one in settings:
+            key = _tables_key(one)
+            least = self._least_penalty.setdefault(key, one)
+            if _penalty(one.score) < _penalty(least.score):
+                self._least_penalty[key] = one
+        self._objectives: dict[Key, Objective] = {}
+        self._structures: dict[Key, AnyStructure] = {}
+        self._predicted: dict[Key, Predicted] = {}
+
+    def predict(self, settings: Settings, clock: Clock) -> Predicted:
+        """Learn with these settings and predict the held-out rows."""
+        structure = self._structure(settings, structure_clock(clock, settings.parameters))
+        key = (structure, str(settings.parameters), str(settings.smoothing))
+        if key not in self._predicted:
+            self._predicted[key] = self._fit(structure, settings, clock)
+        return self._predicted[key]
+
+    def _fit(self, structure: AnyStructure, settings: Settings, clock: Clock) -> Predicted:
+        data = self._encoded.data
+        network, report = settings.parameters.fit(
+            structure, data.variables, data.train(), settings.smoothing, clock
+        )
+        if report.ended == "interrupted":
+            raise KeyboardInterrupt
+        log_proba = np.full((len(self._codes), self._n_classes), -np.inf)
+        log_proba[:, self._columns] = log_posterior(network, self._codes)
+        return Predicted(log_proba, network.n_parameters, report.ended == "time_limit")
+
+    def _structure(self, settings: Settings, clock: Clock) -> AnyStructure:
+        tables = _tables_key(settings)
+        key = (tables, str(settings.score), method_name(settings.method))
+        if key in self._structures:
+            return self._structures[key]
+        objective = self._objective(settings, clock)
+        if settings.method == LocalSearch.name or (settings.method in ENGINES and not self._exact):
+            found = [s for k, s in self._structures.items() if k[0] == tables]
+            local = warm_starter(LocalSearch.name, _PATIENCE)
+            settings = replace(settings, method=local, start=_best(objective, found))
+        result = run_method(self._encoded.data, settings, clock=clock, shared=Shared(objective))
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        self._structures[key] = result.structure
+        return result.structure
+
+    def _objective(self, settings: Settings, clock: Clock) -> Objective:
+        """The objective with the tables that the first settings of its kind have built."""
+        key = _tables_key(settings)
+        if key not in self._objectives:
+            # Families that are useless at a penalty are useless at every larger one.
+            widest = self._least_penalty[key]
+            self._objectives[key] = build_objective(
+                self._encoded.data,
+                widest.score,
+                widest.space,
+                clock=clock,
+                memory_limit=settings.options.memory_limit,
+                prune=not wants_whole_space(settings.method),
+            )
+        objective, score = self._objectives[key], settings.score
+        if isinstance(objective, MarginObjective) and isinstance(score, MarginScore):
+            return objective.with_score(score)
+        return objective
+
+
+def _tables_key(settings: Settings) -> Key:
+    """What the tables depend on."""
+    score = settings.score
+    if isinstance(score, MarginScore):
+        score = replace(score, p=MarginScore.p, gamma=None, penalty=0.0)
+    return (str(score), str(settings.space), wants_whole_space(settings.method))
+
+
+def _best(objective: Objective, found: Sequence[AnyStructure]) -> Structure | None:
+    known = [s for s in found if isinstance(s, Structure)]
+    return max(known, key=lambda s: objective.value(objective.space.families(s)), default=None)
+
+
+def _penalty(score: Score) -> float:
+    return score.cost_per_parameter(1e9) if isinstance(score, MarginScore) else 0.0
