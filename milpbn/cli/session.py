@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from milpbn.result import TracePoint
 
 
+# A selection prints a line each time that another such part of its runs is finished.
+_PARTS = 5
+
+
 class Session:
     """One run of a learning command.
 
@@ -98,8 +102,9 @@ class Session:
 
         def watch(done: int, total: int, what: str) -> None:
             self.table.step(f"selecting, {done} of {total} runs")
+            if done * _PARTS // total > (done - 1) * _PARTS // total:
+                self.table.print(f"selecting: {done} of {total} runs; Ctrl-C keeps them")
 
-        self.table.print(f"selecting by {plan.by}; Ctrl-C keeps the finished folds")
         self.selection, self.settings = select_settings(
             self.rows, names, plan, clock=self.clock, watch=watch
         )

@@ -112,10 +112,11 @@ class Selection:
 
     def __str__(self) -> str:
         best = self.candidates[self.chosen]
-        why = "the first candidate; no fold was finished"
+        why = "the first candidate; none was finished"
         if best.scores:
             found = CRITERIA[self.by].show(best.scores[self.by])
-            why = f"{self.by} {found} on held-out rows, best of {len(self.candidates)} candidates"
+            tried = sum(bool(c.scores) for c in self.candidates)
+            why = f"{self.by} {found} on held-out rows, best of {tried} candidates"
         return f"{show_values(best.values)} ({why})"
 
 

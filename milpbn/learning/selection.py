@@ -145,6 +145,8 @@ def _validate(
             held_out.append(labels[np.sort(test)])
     except KeyboardInterrupt:
         interrupted = True
+        if not held_out:  # the candidates that have finished the first fold can be compared
+            held_out.append(labels[np.sort(splits[0][1])])
     return _choose(plan.by, tallies, held_out, interrupted)
 
 
@@ -196,9 +198,9 @@ class _Tally:
         runs.finish(show_values(self.values))
 
     def candidate(self, labels: Sequence[Any]) -> Candidate:
-        """The result over the finished folds, whose held-out labels are given."""
+        """The result over the folds whose held-out labels are given, if all are finished."""
         scores = {}
-        if labels and not self.error:
+        if labels and not self.error and len(self.log_proba) >= len(labels):
             log_proba = np.concatenate(self.log_proba[: len(labels)])
             scores = measure_all(np.concatenate(labels), log_proba)
         return Candidate(

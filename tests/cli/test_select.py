@@ -78,7 +78,7 @@ def test_mistakes_are_named(milpbn, command, options, message):
 def test_ctrl_c_during_the_selection_leaves_a_model(tmp_path):
     out = tmp_path / "model.json"
     command = [sys.executable, "-m", "milpbn", "solve", "--dataset", "car", "--out", str(out)]
-    grid = ",".join(f"{0.51 + k / 400:.4f}" for k in range(190))
+    grid = ",".join(f"{0.51 + k / 100:.2f}" for k in range(45))
     run = subprocess.Popen(
         [*command, "--select", f"p={grid}", "--select", "parameters=ml,cl"],
         stderr=subprocess.PIPE,

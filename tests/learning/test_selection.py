@@ -92,15 +92,19 @@ def test_a_candidate_that_fails_is_recorded(monks, monkeypatch):
         select_settings(monks, {}, SelectionPlan({"max_parents": [2]}))
 
 
-def test_ctrl_c_keeps_the_finished_folds(monks):
+@pytest.mark.parametrize(("runs", "tried"), [(7, 3), (2, 2)])
+def test_ctrl_c_keeps_the_finished_runs(monks, runs, tried):
+    """All candidates by the finished folds, or those that have finished the first one."""
+
     def stop(done, total, what):
-        if done == 3:
+        if done == runs:
             os.kill(os.getpid(), signal.SIGINT)
 
-    plan = SelectionPlan({"max_parents": [1, 2]}, cv=5)
+    plan = SelectionPlan({"max_parents": [1, 2, 3]}, cv=5)
     model = learn_selected(monks, {}, plan, watch=stop)
     assert model.selection.interrupted
-    assert model.selection.folds == 1
+    assert model.selection.folds == max(1, runs // 3)
+    assert sum(bool(c.scores) for c in model.selection.candidates) == tried
     assert model.result.status == "interrupted"
     assert model.result.structure.arcs
 
