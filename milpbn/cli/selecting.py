@@ -9,7 +9,7 @@ import click
 
 from milpbn.cli.options import option_group
 from milpbn.cli.params import Candidates, OutputFile
-from milpbn.cli.registries import RegistryOption, criteria
+from milpbn.cli.registries import Registered, RegistryOption, criteria, registry
 
 if TYPE_CHECKING:
     from milpbn.learning.plan import SelectionPlan
@@ -32,6 +32,12 @@ selection_options = option_group(
             help_from=lambda: f"Measure that decides: {criteria()}.  [default: log-loss]",
         ),
         click.option(
+            "--select-rule",
+            type=Registered(registry("milpbn.learning.plan", "RULES")),
+            help="The smallest candidate within one standard error of the best one (1se), or the "
+            "best one.  [default: 1se]",
+        ),
+        click.option(
             "--exact-folds",
             is_flag=True,
             help="Run the exact engine also inside the folds of --select, instead of local search.",
@@ -52,7 +58,7 @@ def given_plan(options: Mapping[str, Any]) -> SelectionPlan | None:
     """The selection that the options ask for; names, values and contradictions are checked."""
     names = [name for name, _ in options["select"]]
     if not names:
-        for option in ("select_by", "exact_folds", "plot"):
+        for option in ("select_by", "select_rule", "exact_folds", "plot"):
             if options.get(option):
                 raise click.UsageError(f"--{option.replace('_', '-')} needs --select")
         return None
@@ -64,13 +70,15 @@ def given_plan(options: Mapping[str, Any]) -> SelectionPlan | None:
         if options[name] is not None and {"p", "gamma"} & set(names):
             raise click.UsageError(f"--{name} does not go with --select p=... or gamma=...")
     from milpbn.errors import OptionError
-    from milpbn.learning.criteria import LOG_LOSS
     from milpbn.learning.plan import SelectionPlan
 
     grid = AUTO if names == [AUTO] else {name: list(v) for name, v in options["select"]}
+    given = {"by": options["select_by"], "rule": options["select_rule"]}
     try:
         return SelectionPlan(
-            grid, options["select_by"] or LOG_LOSS, exact_folds=options["exact_folds"]
+            grid,
+            exact_folds=options["exact_folds"],
+            **{name: value for name, value in given.items() if value is not None},
         )
     except OptionError as error:
         raise click.UsageError(str(error)) from None

@@ -13,7 +13,7 @@ from milpbn.estimators.bn import SETTING_NAMES, BNClassifier
 from milpbn.learning.auto import AUTO
 from milpbn.learning.criteria import LOG_LOSS
 from milpbn.learning.model import Model
-from milpbn.learning.plan import Grid, SelectionPlan
+from milpbn.learning.plan import ONE_SE, Grid, SelectionPlan
 from milpbn.learning.selection import learn_selected
 
 
@@ -39,6 +39,9 @@ class BNClassifierCV(BNClassifier):
         rows drawn once if there are more than 1000.
     exact_folds : bool, default=False
         Run the exact engine inside the folds, too.
+    rule : {"1se", "best"}, default="1se"
+        The smallest of the candidates within one standard error of the best one, or the best
+        one. The first rule is for measures that are means over rows: log-loss and accuracy.
     **settings
         The other parameters of :class:`BNClassifier`. The time limit is for everything
         together; the selection gets at most 60 % of it.
@@ -76,6 +79,7 @@ class BNClassifierCV(BNClassifier):
         scoring: str = LOG_LOSS,
         cv: int | BaseCrossValidator | None = None,
         exact_folds: bool = False,
+        rule: str = ONE_SE,
         **settings: Any,
     ) -> None:
         super().__init__(**settings)
@@ -83,10 +87,11 @@ class BNClassifierCV(BNClassifier):
         self.scoring = scoring
         self.cv = cv
         self.exact_folds = exact_folds
+        self.rule = rule
 
     def _learn(self, X: Any, y: Any) -> Model:
         grid = _in_setting_names(self.param_grid)
-        plan = SelectionPlan(grid, self.scoring, self.cv, self.exact_folds)
+        plan = SelectionPlan(grid, self.scoring, self.cv, self.exact_folds, self.rule)
         return learn_selected(self._table(self._frame(X, y, reset=True), y), self._names(), plan)
 
     def _take(self, model: Model) -> None:

@@ -53,9 +53,11 @@ class Selection:
     candidates
         All candidates, in the order of the grid.
     chosen
-        The index of the best one; the first of equals.
+        The index of the chosen one.
     interrupted
         Whether Ctrl-C ended the selection before all folds were finished.
+    rule
+        How the measures decided, see :class:`milpbn.SelectionPlan`.
     """
 
     by: str
@@ -63,6 +65,7 @@ class Selection:
     candidates: tuple[Candidate, ...]
     chosen: int
     interrupted: bool = False
+    rule: str = "best"
 
     @property
     def values(self) -> dict[str, Any]:
@@ -117,6 +120,12 @@ class Selection:
             found = CRITERIA[self.by].show(best.scores[self.by])
             tried = sum(bool(c.scores) for c in self.candidates)
             why = f"{self.by} {found} on held-out rows, best of {tried} candidates"
+            if self.chosen != (top := self.order[0]):
+                least = CRITERIA[self.by].show(self.candidates[top].scores[self.by])
+                why = (
+                    f"{self.by} {found} on held-out rows, within one standard error of the best "
+                    f"of {tried} candidates, {least}"
+                )
         return f"{show_values(best.values)} ({why})"
 
 

@@ -22,6 +22,10 @@ from milpbn.search.local_search import LocalSearch
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 """Settings and their candidate values, or a list of such grids."""
 
+ONE_SE, BEST = "1se", "best"
+RULES = (ONE_SE, BEST)
+"""How the measures of the candidates decide."""
+
 # The settings that can be chosen, and what their values must be if nothing else reads them.
 _ANY = (object, "a value")
 _NUMBER = (Real, "a number")
@@ -53,15 +57,22 @@ class SelectionPlan:
         default :class:`ValidationSplit`.
     exact_folds
         Run exact engines inside the folds, too.
+    rule
+        ``"1se"``, the rule of one standard error: of all candidates that are not worse than the
+        best by more than one standard error of the difference, the one with the fewest free
+        parameters. ``"best"``: the best one.
     """
 
     grid: Grid | str = AUTO
     by: str = LOG_LOSS
     cv: int | BaseCrossValidator | None = None
     exact_folds: bool = False
+    rule: str = ONE_SE
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", criterion_name(self.by))
+        if self.rule not in RULES:
+            raise OptionError(f"unknown rule {self.rule!r}; choose one of {', '.join(RULES)}")
         if isinstance(self.cv, int) and self.cv < 2:
             raise OptionError(f"selection needs at least 2 folds, not {self.cv}")
         if isinstance(self.grid, str) and self.grid != AUTO:
@@ -86,6 +97,7 @@ class SelectionPlan:
             "by": self.by,
             "cv": self.cv if self.cv is None else str(self.cv),
             "exact_folds": self.exact_folds,
+            "rule": self.rule,
         }
 
     def candidates(self, names: Mapping[str, Any]) -> list[tuple[dict[str, Any], Settings]]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from milpbn._types import FloatArray
+from milpbn._types import FloatArray, IntArray
 from milpbn.clock import Clock
 from milpbn.datasets.table import Table
 from milpbn.errors import MilpbnError
@@ -27,7 +27,7 @@ from milpbn.learning.held_out import FoldLearner
 from milpbn.learning.maximise import warm_starter
 from milpbn.learning.methods import ENGINES
 from milpbn.learning.model import Model
-from milpbn.learning.plan import SelectionPlan
+from milpbn.learning.plan import ONE_SE, SelectionPlan
 from milpbn.learning.settings import Settings
 from milpbn.learning.validation import part
 from milpbn.result import Listener, Status
@@ -147,7 +147,7 @@ def _validate(
         interrupted = True
         if not held_out:  # the candidates that have finished the first fold can be compared
             held_out.append(labels[np.sort(splits[0][1])])
-    return _choose(plan.by, tallies, held_out, interrupted)
+    return _choose(plan, tallies, held_out, interrupted)
 
 
 @dataclass
@@ -197,15 +197,18 @@ class _Tally:
         self.seconds += clock.elapsed
         runs.finish(show_values(self.values))
 
-    def candidate(self, labels: Sequence[Any]) -> Candidate:
+    def predictions(self, labels: Sequence[IntArray]) -> FloatArray | None:
+        """For the folds whose held-out labels are given; None if one of them is missing."""
+        if not labels or self.error or len(self.log_proba) < len(labels):
+            return None
+        return np.concatenate(self.log_proba[: len(labels)])
+
+    def candidate(self, labels: Sequence[IntArray]) -> Candidate:
         """The result over the folds whose held-out labels are given, if all are finished."""
-        scores = {}
-        if labels and not self.error and len(self.log_proba) >= len(labels):
-            log_proba = np.concatenate(self.log_proba[: len(labels)])
-            scores = measure_all(np.concatenate(labels), log_proba)
+        predicted = self.predictions(labels)
         return Candidate(
             values=self.values,
-            scores=scores,
+            scores={} if predicted is None else measure_all(np.concatenate(labels), predicted),
             n_parameters=float(np.mean(self.sizes)) if self.sizes else 0.0,
             seconds=self.seconds,
             stopped_early=self.stopped_early,
@@ -213,9 +216,28 @@ class _Tally:
         )
 
 
-def _choose(by: str, tallies: list[_Tally], labels: list[Any], interrupted: bool) -> Selection:
+def _choose(
+    plan: SelectionPlan, tallies: list[_Tally], labels: list[IntArray], interrupted: bool
+) -> Selection:
     candidates = tuple(tally.candidate(labels) for tally in tallies)
-    if all(c.error for c in candidates):
-        raise MilpbnError(f"every candidate failed; the first one: {candidates[0].error}")
-    ranks = [CRITERIA[by].rank(c.scores.get(by)) for c in candidates]
-    return Selection(by, len(labels), candidates, int(np.argmax(ranks)), interrupted)
+    criterion = CRITERIA[plan.by]
+    ranks = [criterion.rank(c.scores.get(plan.by)) for c in candidates]
+    chosen = best = int(np.argmax(ranks))
+    if plan.rule == ONE_SE and criterion.by_row is not None and candidates[best].scores:
+        truth, values = np.concatenate(labels), {}
+        for k, tally in enumerate(tallies):
+            predicted = tally.predictions(labels)
+            if predicted is not None:
+                values[k] = criterion.by_row(truth, predicted)
+        near = [k for k, v in values.items() if _within_one_error(values[best], v)]
+        chosen = min(near, key=lambda k: (candidates[k].n_parameters, -ranks[k]))
+    return Selection(plan.by, len(labels), candidates, chosen, interrupted, plan.rule)
+
+
+def _within_one_error(best: FloatArray, other: FloatArray) -> bool:
+    """Whether the mean difference is at most its standard error, over the rows of both."""
+    difference = (best - other)[np.isfinite(best - other)]
+    if len(difference) < 2:
+        return bool(difference.sum() <= 0)
+    error = difference.std(ddof=1) / np.sqrt(len(difference))
+    return bool(difference.mean() <= error)

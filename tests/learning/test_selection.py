@@ -29,7 +29,8 @@ def monks():
 @pytest.mark.parametrize("by", SCORERS)
 def test_candidates_score_as_scikit_learn_scores_them(monks, by):
     grid = {"p": [0.6, 0.9], "max_parents": [1, 2], "penalty": [0.0, 2.0]}
-    plan = SelectionPlan(grid, by, cv=StratifiedKFold(2, shuffle=True, random_state=3))
+    splitter = StratifiedKFold(2, shuffle=True, random_state=3)
+    plan = SelectionPlan(grid, by, cv=splitter, rule="best")
     selection, _ = select_settings(monks, {"method": "hc", "class_parents": False}, plan)
     train = monks.train()
     search = GridSearchCV(
@@ -41,6 +42,39 @@ def test_candidates_score_as_scikit_learn_scores_them(monks, by):
     tolerance = 0.03 if by == "auc" else 1e-9
     assert ours == pytest.approx(list(search.cv_results_["mean_test_score"]), abs=tolerance)
     assert selection.chosen == int(np.argmax(ours))
+
+
+def fold_losses(table, names, values, splitter, score):
+    """Losses per held-out row, and free parameters per fold, learned from scratch."""
+    losses, sizes = [], []
+    for train, test in splitter.split(table.features, table.target):
+        model = BNClassifier(**names, **values)
+        model.fit(table.features.iloc[train], table.target.iloc[train])
+        proba = model.predict_proba(table.features.iloc[test])
+        own = model.classes_.searchsorted(table.target.iloc[test])
+        at = np.arange(len(test))
+        losses.append(
+            -np.log(proba[at, own]) if score == "log-loss" else proba.argmax(axis=1) != own
+        )
+        sizes.append(model.network_.n_parameters)
+    return np.concatenate(losses).astype(float), np.mean(sizes)
+
+
+@pytest.mark.parametrize("by", ["log-loss", "accuracy"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_smallest_candidate_within_one_standard_error(monks, by, seed):
+    train, names = monks.train(), {"engine": "hc", "class_parents": False}
+    candidates = [{"max_parents": 1}, {"max_parents": 2}, {"max_parents": 3}]
+    splitter = StratifiedKFold(3, shuffle=True, random_state=seed)
+    plan = SelectionPlan({"max_parents": [1, 2, 3]}, by, splitter)
+    selection, _ = select_settings(monks, {"method": "hc", "class_parents": False}, plan)
+    losses, sizes = zip(
+        *(fold_losses(train, names, c, splitter, by) for c in candidates), strict=True
+    )
+    best = int(np.argmin([x.mean() for x in losses]))
+    excess = [x - losses[best] for x in losses]
+    near = [k for k, x in enumerate(excess) if x.mean() <= x.std(ddof=1) / np.sqrt(len(x)) + 1e-15]
+    assert selection.values == candidates[min(near, key=lambda k: sizes[k])]
 
 
 def test_the_chosen_settings_learn_from_all_training_rows(monks):
@@ -88,8 +122,10 @@ def test_a_candidate_that_fails_is_recorded(monks, monkeypatch):
     selection, settings = select_settings(monks, {}, SelectionPlan({"max_parents": [2, 1]}))
     assert [c.error for c in selection.candidates] == ["too large", ""]
     assert settings.space.max_parents == 1
-    with pytest.raises(MilpbnError, match="every candidate failed; the first one: too large"):
-        select_settings(monks, {}, SelectionPlan({"max_parents": [2]}))
+    # If every candidate fails, the first one is left: the final run has more time.
+    model = learn_selected(monks, {}, SelectionPlan({"max_parents": [2]}))
+    assert "the first candidate; none was finished" in str(model.selection)
+    assert model.result.status == "optimal"
 
 
 @pytest.mark.parametrize(("runs", "tried"), [(7, 3), (2, 2)])
@@ -138,6 +174,7 @@ def test_a_class_that_a_fold_lacks_is_no_obstacle():
         ({"cv": 1}, "at least 2 folds, not 1"),
         ({"grid": "all"}, "the grid is a dictionary, a list of them or 'auto', not 'all'"),
         ({"grid": {"seed": [1]}}, "'seed' cannot be selected; choose among structure_score"),
+        ({"rule": "median"}, "unknown rule 'median'; choose one of 1se, best"),
         ({"grid": {"p": 0.9}}, "select p: expected a list of values, not 0.9"),
         ({"grid": {"p": "0.9"}}, "select p: expected a list of values, not '0.9'"),
         ({"grid": {"max_parents": [1.5]}}, "select max_parents: 1.5 is not a whole number"),
@@ -163,7 +200,8 @@ def test_selection_survives_the_model_file(monks, tmp_path):
 
 def test_the_estimator_reports_every_candidate(monks):
     grid = [{"engine": ["nb", "tan-cmi"]}, {"p": np.array([0.6, 0.9]), "max_parents": (1,)}]
-    model = BNClassifierCV(param_grid=grid, cv=ValidationSplit()).fit(monks.features, monks.target)
+    model = BNClassifierCV(param_grid=grid, cv=ValidationSplit(), rule="best")
+    model.fit(monks.features, monks.target)
     table = model.cv_results_
     assert len(table) == 4
     assert set(table["engine"].dropna()) == {"nb", "tan-cmi"}
@@ -173,8 +211,8 @@ def test_the_estimator_reports_every_candidate(monks):
     assert shares.sum(axis=1) == pytest.approx(1)
 
 
-def test_the_parameters_of_the_estimator_are_those_of_the_base_and_four_more():
-    own = {"param_grid", "scoring", "cv", "exact_folds"}
+def test_the_parameters_of_the_estimator_are_those_of_the_base_and_its_own():
+    own = {"param_grid", "scoring", "cv", "exact_folds", "rule"}
     assert set(BNClassifierCV().get_params()) == {*BNClassifier().get_params(), *own}
     assert BNClassifierCV(p=0.7).p == 0.7
     with pytest.raises(TypeError, match="speed"):
