@@ -8,7 +8,13 @@ import click
 
 from milpbn.cli.data import data_options
 from milpbn.cli.interrupts import EXIT_STOPPED
-from milpbn.cli.options import given_settings, run_options, score_options, space_options
+from milpbn.cli.options import (
+    BUDGETS,
+    given_settings,
+    run_options,
+    score_options,
+    space_options,
+)
 from milpbn.cli.params import refuse_options
 from milpbn.cli.registries import RegistryCommand, learner_lines, multinet_lines
 from milpbn.cli.session import Session
@@ -28,6 +34,7 @@ _SEARCH = (
     "require",
     "forbid",
     "constraints_file",
+    *BUDGETS,
 )
 
 
