@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from milpbn import BNClassifier, Constraints, Structure, load_dataset
+from milpbn import BNClassifier, BNClassifierCV, Constraints, Structure, load_dataset
 from milpbn.errors import ConstraintError, OptionError
 
 # The classifier has a limit of a minute by default.
@@ -19,7 +19,11 @@ pytestmark = pytest.mark.usefixtures("compiled")
 
 
 @parametrize_with_checks(
-    [BNClassifier(max_parents=1), BNClassifier(max_parents=1, parameters="cl")]
+    [
+        BNClassifier(max_parents=1),
+        BNClassifier(max_parents=1, parameters="cl"),
+        BNClassifierCV(param_grid={"p": [0.6, 0.9]}, cv=2, max_parents=1),
+    ]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -32,7 +32,7 @@ from milpbn.cli.registries import (
 if TYPE_CHECKING:
     from milpbn.anytime import SolveOptions
     from milpbn.families import Constraints
-    from milpbn.learning.settings import Settings
+    from milpbn.learning.settings import SettingNames, Settings
     from milpbn.structure import Structure
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -165,7 +165,16 @@ def given_settings(
     options: Mapping[str, Any], *, start: Structure | str | None = None, **more: Any
 ) -> Settings:
     """The settings from the options of a learning command; other settings have their defaults."""
-    from milpbn.learning.settings import SettingNames, make_settings
+    from milpbn.learning.settings import make_settings
+
+    return make_settings(**given_names(options, start=start, **more))
+
+
+def given_names(
+    options: Mapping[str, Any], *, start: Structure | str | None = None, **more: Any
+) -> SettingNames:
+    """The settings that the options give, by name."""
+    from milpbn.learning.settings import SettingNames
 
     # Options and settings share their names; only --start is something else, a file.
     known = SettingNames.__annotations__.keys() - {"start"}
@@ -177,11 +186,15 @@ def given_settings(
     source = options.get("warm_start") or options.get("start")
     if source:
         names["start_source"] = source
-    return make_settings(
-        structure_score=options["score"],
-        constraints=given_constraints(options),
-        start=start,
-        **{**names, **more},
+    return cast(
+        "SettingNames",
+        {
+            "structure_score": options["score"],
+            "constraints": given_constraints(options),
+            "start": start,
+            **names,
+            **more,
+        },
     )
 
 

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+from sklearn.metrics import roc_auc_score
 
 from milpbn._types import FloatArray, IntArray
+from milpbn.errors import OptionError
 
 LOG_LOSS = "log-loss"
 
@@ -55,7 +56,9 @@ def _accuracy(labels: IntArray, log_proba: FloatArray) -> float:
 
 
 def _balanced_accuracy(labels: IntArray, log_proba: FloatArray) -> float:
-    return float(balanced_accuracy_score(labels, log_proba.argmax(axis=1)))
+    """The mean over the classes that have rows; scikit-learn warns about the others."""
+    correct = log_proba.argmax(axis=1) == labels
+    return float(np.mean([correct[labels == c].mean() for c in np.unique(labels)]))
 
 
 def _auc(labels: IntArray, log_proba: FloatArray) -> float:
@@ -76,6 +79,30 @@ CRITERIA: dict[str, Criterion] = {
     "auc": Criterion(_auc),
 }
 """What settings can be selected by. Log-loss is per row, in nats."""
+
+
+# What scikit-learn calls them.
+_OTHER_NAMES = {
+    "neg_log_loss": LOG_LOSS,
+    "log_loss": LOG_LOSS,
+    "balanced_accuracy": "balanced-accuracy",
+    "roc_auc": "auc",
+    "roc_auc_ovr": "auc",
+}
+
+
+def criterion_name(name: str) -> str:
+    """Our name of a criterion, also from scikit-learn's name.
+
+    Examples
+    --------
+    >>> criterion_name("accuracy"), criterion_name("roc_auc")
+    ('accuracy', 'auc')
+    """
+    found = _OTHER_NAMES.get(name, name)
+    if found not in CRITERIA:
+        raise OptionError(f"cannot select by {name!r}; choose one of {', '.join(CRITERIA)}")
+    return found
 
 
 def measure_all(labels: IntArray, log_proba: FloatArray) -> dict[str, float]:

@@ -120,8 +120,8 @@ class Settings:
         return make_settings(**names)
 
 
-# Settings that only some scores have, but that may be given for every score.
-_OF_SOME_SCORES = ("p", "gamma", "penalty", "smoothing", "validation", "fold_seed")
+OF_SOME_SCORES = ("p", "gamma", "penalty", "smoothing", "validation", "fold_seed")
+"""Settings that only some scores have, but that may be given for every score."""
 
 
 class SettingNames(TypedDict, total=False):
@@ -176,7 +176,7 @@ def make_settings(**names: Unpack[SettingNames]) -> Settings:
             f"{', '.join(SettingNames.__annotations__)}"
         )
     score = given.get("structure_score", SoftMargin.name)
-    common = {name: given.get(name) for name in _OF_SOME_SCORES}
+    common = {name: given.get(name) for name in OF_SOME_SCORES}
     own = {"ess": given.get("ess")}
     options = given.get("options") or SolveOptions()
     smoothing = parse_smoothing(given.get("smoothing", Laplace()))
