@@ -11,6 +11,8 @@ import click
 from milpbn.cli.data import check_data_options, load_table, show_notes, table_options
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
 from milpbn.cli.options import (
+    BUDGETS,
+    budget_options,
     check_score,
     given_constraints,
     score_options,
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
 )
 @score_options
 @structure_options
+@budget_options
 @smoothing_option
 @selection_options
 @click.option(
@@ -186,7 +189,7 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
         score = make_score(score, ess=options["ess"])
     names = (
         *("max_parents", "class_parents", "augmented", "smoothing", "validation"),
-        *("time_limit", "gap", "gamma"),
+        *("time_limit", "gap", "gamma", *BUDGETS),
     )
     margin = {"p": 0.9, "penalty": 0.0}
     return {

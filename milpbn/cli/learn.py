@@ -9,6 +9,7 @@ import click
 from milpbn.cli.data import data_options
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import (
+    BUDGETS,
     given_names,
     given_settings,
     run_options,
@@ -35,6 +36,7 @@ _SEARCH = (
     "require",
     "forbid",
     "constraints_file",
+    *BUDGETS,
 )
 
 

@@ -144,7 +144,7 @@ _CONSTRAINTS = (
         "--constraints",
         "constraints_file",
         metavar="FILE",
-        help="TOML or JSON file with required and forbidden arcs, tiers and parent limits.",
+        help="TOML or JSON file with required and forbidden arcs, tiers, limits and budgets.",
     ),
 )
 
@@ -235,6 +235,21 @@ structure_options = option_group(
 )
 """Options that define the search space."""
 
+BUDGETS = {
+    "max_arcs": "Maximum number of arcs.",
+    "max_features": "Maximum number of features that have an arc; the others are not used.",
+    "max_parameters": "Maximum number of free parameters of the network.",
+}
+"""The options that limit the structure as a whole, with their help texts."""
+
+budget_options = option_group(
+    [
+        click.option(f"--{name.replace('_', '-')}", type=click.IntRange(min=0), help=text)
+        for name, text in BUDGETS.items()
+    ]
+)
+"""Options that limit the structure as a whole."""
+
 smoothing_option = click.option(
     "--smoothing",
     type=SMOOTHING,
@@ -255,7 +270,7 @@ _parameters = click.option(
     ),
 )
 
-space_options = option_group((structure_options, smoothing_option, _parameters))
+space_options = option_group((structure_options, budget_options, smoothing_option, _parameters))
 """Options that define the search space, and how parameters are learned."""
 
 output_options = option_group(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +70,14 @@ class BNClassifier(TableClassifier):
         conditional likelihood or margin. Settings follow a colon, as in
         ``"cl:penalty=0.1"``. The structure is always scored with maximum likelihood.
     constraints : Constraints, default=None
-        Required and forbidden arcs, tiers, parent limits. Columns of arrays are
+        Required and forbidden arcs, tiers, parent limits, budgets. Columns of arrays are
         called x0, x1, ..., the class is called "class".
+    max_arcs : int, default=None
+        Maximum number of arcs.
+    max_features : int, default=None
+        Maximum number of features that have an arc; the classifier ignores the others.
+    max_parameters : int, default=None
+        Maximum number of free parameters of the network.
     categorical_features : "from_dtype" or array-like of int or str, default="from_dtype"
         Which columns are categories: those whose dtype is not a number, or the
         given positions or names.
@@ -148,6 +154,9 @@ class BNClassifier(TableClassifier):
         smoothing: str = "laplace",
         parameters: str = "ml",
         constraints: Constraints | None = None,
+        max_arcs: int | None = None,
+        max_features: int | None = None,
+        max_parameters: int | None = None,
         categorical_features: str | Sequence[int] | Sequence[str] = "from_dtype",
         missing: str = "drop",
         engine: str | Learner = "branch-and-cut",
@@ -168,6 +177,9 @@ class BNClassifier(TableClassifier):
         self.smoothing = smoothing
         self.parameters = parameters
         self.constraints = constraints
+        self.max_arcs = max_arcs
+        self.max_features = max_features
+        self.max_parameters = max_parameters
         self.categorical_features = categorical_features
         self.missing = missing
         self.engine = engine
@@ -275,10 +287,12 @@ class BNClassifier(TableClassifier):
         settings, encoder = Settings.from_dict(model.settings), model.encoder
         score, told = settings.score, {**_SCORE_DEFAULTS, **settings.to_dict()}
         names = [SETTING_NAMES.get(k, k) for k in _setting_parameters()]
+        constraints = settings.space.constraints or Constraints()
         told |= {
             "structure_score": score,
             "gamma": getattr(score, "gamma", None),
-            "constraints": settings.space.constraints or None,
+            "constraints": constraints or None,
+            **asdict(constraints.budgets),
         }
         back = {setting: parameter for parameter, setting in SETTING_NAMES.items()}
         estimator = cls(**{back.get(k, k): told[k] for k in names}, missing=encoder.missing)
