@@ -15,6 +15,7 @@ from milpbn.datasets.table import Table
 from milpbn.errors import OptionError
 from milpbn.estimators import BNClassifier
 from milpbn.evaluation.measures import Measures, measure
+from milpbn.evaluation.others import PREFIX, check_other, fit_other
 from milpbn.evaluation.records import Predictions
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.maximise import warm_starter
@@ -116,6 +117,17 @@ def _measure_model(
     return _measure(classes, np.exp(model.log_posterior(test.features)), test, rows)
 
 
+def _learn_other(name: str, table: Table, seed: int) -> Learned:
+    """A classifier of scikit-learn on the same states as a network."""
+    fitted = fit_other(name, table, seed)
+    classes = np.array(fitted.classes, dtype=object)
+
+    def measure_rows(test: Table, rows: RowNumbers) -> tuple[Measures, Predictions | None]:
+        return _measure(classes, fitted.proba(test.features), test, rows)
+
+    return Learned(measure_rows, selected=fitted.selected)
+
+
 def _learn_estimator(estimator: Any, table: Table, seed: int) -> Learned:
     """Any scikit-learn classifier, for one class variable or several."""
     y = table.target if table.targets.shape[1] == 1 else table.targets
@@ -174,7 +186,14 @@ def contenders(
             raise OptionError(f"the {what} {twice[0]!r} is listed twice")
     if not methods or not parameters:
         raise OptionError("give at least one method and one parameter learner")
-    return [_contender(m, p, select, settings) for m in methods for p in parameters]
+    found = []
+    for m in methods:
+        if m.startswith(PREFIX):
+            check_other(m)
+            found.append(Contender(m, "", partial(_learn_other, m)))
+        else:
+            found += [_contender(m, p, select, settings) for p in parameters]
+    return found
 
 
 def _contender(

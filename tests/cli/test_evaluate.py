@@ -18,13 +18,16 @@ def test_the_table_compares_methods(milpbn):
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["data", "synthetic-3"]
     assert lines[1].endswith("1000 training rows, 1000 test rows")
-    assert [line.split()[:2] for line in lines[-3:]] == [
-        ["nb", "ml"],
-        ["hc:cr", "ml"],
-        ["branch-and-cut", "ml"],
+    assert lines[3].split() == [
+        *("method", "learned", "accuracy", "balanced", "AUC", "log-loss", "ECE", "size"),
+        *("seconds", "proven"),
     ]
-    assert lines[-1].split()[-1] == "1/1"
-    assert "47.60 ± 3.10 %" in lines[-3]
+    assert [line.split()[0] for line in lines[4:8]] == ["majority", "nb", "hc:cr", "branch-and-cut"]
+    assert "47.70 ± 3.10 %" in lines[4]
+    assert "ml       47.60 ± 3.10 % !" in lines[5]
+    assert lines[7].split()[-1] == "1/1"
+    assert lines[-1] == "!    not more accurate than always predicting the majority class"
+    assert "warning: nb is not more accurate than always predicting the majority" in result.stderr
 
 
 def test_progress_is_plain_lines_on_stderr(milpbn):
@@ -72,7 +75,7 @@ def test_selection_from_the_command_line(milpbn, tmp_path):
     select = ("--select", "p=0.6,0.99", "--select", "max-parents=1,2")
     result = milpbn(*BASE, "hc", *select, "--out", file, "--class-root")
     assert result.exit_code == 0, result.output
-    record = json.loads(file.read_text().splitlines()[1])
+    record = json.loads(file.read_text().splitlines()[-1])
     assert set(record["selected"]) == {"p", "max_parents"}
 
 

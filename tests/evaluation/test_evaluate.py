@@ -101,7 +101,7 @@ def test_predictions_cover_every_row_once_and_give_the_measures(iris):
         by_fold = (part["truth"] == part["prediction"]).groupby(part["fold"]).mean()
         assert line.accuracy == pytest.approx(by_fold.mean())
         own = [row[f"P({row['truth']})"] for _, row in part.iterrows()]
-        assert line.cll == pytest.approx(np.log(own).mean())
+        assert line.log_loss == pytest.approx(-np.log(own).mean())
 
 
 def test_every_method_goes_with_every_way_to_learn_parameters():
@@ -110,7 +110,7 @@ def test_every_method_goes_with_every_way_to_learn_parameters():
     assert list(lines) == [(m, p) for m in ("nb", "multinet-cmi:cr") for p in ("ml", "cl")]
     for method in ("nb", "multinet-cmi:cr"):
         assert lines[method, "cl"].n_parameters == lines[method, "ml"].n_parameters
-    assert lines["nb", "cl"].cll > lines["nb", "ml"].cll
+    assert lines["nb", "cl"].log_loss < lines["nb", "ml"].log_loss
 
 
 def test_predictions_are_kept_only_where_asked_for():
@@ -260,7 +260,7 @@ def test_a_class_that_only_test_rows_have_is_counted_as_error():
     evaluation = evaluate(Table("toy", features, target, ()), ["nb"])
     assert sum(r.measures.unknown for r in evaluation.records) == 1
     assert "class is not in the training rows" in str(evaluation)
-    assert np.isfinite(evaluation.summaries()[0].cll)
+    assert np.isfinite(evaluation.summaries()[0].log_loss)
 
 
 @pytest.mark.parametrize(
