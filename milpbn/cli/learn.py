@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.data import data_options
+from milpbn.cli.data import data_options, held_out_options
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import given_settings, run_options, score_options, space_options
 from milpbn.cli.params import refuse_options
@@ -37,6 +37,7 @@ _SEARCH = (
     short_help="Learn a structure with a heuristic.",
 )
 @data_options
+@held_out_options
 @click.option(
     "--method",
     default="local-search",

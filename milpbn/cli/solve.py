@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from milpbn.cli.data import data_options
+from milpbn.cli.data import data_options, held_out_options
 from milpbn.cli.grid import check_grid, solve_grid
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import given_settings, grid_score_options, run_options, space_options
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Learn a structure exactly.")
 @data_options
+@held_out_options
 @click.option(
     "--jkl",
     metavar="X.jkl",

@@ -3,6 +3,8 @@
 The encoder of a fold turns columns into states, as for a network. Gradient boosting takes the
 states as categories, and a value never seen in training as missing. The others see one indicator
 per state, and no indicator for such a value.
+
+Each classifier is imported when it is used: reports of other commands use this package too.
 """
 
 from __future__ import annotations
@@ -15,14 +17,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
-from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from milpbn._types import Codes, FloatArray
@@ -146,6 +143,9 @@ class _SupportVectors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: FloatArray, y: Codes) -> _SupportVectors:
         """See scikit-learn."""
+        from sklearn.calibration import CalibratedClassifierCV
+        from sklearn.svm import SVC
+
         search = _search(SVC(), {"C": [0.1, 1.0, 10.0, 100.0]}, self.seed, "accuracy").fit(X, y)
         # A list of folds, because scikit-learn's own refuse classes with fewer rows than folds.
         folds = list(stratified_folds(DEFAULT_FOLDS, self.seed).split(X, y))
@@ -166,6 +166,8 @@ def _on_indicators(cards: Sequence[int], model: Any) -> Any:
 
 
 def _logistic(cards: Sequence[int], seed: int) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
     grid = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
     model = LogisticRegression(max_iter=1000)
     return _on_indicators(cards, _search(model, grid, seed, _log_loss))
@@ -176,15 +178,21 @@ def _svm(cards: Sequence[int], seed: int) -> Any:
 
 
 def _random_forest(cards: Sequence[int], seed: int) -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
     return _on_indicators(cards, RandomForestClassifier(random_state=seed, n_jobs=1))
 
 
 def _gradient_boosting(cards: Sequence[int], seed: int) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
     few = [card <= _MOST_CATEGORIES for card in cards]
     return HistGradientBoostingClassifier(categorical_features=few, random_state=seed)
 
 
 def _tree(cards: Sequence[int], seed: int) -> Any:
+    from sklearn.tree import DecisionTreeClassifier
+
     grid = {"max_depth": [1, 2, 3, 4, 6, 8, 12, None]}
     model = DecisionTreeClassifier(random_state=seed)
     return _on_indicators(cards, _search(model, grid, seed, _log_loss))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,7 +72,11 @@ class Evaluations:
 
     def to_frame(self) -> pd.DataFrame:
         """The tables of all data sets as one data frame."""
-        return pd.concat([e.to_frame() for e in self.parts], ignore_index=True)
+        return self.concat(lambda part: part.to_frame())
+
+    def concat(self, frame: Callable[[Evaluation], pd.DataFrame]) -> pd.DataFrame:
+        """One frame from those of all data sets, such as ``Evaluation.confusion_frame``."""
+        return pd.concat([frame(part) for part in self.parts], ignore_index=True)
 
     def summaries(self) -> list[SetsSummary]:
         """One line per method, over the data sets that all methods have finished."""
@@ -106,8 +110,12 @@ class Evaluations:
         return [s.label for s in lines[0]] if lines else [], lines
 
     def __str__(self) -> str:
-        tables = [str(e) for e in self.parts]
-        return "\n\n".join([*tables, _summary_table(self)])
+        tables = [str(part) for part in self.parts]
+        return "\n\n".join(tables if self.n_expected == 1 else [*tables, _summary_table(self)])
+
+    def details(self) -> str:
+        """The confusion matrix and the reliability curve of every method, as text."""
+        return "\n\n".join(part.details() for part in self.parts)
 
 
 def evaluate_all(

@@ -177,6 +177,35 @@ class Evaluation:
         """The reliability curve of a method over all its folds."""
         return Reliability.of(self._measures(method, parameters))
 
+    def confusion_frame(self) -> pd.DataFrame:
+        """All confusion matrices: one line per method, true class and predicted class."""
+        lines = [
+            (self.table.name, *label, truth, predicted, int(found.counts[a, b]))
+            for label in self.by_method()
+            for found in (self.confusion(*label),)
+            for a, truth in enumerate(found.classes)
+            for b, predicted in enumerate(found.classes)
+        ]
+        columns = ["data", "method", "parameters", "truth", "prediction", "rows"]
+        return pd.DataFrame(lines, columns=columns)
+
+    def reliability_frame(self) -> pd.DataFrame:
+        """All reliability curves: one line per method and bin."""
+        curves = {label: vars(self.reliability(*label)) for label in self.by_method()}
+        frames = [
+            pd.DataFrame({"data": self.table.name, "method": m, "parameters": p, **curve})
+            for (m, p), curve in curves.items()
+        ]
+        return pd.concat(frames, ignore_index=True)
+
+    def details(self) -> str:
+        """The confusion matrix and the reliability curve of every method, as text."""
+        blocks = []
+        for label in self.by_method():
+            heading = f"{self.table.name}: {' '.join(label).strip()}"
+            blocks += [heading, f"{self.confusion(*label)}\n", f"{self.reliability(*label)}\n"]
+        return "\n".join(blocks).rstrip()
+
     def _measures(self, method: str, parameters: str | None) -> list[Measures]:
         for label, records in self.by_method().items():
             if label[0] == method and parameters in (None, label[1]):
@@ -194,6 +223,7 @@ class Evaluation:
         proba = np.array(kept.proba)
         frame = pd.DataFrame(
             {
+                "data": self.table.name,
                 "row": self.row_numbers[kept.rows] + 1,
                 "method": record.method,
                 "parameters": record.parameters,
