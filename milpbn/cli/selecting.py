@@ -54,11 +54,14 @@ selection_plot_option = click.option(
 )
 
 
-def given_plan(options: Mapping[str, Any]) -> SelectionPlan | None:
-    """The selection that the options ask for; names, values and contradictions are checked."""
+def given_plan(options: Mapping[str, Any], *with_it: str) -> SelectionPlan | None:
+    """The selection that the options ask for; names, values and contradictions are checked.
+
+    `with_it` are further options of the command that only make sense with a selection.
+    """
     names = [name for name, _ in options["select"]]
     if not names:
-        for option in ("select_by", "select_rule", "exact_folds", "plot"):
+        for option in ("select_by", "select_rule", "exact_folds", *with_it):
             if options.get(option):
                 raise click.UsageError(f"--{option.replace('_', '-')} needs --select")
         return None
