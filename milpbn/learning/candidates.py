@@ -56,8 +56,6 @@ class Selection:
         The index of the chosen one.
     interrupted
         Whether Ctrl-C ended the selection before all folds were finished.
-    rule
-        How the measures decided, see :class:`milpbn.SelectionPlan`.
     """
 
     by: str
@@ -65,7 +63,6 @@ class Selection:
     candidates: tuple[Candidate, ...]
     chosen: int
     interrupted: bool = False
-    rule: str = "best"
 
     @property
     def values(self) -> dict[str, Any]:

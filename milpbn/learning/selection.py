@@ -27,7 +27,7 @@ from milpbn.learning.held_out import FoldLearner
 from milpbn.learning.maximise import warm_starter
 from milpbn.learning.methods import ENGINES
 from milpbn.learning.model import Model
-from milpbn.learning.plan import ONE_SE, SelectionPlan
+from milpbn.learning.plan import Planned, SelectionPlan
 from milpbn.learning.settings import Settings
 from milpbn.learning.validation import part
 from milpbn.result import Listener, Status
@@ -107,7 +107,7 @@ def select_settings(
     share = clock.until(clock.elapsed + _SELECTION_SHARE * clock.remaining, phase="selecting")
     selection = _validate(table, names, plan, candidates, share, watch)
     share.close_phase("selecting")
-    settings = candidates[selection.chosen][1]
+    settings = candidates[selection.chosen].settings
     if selection.interrupted and settings.method in ENGINES:
         settings = replace(settings, method=warm_starter(LocalSearch.name))
     return selection, settings
@@ -117,7 +117,7 @@ def _validate(
     table: Table,
     names: Mapping[str, Any],
     plan: SelectionPlan,
-    candidates: Sequence[tuple[dict[str, Any], Settings]],
+    candidates: Sequence[Planned],
     clock: Clock,
     watch: Watch | None,
 ) -> Selection:
@@ -125,7 +125,7 @@ def _validate(
     rows = table.train()
     if table.missing == "drop":
         rows = rows.rows(rows.features.notna().all(axis=1).to_numpy())
-    tallies = [_Tally(settings, values) for values, settings in candidates]
+    tallies = [_Tally(planned) for planned in candidates]
     classes = sorted(set(rows.target))
     labels = pd.Categorical(rows.target, categories=classes).codes.astype(np.int64)
     held_out, interrupted = [], False
@@ -135,7 +135,7 @@ def _validate(
         for train, test in splits:
             learner = FoldLearner(
                 encode(part(rows, train)),
-                [tally.settings for tally in tallies],
+                [planned.settings for planned in candidates],
                 part(rows, test).features,
                 classes,
                 exact=plan.exact_folds,
@@ -174,8 +174,7 @@ class _Runs:
 class _Tally:
     """The predictions of a candidate, collected over the folds."""
 
-    settings: Settings
-    values: dict[str, Any]
+    planned: Planned
     log_proba: list[FloatArray] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     seconds: float = 0.0
@@ -187,7 +186,7 @@ class _Tally:
         clock = runs.share()
         if not self.error:
             try:
-                predicted = learner.predict(self.settings, clock)
+                predicted = learner.predict(self.planned.settings, clock)
             except MilpbnError as error:
                 self.error = str(error)
             else:
@@ -195,7 +194,7 @@ class _Tally:
                 self.sizes.append(predicted.n_parameters)
                 self.stopped_early |= predicted.stopped_early
         self.seconds += clock.elapsed
-        runs.finish(show_values(self.values))
+        runs.finish(show_values(self.planned.values))
 
     def predictions(self, labels: Sequence[IntArray]) -> FloatArray | None:
         """For the folds whose held-out labels are given; None if one of them is missing."""
@@ -207,7 +206,7 @@ class _Tally:
         """The result over the folds whose held-out labels are given, if all are finished."""
         predicted = self.predictions(labels)
         return Candidate(
-            values=self.values,
+            values=self.planned.values,
             scores={} if predicted is None else measure_all(np.concatenate(labels), predicted),
             n_parameters=float(np.mean(self.sizes)) if self.sizes else 0.0,
             seconds=self.seconds,
@@ -220,24 +219,28 @@ def _choose(
     plan: SelectionPlan, tallies: list[_Tally], labels: list[IntArray], interrupted: bool
 ) -> Selection:
     candidates = tuple(tally.candidate(labels) for tally in tallies)
-    criterion = CRITERIA[plan.by]
-    ranks = [criterion.rank(c.scores.get(plan.by)) for c in candidates]
-    chosen = best = int(np.argmax(ranks))
-    if plan.rule == ONE_SE and criterion.by_row is not None and candidates[best].scores:
-        truth, values = np.concatenate(labels), {}
-        for k, tally in enumerate(tallies):
-            predicted = tally.predictions(labels)
-            if predicted is not None:
-                values[k] = criterion.by_row(truth, predicted)
-        near = [k for k, v in values.items() if _within_one_error(values[best], v)]
-        chosen = min(near, key=lambda k: (candidates[k].n_parameters, -ranks[k]))
-    return Selection(plan.by, len(labels), candidates, chosen, interrupted, plan.rule)
+    ranks = [CRITERIA[plan.by].rank(c.scores.get(plan.by)) for c in candidates]
+    best_of = [
+        max((k for k, t in enumerate(tallies) if t.planned.grid == grid), key=ranks.__getitem__)
+        for grid in range(len(plan.grids))
+    ]
+    best = max(best_of, key=ranks.__getitem__)
+    near = (k for k in best_of if _is_near(plan.by, tallies[k], tallies[best], labels))
+    return Selection(plan.by, len(labels), candidates, next(near, best), interrupted)
 
 
-def _within_one_error(best: FloatArray, other: FloatArray) -> bool:
-    """Whether the mean difference is at most its standard error, over the rows of both."""
-    difference = (best - other)[np.isfinite(best - other)]
+def _is_near(by: str, own: _Tally, best: _Tally, labels: list[IntArray]) -> bool:
+    """Whether a candidate is worse than the best by at most the standard error of the difference.
+
+    Only measures that are means over rows have one.
+    """
+    by_row = CRITERIA[by].by_row
+    ours, theirs = own.predictions(labels), best.predictions(labels)
+    if by_row is None or ours is None or theirs is None:
+        return False
+    truth = np.concatenate(labels)
+    difference = by_row(truth, theirs) - by_row(truth, ours)
+    difference = difference[np.isfinite(difference)]
     if len(difference) < 2:
-        return bool(difference.sum() <= 0)
-    error = difference.std(ddof=1) / np.sqrt(len(difference))
-    return bool(difference.mean() <= error)
+        return False
+    return bool(difference.mean() <= difference.std(ddof=1) / np.sqrt(len(difference)))
