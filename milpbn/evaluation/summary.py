@@ -154,9 +154,16 @@ class Evaluation:
         return _summary(self.baseline) if self.baseline else None
 
     def not_better(self) -> list[Summary]:
-        """The methods that are not more accurate than the majority baseline."""
-        least = self.majority()
-        return [s for s in self.summaries() if least is not None and s.accuracy <= least.accuracy]
+        """The methods that are not more accurate than the majority baseline on their folds."""
+        least = {r.fold: r.measures.accuracy for r in self.baseline}
+        if not least:
+            return []
+        groups = self.by_method().values()
+        return [
+            s
+            for s, group in zip(self.summaries(), groups, strict=True)
+            if s.accuracy <= np.mean([least[r.fold] for r in group])
+        ]
 
     def to_frame(self) -> pd.DataFrame:
         """The table as a data frame, with the majority baseline first."""
