@@ -18,6 +18,7 @@ from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.learn import learn
 from milpbn.cli.mdc.group import mdc
 from milpbn.cli.missing_curve import missing_curve
+from milpbn.cli.path import path
 from milpbn.cli.predict import predict
 from milpbn.cli.scores import scores
 from milpbn.cli.solve import solve
@@ -65,6 +66,7 @@ def cli() -> None:
 for command in (
     solve,
     learn,
+    path,
     inspect,
     verify,
     predict,

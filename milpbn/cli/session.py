@@ -74,7 +74,7 @@ class Session:
         refuse_overwriting(
             {
                 "--out": options["out"],
-                "--trace": options["trace_file"],
+                "--trace": options.get("trace_file"),
                 "--write-model": options.get("write_model"),
                 "--plot": options.get("plot"),
             },

@@ -118,3 +118,24 @@ def measure_all(labels: IntArray, log_proba: FloatArray) -> dict[str, float]:
     """
     values = {name: c.measure(labels, log_proba) for name, c in CRITERIA.items()}
     return {name: value for name, value in values.items() if not math.isnan(value)}
+
+
+def standard_errors(labels: IntArray, log_proba: FloatArray) -> dict[str, float]:
+    """Standard errors over the rows of the criteria that are means of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> log_proba = np.log([[0.9, 0.1], [0.4, 0.6], [0.7, 0.3]])
+    >>> errors = standard_errors(np.array([0, 1, 1]), log_proba)
+    >>> {name: round(value, 3) for name, value in errors.items()}
+    {'log-loss': 0.322, 'accuracy': 0.333}
+    """
+    own = log_proba[np.arange(len(labels)), labels]
+    correct = log_proba.argmax(axis=1) == labels
+    rows = {LOG_LOSS: own[np.isfinite(own)], "accuracy": correct.astype(np.float64)}
+    return {
+        name: float(values.std(ddof=1)) / math.sqrt(len(values))
+        for name, values in rows.items()
+        if len(values) > 1
+    }
