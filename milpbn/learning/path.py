@@ -12,20 +12,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
-import numpy as np
 import pandas as pd
 
-from milpbn.anytime import Run, SolveOptions
 from milpbn.clock import Clock
 from milpbn.datasets.table import Table
 from milpbn.encoding import EncodedData
 from milpbn.errors import MilpbnError, OptionError
-from milpbn.families.feasibility import Feasibility
 from milpbn.learning.candidates import Candidate
 from milpbn.learning.classifier import Encoded, encode, fit_model, structure_clock
 from milpbn.learning.criteria import CRITERIA, LOG_LOSS
 from milpbn.learning.grid import grid_objective, margin_score, run_grid, settings_by_penalty
 from milpbn.learning.model import Model
+from milpbn.learning.penalties import penalty_grid
 from milpbn.learning.plan import SelectionPlan
 from milpbn.learning.selection import Watch, validate
 from milpbn.learning.settings import SettingNames, Settings, make_settings
@@ -33,14 +31,10 @@ from milpbn.network.inference import accuracy
 from milpbn.result import Listener, Status
 from milpbn.scores import MarginObjective
 from milpbn.scores.margin import parse_penalty
-from milpbn.search import run_learner
-from milpbn.search.local_search import LocalSearch
 from milpbn.structure import Structure
 
-# The smallest automatic penalty above 0, relative to the largest.
-_SMALLEST = 1e-3
-# Unsuccessful kicks after which the search for the largest penalty ends.
-_PATIENCE = 5
+# The share of the time for choosing the penalties.
+_GRID_SHARE = 0.1
 # The share of the time for the engine, if rows are held out afterwards.
 _ENGINE_SHARE = 0.7
 
@@ -52,11 +46,10 @@ class PathPlan:
     Parameters
     ----------
     penalties
-        Costs of one free parameter, or ``"bic"``; None for an automatic grid: `n_penalties`
-        values, evenly spaced on a logarithmic scale from the one at which the smallest network
-        is optimal to a thousandth of it, and 0.
+        Costs of one free parameter, or ``"bic"``; None for an automatic grid, which has a
+        penalty for every network that local search finds on the path, and 0.
     n_penalties
-        Number of automatic values above 0.
+        Maximum number of automatic values above 0.
     folds
         Number of folds, or None to hold no rows out.
     """
@@ -220,12 +213,12 @@ def learn_path(
     Examples
     --------
     >>> from milpbn import load_dataset
-    >>> path = learn_path(load_dataset("iris"), [0, 1, 10], folds=None, class_parents=False)
+    >>> path = learn_path(load_dataset("iris"), [0, 0.1, 10], folds=None, class_parents=False)
     >>> path.to_frame()[["penalty", "status", "parameters", "arcs", "features"]]
        penalty   status  parameters  arcs  features
     0     10.0  optimal          14     1         1
-    1      1.0  optimal          18     2         2
-    2      0.0  optimal          60     7         4
+    1      0.1  optimal          30     3         2
+    2      0.0  optimal          58     6         4
     """
     plan = PathPlan(penalties, n_penalties, folds)
     clock = Clock(settings.get("time_limit"))
@@ -317,47 +310,5 @@ def _penalties(
         score, total = margin_score(settings), objective.rows.total
         given = (replace(score, penalty=x) for x in plan.penalties)
         return [one.cost_per_parameter(total) for one in given]
-    largest = largest_penalty(objective, settings, clock)
-    scale = np.geomspace(1.0, _SMALLEST, plan.n_penalties)
-    return [*(_rounded(largest * x) for x in scale), 0.0]
-
-
-def _rounded(value: float) -> float:
-    """The value, rounded up to three digits."""
-    if value <= 0:
-        return 0.0
-    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    return float(f"{math.ceil(value / unit * (1 - 1e-12)) * unit:.3g}")
-
-
-def largest_penalty(objective: MarginObjective, settings: Settings, clock: Clock) -> float:
-    """The penalty from which on the smallest structure is the best one, by local search.
-
-    That is the maximum over all structures of their gain in margin per additional parameter. It
-    is found by Dinkelbach's method: a search with the best ratio so far as the penalty either
-    finds a structure with a better ratio or nothing better than the smallest structure. The run
-    with this penalty then proves it.
-    """
-    space, smallest = objective.space, objective.space.feasible_families()
-    plain = replace(objective, penalty=0.0)
-    state, graph = plain.state(smallest), Feasibility(space)
-    least, size = state.value, space.free_parameters
-    penalty, best = 0.0, smallest
-    for v in range(space.n_variables):
-        own = graph.candidates(smallest, v)
-        own = own[size[own] > size[smallest[v]]]
-        ratios = (state.scores(v, own) - least) / (size[own] - size[smallest[v]])
-        if len(own) and ratios.max() > penalty:
-            penalty, best = float(ratios.max()), smallest.copy()
-            best[v] = own[int(ratios.argmax())]
-    while True:
-        run = Run(clock, SolveOptions(seed=settings.options.seed), space.structure(best))
-        now = replace(objective, penalty=penalty)
-        found = run_learner(LocalSearch(_PATIENCE), now, settings.score, run).structure
-        assert isinstance(found, Structure)
-        best = space.families(found)
-        more = float(size[best].sum() - size[smallest].sum())
-        ratio = (plain.value(best) - least) / more if more > 0 else 0.0
-        if ratio <= penalty * (1 + 1e-9):
-            return penalty
-        penalty = ratio
+    share = clock.until(clock.elapsed + min(_GRID_SHARE * clock.remaining, 1e9), phase="grid")
+    return penalty_grid(objective, plan.n_penalties, share, settings.options.seed)

@@ -20,7 +20,7 @@ _SIZE = (9.0, 6.4)
 
 
 def plot_path(path: PenaltyPath, file: str | Path, *, title: str | None = None) -> None:
-    """Plot objective and size over the penalty, and held-out measures over the size.
+    """Plot margin and size over the penalty, and held-out measures over the size.
 
     Parameters
     ----------
@@ -46,16 +46,16 @@ def _figure(path: PenaltyPath, title: str | None) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=_SIZE, layout="constrained")
-    ((objective, size), (loss, share)) = figure.subplots(2, 2)
-    _objective(objective, path.points)
+    ((margin, size), (loss, share)) = figure.subplots(2, 2)
+    _margins(margin, path.points)
     _sizes(size, path.points)
-    _over_size(loss, path, "log_loss", _BLUE, "log-loss on held-out rows, nats per row", 1.0)
+    _over_size(loss, path, "log_loss", _BLUE, "held-out log-loss, nats per row", 1.0)
     _over_size(share, path, "accuracy", _BLUE, "accuracy, %", 100.0)
     x = [point.to_dict()["parameters"] for point in path.points]
     y = [100 * point.training_accuracy for point in path.points]
     share.plot(x, y, "--", color=_GREY, lw=1.2, label="training rows")
-    share.legend(frameon=False)
-    for axes in (objective, size, loss, share):
+    share.legend(frameon=False, loc="lower right", fontsize=9)
+    for axes in (margin, size, loss, share):
         axes.grid(axis="y", color="#E5E5E5")
         axes.set_axisbelow(True)
         for side in ("top", "right"):
@@ -67,7 +67,7 @@ def _figure(path: PenaltyPath, title: str | None) -> Figure:
 
 def _positions(axes: Axes, points: Sequence[PathPoint]) -> list[float]:
     """Positions of the penalties on a logarithmic axis; 0 is left of the smallest."""
-    axes.set_xscale("log")
+    _plain_logarithm(axes, (1.0,))
     axes.set_xlabel("penalty per free parameter")
     positive = [point.penalty for point in points if point.penalty > 0]
     zero = min(positive, default=1.0) / 3
@@ -78,16 +78,29 @@ def _positions(axes: Axes, points: Sequence[PathPoint]) -> list[float]:
     return [point.penalty or zero for point in points]
 
 
-def _objective(axes: Axes, points: Sequence[PathPoint]) -> None:
+def _plain_logarithm(axes: Axes, steps: Sequence[float]) -> None:
+    """A logarithmic x axis with plain numbers at `steps` times the powers of ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=steps))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _margins(axes: Axes, points: Sequence[PathPoint]) -> None:
+    """The margins without the penalty, and where a gap is open, how much more there may be."""
     x, results = _positions(axes, points), [point.model.result for point in points]
-    axes.plot(x, [r.objective for r in results], "-", color=_BLUE, lw=1.4)
+    costs = [point.penalty * point.model.network.n_parameters for point in points]
+    margins = [r.objective + cost for r, cost in zip(results, costs, strict=True)]
+    axes.plot(x, margins, "-", color=_BLUE, lw=1.4)
     open_gap = [r.status != "optimal" for r in results]
     for proven, label in ((True, "optimal"), (False, "not proven")):
         at = [k for k, is_open in enumerate(open_gap) if is_open is not proven]
         if at:
             axes.plot(
                 [x[k] for k in at],
-                [results[k].objective for k in at],
+                [margins[k] for k in at],
                 "o",
                 color=_BLUE,
                 markersize=4.5,
@@ -96,13 +109,15 @@ def _objective(axes: Axes, points: Sequence[PathPoint]) -> None:
             )
     bounded = [k for k, r in enumerate(results) if open_gap[k] and r.bound is not None]
     if bounded:
-        bounds = [results[k].bound or 0.0 for k in bounded]
+        bounds = [(results[k].bound or 0.0) + costs[k] for k in bounded]
         axes.plot([x[k] for k in bounded], bounds, "_", color=_ORANGE, label="bound")
-    axes.set_ylabel("objective")
-    axes.legend(frameon=False)
+    axes.set_ylabel("soft margin, without the penalty")
+    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0.05, 0.0))
 
 
 def _sizes(axes: Axes, points: Sequence[PathPoint]) -> None:
+    from matplotlib.ticker import FuncFormatter
+
     x, rows = _positions(axes, points), [point.to_dict() for point in points]
     for name, colour, marker in (
         ("parameters", _BLUE, "o"),
@@ -112,20 +127,18 @@ def _sizes(axes: Axes, points: Sequence[PathPoint]) -> None:
         y = [row[name] for row in rows]
         axes.plot(x, y, "-", color=colour, marker=marker, markersize=3.5, lw=1.2, label=name)
     axes.set_yscale("symlog", linthresh=1)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.set_ylim(bottom=0)
     axes.set_ylabel("number")
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0.05, 0.0))
 
 
 def _over_size(
     axes: Axes, path: PenaltyPath, name: str, colour: str, label: str, factor: float
 ) -> None:
     """A held-out measure over the number of parameters, with standard errors."""
-    from matplotlib.ticker import ScalarFormatter
-
     rows = [row for row in map(PathPoint.to_dict, path.points) if row[name] is not None]
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(ScalarFormatter())
+    _plain_logarithm(axes, (1.0, 2.0, 5.0))
     axes.set_xlabel("free parameters")
     axes.set_ylabel(label)
     if not rows:
@@ -144,4 +157,12 @@ def _over_size(
     best = path.best
     if best is not None:
         row = best.to_dict()
-        axes.plot(row["parameters"], factor * row[name], "o", color=_ORANGE, markersize=7, zorder=3)
+        axes.plot(
+            row["parameters"],
+            factor * row[name],
+            "o",
+            color=_ORANGE,
+            markersize=7,
+            zorder=3,
+            label="smallest log-loss",
+        )
