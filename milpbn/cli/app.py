@@ -54,7 +54,7 @@ def cli() -> None:
 
     \b
     Exit codes:
-      0    success; for `solve`: optimal, or within the requested gap
+      0    success; for `solve` and `path`: optimal, or within the requested gap
       1    error; the message on stderr says what to do
       2    invalid option
       3    stopped early (time limit, Ctrl-C) with a partial result, such as an open gap

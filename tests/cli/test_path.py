@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from milpbn.cli.live import GapTable
+
 Run = Callable[..., Result]
 
 QUICK = ("path", "--dataset", "iris", "--max-parents", 1, "--class-root")
@@ -66,3 +68,21 @@ def test_an_accepted_gap_is_success(milpbn: Run) -> None:
     result = milpbn(*command)
     assert result.exit_code == 0, result.stderr
     assert " 0 feasible" in result.stdout or " 0 optimal" in result.stdout
+
+
+def test_ctrl_c_keeps_the_finished_points(
+    milpbn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(self: GapTable, line: str) -> None:
+        if line.startswith("penalty 5:"):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(GapTable, "print", stop)
+    out = tmp_path / "path.csv"
+    result = milpbn(*QUICK, "--penalty", "100,5,0.5,0", "--out", out)
+    assert result.exit_code == 3, result.stderr
+    assert [line.split(",")[0] for line in out.read_text().splitlines()] == [
+        "penalty",
+        "100.0",
+        "5.0",
+    ]
