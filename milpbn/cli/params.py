@@ -276,6 +276,7 @@ SMOOTHING = ParsedText("smoothing", "milpbn.families", "parse_smoothing")
 """``laplace[:COUNT]`` or ``epsilon[:VALUE]``."""
 
 PENALTY = Parsed("penalty", "milpbn.scores.margin", "parse_penalty")
+PENALTIES = Parsed("penalties", "milpbn.scores.margin", "parse_penalties")
 """A number, or ``bic``."""
 
 VALIDATION = Parsed("validation", "milpbn.scores.rows", "parse_validation")

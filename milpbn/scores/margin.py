@@ -133,6 +133,17 @@ def parse_penalty(value: float | str) -> float | str:
     return number
 
 
+def parse_penalties(text: str) -> tuple[float | str, ...]:
+    """Read several penalties separated by commas.
+
+    Examples
+    --------
+    >>> parse_penalties("0, 0.5, bic")
+    (0.0, 0.5, 'bic')
+    """
+    return tuple(parse_penalty(one.strip()) for one in text.split(","))
+
+
 @dataclass(frozen=True)
 class MarginScore(RowScore):
     """Settings shared by SM and SBM.
