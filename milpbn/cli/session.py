@@ -103,7 +103,10 @@ class Session:
 
         rows = load_table(**{name: self.options[name] for name in DATA_OPTIONS})
         self.rows = hold_out_rows(
-            rows, **{name: self.options.get(name) for name in ("test_file", "holdout", "seed")}
+            rows,
+            test_file=self.options.get("test_file"),
+            holdout=self.options.get("holdout"),
+            seed=self.options["seed"],
         )
         self.clock.close_phase("loading")
         self.encoded = encode(self.rows, self.clock)
