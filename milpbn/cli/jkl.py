@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # The file determines the families and their scores.
 _NOT_WITH_SCORES = (
     *DATA_OPTIONS,
+    "holdout",
+    "test_file",
     "score",
     *SCORE_SETTINGS,
     "smoothing",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.data import data_options
+from milpbn.cli.data import data_options, held_out_options
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import (
     BUDGETS,
@@ -46,6 +46,7 @@ _SEARCH = (
     short_help="Learn a structure with a heuristic.",
 )
 @data_options
+@held_out_options
 @click.option(
     "--method",
     default="local-search",
@@ -98,7 +99,7 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
     if options["structure_file"]:
         assert start is not None
         settings = _given(settings, start, file)
-    plan = given_plan(options)
+    plan = given_plan(options, "plot")
     if plan is not None:
         if racing or options["structure_file"]:
             other = "--method all" if racing else "--structure"

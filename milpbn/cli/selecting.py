@@ -48,11 +48,14 @@ selection_plot_option = click.option(
 )
 
 
-def given_plan(options: Mapping[str, Any]) -> SelectionPlan | None:
-    """The selection that the options ask for; names, values and contradictions are checked."""
+def given_plan(options: Mapping[str, Any], *with_it: str) -> SelectionPlan | None:
+    """The selection that the options ask for; names, values and contradictions are checked.
+
+    `with_it` are further options of the command that only make sense with a selection.
+    """
     names = [name for name, _ in options["select"]]
     if not names:
-        for option in ("select_by", "exact_folds", "plot"):
+        for option in ("select_by", "exact_folds", *with_it):
             if options.get(option):
                 raise click.UsageError(f"--{option.replace('_', '-')} needs --select")
         return None
@@ -68,9 +71,8 @@ def given_plan(options: Mapping[str, Any]) -> SelectionPlan | None:
     from milpbn.learning.plan import SelectionPlan
 
     grid = AUTO if names == [AUTO] else {name: list(v) for name, v in options["select"]}
+    by = options["select_by"] or LOG_LOSS
     try:
-        return SelectionPlan(
-            grid, options["select_by"] or LOG_LOSS, exact_folds=options["exact_folds"]
-        )
+        return SelectionPlan(grid, by, exact_folds=options["exact_folds"])
     except OptionError as error:
         raise click.UsageError(str(error)) from None

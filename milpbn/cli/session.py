@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn import PROCESS_START
-from milpbn.cli.data import DATA_OPTIONS, check_data_options, load_table, show_notes
+from milpbn.cli.data import (
+    DATA_OPTIONS,
+    check_data_options,
+    hold_out_rows,
+    load_table,
+    show_notes,
+)
 from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.options import check_score
 from milpbn.cli.params import refuse_overwriting
@@ -78,7 +84,11 @@ class Session:
                 "--write-model": options.get("write_model"),
                 "--plot": options.get("plot"),
             },
-            {"the data": options["file"], "the constraints": options["constraints_file"]},
+            {
+                "the data": options["file"],
+                "the test rows": options["test_file"],
+                "the constraints": options["constraints_file"],
+            },
         )
         check_score(options)
 
@@ -91,7 +101,10 @@ class Session:
         """Read and encode the data, and print notes about them."""
         from milpbn.learning.classifier import encode
 
-        self.rows = load_table(**{name: self.options[name] for name in DATA_OPTIONS})
+        rows = load_table(**{name: self.options[name] for name in DATA_OPTIONS})
+        self.rows = hold_out_rows(
+            rows, **{name: self.options[name] for name in ("test_file", "holdout", "seed")}
+        )
         self.clock.close_phase("loading")
         self.encoded = encode(self.rows, self.clock)
         show_notes(self.data.notes, self.table.print)
@@ -162,7 +175,7 @@ class Session:
 
     def deliver(self, model: Model) -> None:
         """Write the requested files and print the report."""
-        from milpbn.cli.report import json_report, text_report, trace_csv
+        from milpbn.cli.report import json_report, text_report, trace_csv, warning
         from milpbn.files import write_whole
 
         options = self.options
@@ -176,10 +189,12 @@ class Session:
             plot_selection(model.selection, options["plot"], title=self.data.name)
         report = json_report if options["as_json"] else text_report
         click.echo(report(model, self.data))
+        if (text := warning(model, self.data)) and not options["quiet"]:
+            click.echo(text, err=True)
         report_files(options, ("out", "trace_file", "write_model", "plot"))
 
 
-def report_files(options: dict[str, Any], names: Sequence[str]) -> None:
+def report_files(options: Mapping[str, Any], names: Sequence[str]) -> None:
     """Print on stderr which files were written."""
     for name in names:
         if options.get(name) and not options["quiet"]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from milpbn.cli.data import data_options
+from milpbn.cli.data import data_options, held_out_options
 from milpbn.cli.grid import check_grid, solve_grid
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import (
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Learn a structure exactly.")
 @data_options
+@held_out_options
 @click.option(
     "--jkl",
     metavar="X.jkl",
@@ -101,7 +102,7 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     _check(ctx, options)
     start = start_structure(options["warm_start"])
     search = ("warm start",) if isinstance(start, str) else ()
-    settings, plan = given_settings(options, start=start), given_plan(options)
+    settings, plan = given_settings(options, start=start), given_plan(options, "plot")
     if plan is not None:
         names = given_names(options, start=start)
         plan.candidates(names)  # bad values are reported before anything is read

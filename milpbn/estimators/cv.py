@@ -29,8 +29,9 @@ class BNClassifierCV(BNClassifier):
     ----------
     param_grid : "auto", dict or list of dict, default="auto"
         Parameters of :class:`BNClassifier` and their candidate values, such as
-        ``{"p": [0.6, 0.9], "parameters": ["ml", "cl"]}``. ``"auto"`` is the grid
-        ``milpbn.learning.auto.AUTO_GRID``.
+        ``{"p": [0.6, 0.9], "parameters": ["ml", "cl"]}``. A list of grids goes from simple to
+        complex: the first one is chosen whose best candidate is within one standard error of
+        the best of all. ``"auto"`` is the list ``milpbn.learning.auto.AUTO_GRID``.
     scoring : {"log-loss", "accuracy", "balanced-accuracy", "auc"}, default="log-loss"
         The measure that decides. scikit-learn's names (``"neg_log_loss"``, ``"roc_auc"``, ...)
         are understood.

@@ -56,7 +56,7 @@ class Selection:
     candidates
         All candidates, in the order of the grid.
     chosen
-        The index of the best one; the first of equals.
+        The index of the chosen one.
     interrupted
         Whether Ctrl-C ended the selection before all folds were finished.
     """
@@ -120,6 +120,12 @@ class Selection:
             found = CRITERIA[self.by].show(best.scores[self.by])
             tried = sum(bool(c.scores) for c in self.candidates)
             why = f"{self.by} {found} on held-out rows, best of {tried} candidates"
+            if self.chosen != (top := self.order[0]):
+                least = CRITERIA[self.by].show(self.candidates[top].scores[self.by])
+                why = (
+                    f"{self.by} {found} on held-out rows, within one standard error of the best "
+                    f"of {tried} candidates, {least}"
+                )
         return f"{show_values(best.values)} ({why})"
 
 

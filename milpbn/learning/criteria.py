@@ -27,11 +27,15 @@ class Criterion:
         Whether the smallest value is the best.
     percent
         Whether it is a share, shown in per cent.
+    by_row
+        Computes what each row contributes to a mean that is larger for better predictions (NaN
+        for rows that say nothing), if the measure is such a mean.
     """
 
     measure: Callable[[IntArray, FloatArray], float]
     smaller_is_better: bool = False
     percent: bool = True
+    by_row: Callable[[IntArray, FloatArray], FloatArray] | None = None
 
     def rank(self, value: float | None) -> float:
         """A number that is larger for better values; -inf for none."""
@@ -44,20 +48,29 @@ class Criterion:
         return f"{100 * value:.2f} %" if self.percent else f"{value:.4f}"
 
 
-def _log_loss(labels: IntArray, log_proba: FloatArray) -> float:
+def _log_probabilities(labels: IntArray, log_proba: FloatArray) -> FloatArray:
     """Rows whose class was not among the training rows say nothing about the settings."""
     own = log_proba[np.arange(len(labels)), labels]
-    known = np.isfinite(own)
-    return float(-own[known].mean()) if known.any() else math.nan
+    return np.where(np.isfinite(own), own, np.nan)
+
+
+def _log_loss(labels: IntArray, log_proba: FloatArray) -> float:
+    own = _log_probabilities(labels, log_proba)
+    return math.nan if np.isnan(own).all() else -float(np.nanmean(own))
+
+
+def _correct(labels: IntArray, log_proba: FloatArray) -> FloatArray:
+    out: FloatArray = (log_proba.argmax(axis=1) == labels).astype(float)
+    return out
 
 
 def _accuracy(labels: IntArray, log_proba: FloatArray) -> float:
-    return float((log_proba.argmax(axis=1) == labels).mean())
+    return float(_correct(labels, log_proba).mean())
 
 
 def _balanced_accuracy(labels: IntArray, log_proba: FloatArray) -> float:
     """The mean over the classes that have rows; scikit-learn warns about the others."""
-    correct = log_proba.argmax(axis=1) == labels
+    correct = _correct(labels, log_proba)
     return float(np.mean([correct[labels == c].mean() for c in np.unique(labels)]))
 
 
@@ -73,8 +86,10 @@ def _auc(labels: IntArray, log_proba: FloatArray) -> float:
 
 
 CRITERIA: dict[str, Criterion] = {
-    LOG_LOSS: Criterion(_log_loss, smaller_is_better=True, percent=False),
-    "accuracy": Criterion(_accuracy),
+    LOG_LOSS: Criterion(
+        _log_loss, smaller_is_better=True, percent=False, by_row=_log_probabilities
+    ),
+    "accuracy": Criterion(_accuracy, by_row=_correct),
     "balanced-accuracy": Criterion(_balanced_accuracy),
     "auc": Criterion(_auc),
 }
@@ -131,11 +146,11 @@ def standard_errors(labels: IntArray, log_proba: FloatArray) -> dict[str, float]
     >>> {name: round(value, 3) for name, value in errors.items()}
     {'log-loss': 0.321, 'accuracy': 0.333}
     """
-    own = log_proba[np.arange(len(labels)), labels]
-    correct = log_proba.argmax(axis=1) == labels
-    rows = {LOG_LOSS: own[np.isfinite(own)], "accuracy": correct.astype(np.float64)}
-    return {
-        name: float(values.std(ddof=1)) / math.sqrt(len(values))
-        for name, values in rows.items()
-        if len(values) > 1
-    }
+    found = {}
+    for name, criterion in CRITERIA.items():
+        if criterion.by_row is not None:
+            values = criterion.by_row(labels, log_proba)
+            values = values[np.isfinite(values)]
+            if len(values) > 1:
+                found[name] = float(values.std(ddof=1)) / math.sqrt(len(values))
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, ParameterGrid
@@ -36,6 +36,14 @@ _SELECTABLE: dict[str, tuple[Any, str]] = {
 }
 
 
+class Planned(NamedTuple):
+    """A candidate: the number of its grid, the values that the grid gives, and all settings."""
+
+    grid: int
+    values: dict[str, Any]
+    settings: Settings
+
+
 @dataclass(frozen=True)
 class SelectionPlan:
     """What is tried, and how it is judged.
@@ -44,8 +52,10 @@ class SelectionPlan:
     ----------
     grid
         Settings and their candidate values, such as ``{"p": [0.6, 0.9], "parameters": ["ml",
-        "cl"]}``; a list of such grids; or ``"auto"`` for
-        :data:`~milpbn.learning.auto.AUTO_GRID`.
+        "cl"]}``; a list of such grids, from simple to complex; or ``"auto"`` for
+        :data:`~milpbn.learning.auto.AUTO_GRID`. The best candidate of a grid is chosen. Of
+        several grids it is the first whose best candidate is not worse than the best of all by
+        more than one standard error of the difference (for log-loss and accuracy).
     by
         The measure that decides: ``"log-loss"``, ``"accuracy"``, ``"balanced-accuracy"`` or
         ``"auc"``.
@@ -89,9 +99,13 @@ class SelectionPlan:
             "exact_folds": self.exact_folds,
         }
 
-    def candidates(self, names: Mapping[str, Any]) -> list[tuple[dict[str, Any], Settings]]:
-        """The values of every candidate, and its settings together with `names`."""
-        return [(dict(v), _candidate_settings(names, v)) for v in ParameterGrid(self.grids)]
+    def candidates(self, names: Mapping[str, Any]) -> list[Planned]:
+        """All candidates, with `names` as the settings that the grids do not give."""
+        return [
+            Planned(grid, dict(values), _settings(names, values))
+            for grid, one in enumerate(self.grids)
+            for values in ParameterGrid(one)
+        ]
 
     def splitter(self, seed: int) -> BaseCrossValidator:
         """What divides the rows; the seed is for splitters of our own."""
@@ -112,7 +126,7 @@ def _check_values(name: str, values: Any) -> None:
             raise OptionError(f"select {name}: {value!r} is not {what}")
 
 
-def _candidate_settings(names: Mapping[str, Any], values: Mapping[str, Any]) -> Settings:
+def _settings(names: Mapping[str, Any], values: Mapping[str, Any]) -> Settings:
     """The settings of a candidate; local search if the engine cannot maximise its score."""
     own = {**names, **values}
     method: Method = own.get("method", Settings.method)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from milpbn._types import FloatArray
+from milpbn._types import FloatArray, IntArray
 from milpbn.clock import Clock
 from milpbn.datasets.table import Table
 from milpbn.errors import MilpbnError
@@ -27,7 +27,7 @@ from milpbn.learning.held_out import FoldLearner
 from milpbn.learning.maximise import warm_starter
 from milpbn.learning.methods import ENGINES
 from milpbn.learning.model import Model
-from milpbn.learning.plan import SelectionPlan
+from milpbn.learning.plan import Planned, SelectionPlan
 from milpbn.learning.settings import Settings
 from milpbn.learning.validation import part
 from milpbn.result import Listener, Status
@@ -107,7 +107,7 @@ def select_settings(
     share = clock.until(clock.elapsed + _SELECTION_SHARE * clock.remaining, phase="selecting")
     selection = validate(table, names, plan, candidates, share, watch)
     share.close_phase("selecting")
-    settings = candidates[selection.chosen][1]
+    settings = candidates[selection.chosen].settings
     if selection.interrupted and settings.method in ENGINES:
         settings = replace(settings, method=warm_starter(LocalSearch.name))
     return selection, settings
@@ -117,7 +117,7 @@ def validate(
     table: Table,
     names: Mapping[str, Any],
     plan: SelectionPlan,
-    candidates: Sequence[tuple[dict[str, Any], Settings]],
+    candidates: Sequence[Planned],
     clock: Clock,
     watch: Watch | None,
 ) -> Selection:
@@ -128,7 +128,7 @@ def validate(
     rows = table.train()
     if table.missing == "drop":
         rows = rows.rows(rows.features.notna().all(axis=1).to_numpy())
-    tallies = [_Tally(settings, values) for values, settings in candidates]
+    tallies = [_Tally(planned) for planned in candidates]
     classes = sorted(set(rows.target))
     labels = pd.Categorical(rows.target, categories=classes).codes.astype(np.int64)
     held_out, interrupted = [], False
@@ -138,7 +138,7 @@ def validate(
         for train, test in splits:
             learner = FoldLearner(
                 encode(part(rows, train)),
-                [tally.settings for tally in tallies],
+                [planned.settings for planned in candidates],
                 part(rows, test).features,
                 classes,
                 exact=plan.exact_folds,
@@ -150,7 +150,7 @@ def validate(
         interrupted = True
         if not held_out:  # the candidates that have finished the first fold can be compared
             held_out.append(labels[np.sort(splits[0][1])])
-    return _choose(plan.by, tallies, held_out, interrupted)
+    return _choose(plan, tallies, held_out, interrupted)
 
 
 @dataclass
@@ -177,8 +177,7 @@ class _Runs:
 class _Tally:
     """The predictions of a candidate, collected over the folds."""
 
-    settings: Settings
-    values: dict[str, Any]
+    planned: Planned
     log_proba: list[FloatArray] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     seconds: float = 0.0
@@ -190,7 +189,7 @@ class _Tally:
         clock = runs.share()
         if not self.error:
             try:
-                predicted = learner.predict(self.settings, clock)
+                predicted = learner.predict(self.planned.settings, clock)
             except MilpbnError as error:
                 self.error = str(error)
             else:
@@ -198,17 +197,24 @@ class _Tally:
                 self.sizes.append(predicted.n_parameters)
                 self.stopped_early |= predicted.stopped_early
         self.seconds += clock.elapsed
-        runs.finish(show_values(self.values))
+        runs.finish(show_values(self.planned.values))
 
-    def candidate(self, labels: Sequence[Any]) -> Candidate:
+    def predictions(self, labels: Sequence[IntArray]) -> FloatArray | None:
+        """For the folds whose held-out labels are given; None if one of them is missing."""
+        if not labels or self.error or len(self.log_proba) < len(labels):
+            return None
+        return np.concatenate(self.log_proba[: len(labels)])
+
+    def candidate(self, labels: Sequence[IntArray]) -> Candidate:
         """The result over the folds whose held-out labels are given, if all are finished."""
+        predicted = self.predictions(labels)
         scores, errors = {}, {}
-        if labels and not self.error and len(self.log_proba) >= len(labels):
-            log_proba = np.concatenate(self.log_proba[: len(labels)])
-            scores = measure_all(np.concatenate(labels), log_proba)
-            errors = standard_errors(np.concatenate(labels), log_proba)
+        if predicted is not None:
+            held_out = np.concatenate(labels)
+            scores = measure_all(held_out, predicted)
+            errors = standard_errors(held_out, predicted)
         return Candidate(
-            values=self.values,
+            values=self.planned.values,
             scores=scores,
             standard_errors=errors,
             n_parameters=float(np.mean(self.sizes)) if self.sizes else 0.0,
@@ -218,9 +224,32 @@ class _Tally:
         )
 
 
-def _choose(by: str, tallies: list[_Tally], labels: list[Any], interrupted: bool) -> Selection:
+def _choose(
+    plan: SelectionPlan, tallies: list[_Tally], labels: list[IntArray], interrupted: bool
+) -> Selection:
     candidates = tuple(tally.candidate(labels) for tally in tallies)
-    if all(c.error for c in candidates):
-        raise MilpbnError(f"every candidate failed; the first one: {candidates[0].error}")
-    ranks = [CRITERIA[by].rank(c.scores.get(by)) for c in candidates]
-    return Selection(by, len(labels), candidates, int(np.argmax(ranks)), interrupted)
+    ranks = [CRITERIA[plan.by].rank(c.scores.get(plan.by)) for c in candidates]
+    best_of = [
+        max((k for k, t in enumerate(tallies) if t.planned.grid == grid), key=ranks.__getitem__)
+        for grid in range(len(plan.grids))
+    ]
+    best = max(best_of, key=ranks.__getitem__)
+    near = (k for k in best_of if _is_near(plan.by, tallies[k], tallies[best], labels))
+    return Selection(plan.by, len(labels), candidates, next(near, best), interrupted)
+
+
+def _is_near(by: str, own: _Tally, best: _Tally, labels: list[IntArray]) -> bool:
+    """Whether a candidate is worse than the best by at most the standard error of the difference.
+
+    Only measures that are means over rows have one.
+    """
+    by_row = CRITERIA[by].by_row
+    ours, theirs = own.predictions(labels), best.predictions(labels)
+    if by_row is None or ours is None or theirs is None:
+        return False
+    truth = np.concatenate(labels)
+    difference = by_row(truth, theirs) - by_row(truth, ours)
+    difference = difference[np.isfinite(difference)]
+    if len(difference) < 2:
+        return False
+    return bool(difference.mean() <= difference.std(ddof=1) / np.sqrt(len(difference)))
