@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.data import data_options
+from milpbn.cli.data import data_options, held_out_options
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import (
     given_names,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Learn optimal networks of every size.")
 @data_options
+@held_out_options
 @margin_options
 @click.option(
     "--penalty",

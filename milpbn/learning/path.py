@@ -142,7 +142,7 @@ class PenaltyPath:
     complete
         Whether all points and folds were finished.
     note
-        Why there is no cross-validation, or empty.
+        Why held-out measures are missing, or empty.
     """
 
     points: tuple[PathPoint, ...]
@@ -292,14 +292,18 @@ def _validated(
     try:
         found = validate(table, names, selection_plan, candidates, clock, watch.folds)
     except MilpbnError as error:
-        return replace(path, note=f"no cross-validation: {error}")
+        return replace(path, note=f"cross-validation failed: {error}")
     points = (
         replace(point, held_out=candidate)
         for point, candidate in zip(path.points, found.candidates, strict=True)
     )
-    finished = found.folds if any(c.scores for c in found.candidates) else 0
+    failed = [c.error for c in found.candidates if c.error]
     return replace(
-        path, points=tuple(points), folds=finished, complete=path.complete and not found.interrupted
+        path,
+        points=tuple(points),
+        folds=found.folds if any(c.scores for c in found.candidates) else 0,
+        complete=path.complete and not found.interrupted,
+        note=f"cross-validation failed: {failed[0]}" if failed else "",
     )
 
 

@@ -210,8 +210,9 @@ class _Tally:
         predicted = self.predictions(labels)
         scores, errors = {}, {}
         if predicted is not None:
-            scores = measure_all(np.concatenate(labels), predicted)
-            errors = standard_errors(np.concatenate(labels), predicted)
+            held_out = np.concatenate(labels)
+            scores = measure_all(held_out, predicted)
+            errors = standard_errors(held_out, predicted)
         return Candidate(
             values=self.planned.values,
             scores=scores,
