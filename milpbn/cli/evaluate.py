@@ -19,6 +19,8 @@ from milpbn.cli.data import (
 from milpbn.cli.evaluation_output import check_outputs, deliver, evaluation_outputs
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
 from milpbn.cli.options import (
+    BUDGETS,
+    budget_options,
     check_score,
     given_constraints,
     score_options,
@@ -26,8 +28,9 @@ from milpbn.cli.options import (
     smoothing_option,
     structure_options,
 )
-from milpbn.cli.params import Candidates, Duration, Gap, Jobs, Names
+from milpbn.cli.params import Duration, Gap, Jobs, Names
 from milpbn.cli.registries import RegistryOption, parameter_learners
+from milpbn.cli.selecting import AUTO, given_plan, selection_options
 from milpbn.cli.workers import ending_workers
 
 if TYPE_CHECKING:
@@ -45,8 +48,8 @@ if TYPE_CHECKING:
     show_default=True,
     metavar="NAME[:SCORE],...",
     help="Engines, heuristics of `milpbn learn` (a score after a colon replaces --score: hc:cr), "
-    "and scikit-learn's classifiers on the same states: sk:logistic, sk:svm, sk:random-forest, "
-    "sk:gradient-boosting, sk:tree.",
+    "auto for the default selection of settings, and scikit-learn's classifiers on the same "
+    "states: sk:logistic, sk:svm, sk:random-forest, sk:gradient-boosting, sk:tree.",
 )
 @click.option(
     "--parameters",
@@ -61,14 +64,9 @@ if TYPE_CHECKING:
 )
 @score_options
 @structure_options
+@budget_options
 @smoothing_option
-@click.option(
-    "--select",
-    type=Candidates(),
-    multiple=True,
-    help="Values to choose from by validation on the training rows: p=0.6,0.9 or "
-    "max-parents=1,2; may be repeated.",
-)
+@selection_options
 @click.option(
     "--folds",
     type=click.IntRange(min=2),
@@ -112,6 +110,7 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
           --select max-parents=1,2 --jobs 2 --out heart.jsonl
     """
     _check(options)
+    plan = given_plan(options)
     tables, folds = _tables(options)
     run_evaluation(
         ctx,
@@ -119,7 +118,7 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
         tables,
         options["methods"],
         parameters=options["parameters"],
-        select=dict(options["select"]),
+        select=plan,
         folds=folds,
         n_jobs=options["jobs"],
         predictions=options["predictions_file"] is not None,
@@ -168,12 +167,8 @@ def _check(options: dict[str, Any]) -> None:
     check_data_options(options)
     # p and gamma may belong to a score that only some of the methods use.
     check_score(options, ("ess",))
-    names = [name for name, _ in options["select"]]
-    for name in ("p", "gamma"):
-        if options[name] is not None and {"p", "gamma"} & set(names):
-            raise click.UsageError(f"--{name} does not go with --select p=... or gamma=...")
-    if len(set(names)) < len(names):
-        raise click.UsageError("--select is given twice for the same hyper-parameter")
+    if any(name == AUTO for name, _ in options["select"]):
+        raise click.UsageError(f"--select lists values for every method; use --method {AUTO}")
     inputs = {
         "the data": "file",
         "the test rows": "test_file",
@@ -224,7 +219,7 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
         score = make_score(score, ess=options["ess"])
     names = (
         *("max_parents", "class_parents", "augmented", "smoothing", "validation"),
-        *("time_limit", "gap", "gamma"),
+        *("time_limit", "gap", "gamma", *BUDGETS),
     )
     margin = {"p": 0.9, "penalty": 0.0}
     return {

@@ -24,6 +24,7 @@ from milpbn.evaluation.methods import Contender, contenders
 from milpbn.evaluation.protocol import FoldNumbers, fold_numbers, read_folds, splits
 from milpbn.evaluation.records import FoldRecord, ResultFile
 from milpbn.evaluation.summary import MAJORITY, Evaluation
+from milpbn.learning.plan import SelectionPlan
 from milpbn.learning.validation import RowNumbers, Split, part
 
 FoldListener = Callable[[FoldRecord, int, int], None]
@@ -35,7 +36,7 @@ def evaluate(
     methods: Sequence[str] | Mapping[str, Any] = ("branch-and-cut",),
     *,
     parameters: Sequence[str] = ("ml",),
-    select: Mapping[str, Sequence[Any]] | None = None,
+    select: SelectionPlan | Mapping[str, Sequence[Any]] | None = None,
     folds: int | Sequence[int] | None = None,
     fold_file: str | Path | None = None,
     seed: int = 0,
@@ -56,16 +57,19 @@ def evaluate(
         A bundled data set by name, or a table.
     methods
         Names of engines and heuristics (``milpbn.learning.methods.METHODS``), each with its own
-        score if one is given (``"hc:cr"``); names of scikit-learn's classifiers on the same
-        states (``milpbn.evaluation.others.OTHERS``), such as ``"sk:logistic"``; or ``{label:
+        score if one is given (``"hc:cr"``); ``"auto"`` for the default selection of
+        :class:`~milpbn.BNClassifierCV`; names of scikit-learn's classifiers on the same states
+        (``milpbn.evaluation.others.OTHERS``), such as ``"sk:logistic"``; or ``{label:
         scikit-learn classifier}``. Data with several class variables need classifiers such as
         :class:`milpbn.GBNCClassifier`.
     parameters
         How parameters are learned: ``"ml"``, ``"cl"``, ``"mm"``, with settings as in
         :class:`~milpbn.BNClassifier`.
     select
-        Hyper-parameters and their candidate values, such as ``{"p": [0.6, 0.9]}``; chosen
-        by accuracy on :class:`ValidationSplit` of the training rows.
+        Settings to choose from by validation on the training rows, for every method:
+        candidate values such as ``{"p": [0.6, 0.9]}``, judged by log-loss, or a
+        :class:`milpbn.SelectionPlan` with another measure. The method ``"auto"`` always
+        chooses among its own candidates.
     folds
         Number of cross-validation folds, even if the data set has test rows; or the number of
         every row's test fold. By default the data set's own protocol: its test rows, or 5 folds
@@ -107,14 +111,16 @@ def evaluate(
     numbers = _given_folds(table, folds, fold_file)
     whole, (table, row_numbers) = len(table), _complete_rows(table)
     numbers = None if numbers is None else numbers[row_numbers]
-    chosen = contenders(methods, parameters, select or {}, settings)
+    plan = SelectionPlan(select) if isinstance(select, Mapping) and select else select or None
+    assert plan is None or isinstance(plan, SelectionPlan)
+    chosen = contenders(methods, parameters, plan, settings)
     n_folds = folds if isinstance(folds, int) else None
     parts = splits(table, n_folds if numbers is None else numbers, seed)
     header = {
         **_described_settings(methods, settings),
         "folds": n_folds,
         "seed": seed,
-        "select": {name: list(values) for name, values in (select or {}).items()},
+        "select": None if plan is None else plan.to_dict(),
     }
     file = None
     if result_file is not None:
