@@ -125,6 +125,13 @@ def parameter_learners() -> str:
     return ", ".join(PARAMETERS)
 
 
+def base_models() -> str:
+    """The kinds of base models, separated by commas."""
+    from milpbn.mdc.bases import BASES
+
+    return ", ".join(BASES)
+
+
 def default_classifiers() -> str:
     """The classifiers that `missing-curve` compares, separated by commas."""
     from milpbn.evaluation.missing_curve import DEFAULT_CLASSIFIERS

@@ -43,6 +43,10 @@ class Measures:
         have no likelihood.
     hamming
         Share of single class values that are correct; None with one class variable.
+    sub_exact
+        Share of rows with at most one wrong class value; None with one class variable.
+    macro_f1
+        Mean over class variables of their macro F1; None with one class variable.
     """
 
     rows: int
@@ -51,6 +55,8 @@ class Measures:
     brier: float | None = None
     unknown: int = 0
     hamming: float | None = None
+    sub_exact: float | None = None
+    macro_f1: float | None = None
 
     @property
     def accuracy(self) -> float:
@@ -64,8 +70,9 @@ def measure(classes: npt.NDArray[Any], proba: FloatArray, truth: npt.NDArray[Any
     Examples
     --------
     >>> proba = np.array([[0.5, 0.5], [0.25, 0.75], [1.0, 0.0]])
-    >>> measure(np.array(["a", "b"]), proba, np.array(["a", "b", "c"]))
-    Measures(rows=3, correct=2, log_likelihood=-0.98082925..., brier=2.625, unknown=1, hamming=None)
+    >>> found = measure(np.array(["a", "b"]), proba, np.array(["a", "b", "c"]))
+    >>> found.rows, found.correct, found.unknown, found.brier, round(found.log_likelihood, 4)
+    (3, 2, 1, 2.625, -0.9808)
     """
     place = {label: k for k, label in enumerate(classes.tolist())}
     codes = np.array([place.get(label, -1) for label in truth.tolist()], dtype=np.intp)

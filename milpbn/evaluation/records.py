@@ -17,7 +17,7 @@ from milpbn.evaluation.measures import Measures
 from milpbn.files import write_whole
 
 FORMAT = "milpbn-evaluation"
-VERSION = 2
+VERSION = 3
 
 Key = tuple[str, str, int]
 
@@ -55,6 +55,8 @@ class FoldRecord:
         Time for learning, including selection.
     predictions
         The predictions, if they were requested.
+    unconverged
+        Number of base models that did not converge.
     """
 
     method: str
@@ -68,6 +70,7 @@ class FoldRecord:
     selected: dict[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
     predictions: Predictions | None = None
+    unconverged: int = 0
 
     @property
     def key(self) -> Key:

@@ -175,6 +175,7 @@ def _run_fold(
         selected=dict(learned.selected),
         seconds=seconds,
         predictions=predictions if keep else None,
+        unconverged=learned.unconverged,
     )
 
 

@@ -40,6 +40,12 @@ class Summary:
         Number of folds that ended with a proof of optimality.
     hamming
         Mean share of single class values that are correct; None with one class variable.
+    sub_exact
+        Mean share of rows with at most one wrong class value; None with one class variable.
+    macro_f1
+        Mean over folds and class variables of the macro F1; None with one class variable.
+    unconverged
+        Number of base models that did not converge.
     """
 
     method: str
@@ -53,6 +59,9 @@ class Summary:
     seconds: float
     optimal: int
     hamming: float | None = None
+    sub_exact: float | None = None
+    macro_f1: float | None = None
+    unconverged: int = 0
 
 
 @dataclass(frozen=True)
@@ -156,6 +165,9 @@ def _summary(records: Sequence[FoldRecord]) -> Summary:
         seconds=sum(r.seconds for r in records),
         optimal=sum(r.status == "optimal" for r in records),
         hamming=_mean([r.measures.hamming for r in records]),
+        sub_exact=_mean([r.measures.sub_exact for r in records]),
+        macro_f1=_mean([r.measures.macro_f1 for r in records]),
+        unconverged=sum(r.unconverged for r in records),
     )
 
 
