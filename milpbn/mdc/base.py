@@ -214,7 +214,7 @@ class MultiDimensionalClassifier(TableClassifier):
 
         See :func:`~milpbn.mdc.bases.choose_base`.
         """
-        base = choose_base(
+        self.base_ = choose_base(
             make_base(self.base_estimator),
             features.matrix,
             codes,
@@ -224,14 +224,25 @@ class MultiDimensionalClassifier(TableClassifier):
             n_jobs=self.n_jobs,
             **options,
         )
-        self.base_ = base
+        return self._estimators(self.base_, features, cards[: len(parent_sets)])
+
+    def _estimators(self, base: Base, features: Features, cards: Sequence[int]) -> list[Any]:
+        """Unfitted base estimators of class variables."""
         n_columns, seed = features.matrix.shape[1], self._seed()
-        return [base.estimator(n_columns, card, seed) for card in cards[: len(parent_sets)]]
+        return [base.estimator(n_columns, card, seed) for card in cards]
+
+    @property
+    def _cards(self) -> list[int]:
+        return [len(c) for c in self.target_classes_]
+
+    @property
+    def leaves_choice(self) -> bool:
+        """Whether validation chooses settings of the base models."""
+        return len(make_base(self.base_estimator).candidates()) > 1
 
     def selected(self) -> dict[str, Any]:
         """What validation has chosen."""
-        given = len(make_base(self.base_estimator).candidates()) == 1
-        return {} if given else {"base": str(self.base_)}
+        return {"base": str(self.base_)} if self.leaves_choice else {}
 
     def _seed(self) -> int | None:
         """The seed of base estimators."""

@@ -48,10 +48,6 @@ class _Baseline(MultiDimensionalClassifier):
     def _predict_codes(self, features: Features) -> Codes:
         return np.column_stack([p.argmax(axis=1) for p in self.marginals(features)])
 
-    @property
-    def _cards(self) -> list[int]:
-        return [len(c) for c in self.target_classes_]
-
     def _collect(self, trained: Sequence[tuple[Any, Fits]]) -> list[Any]:
         """The models of parallel tasks; sets ``fits_``."""
         self.fits_ = Fits()

@@ -49,6 +49,10 @@ class Base(Named, ABC):
         """The settings among which validation chooses."""
         return (self,)
 
+    def default(self) -> Base:
+        """The settings if there is nothing to choose by, or no time to choose."""
+        return self
+
 
 @dataclass(frozen=True)
 class Logistic(Base):
@@ -77,6 +81,10 @@ class Logistic(Base):
     def candidates(self) -> Sequence[Logistic]:
         """One for each of :data:`STRENGTHS`, if C is to be chosen."""
         return (self,) if self.C is not None else [replace(self, C=c) for c in STRENGTHS]
+
+    def default(self) -> Logistic:
+        """The default of scikit-learn, C = 1."""
+        return self if self.C is not None else replace(self, C=1.0)
 
 
 @dataclass(frozen=True)
@@ -172,10 +180,10 @@ def _check_positive(name: str, value: float) -> None:
         raise OptionError(f"{name} must be a positive number, not {value}")
 
 
-LocalScores = Sequence[dict[ParentSet, float]]
+FamilyScores = Sequence[dict[ParentSet, float]]
 
 
-def _best_apart(scores: LocalScores) -> float:
+def _best_apart(scores: FamilyScores) -> float:
     """The best score if every class variable may choose for itself."""
     return sum(max(own.values()) for own in scores)
 
@@ -186,13 +194,16 @@ def choose_base(
     codes: Codes,
     cards: Sequence[int],
     parent_sets: Sequence[Sequence[ParentSet]],
-    best: Callable[[LocalScores], float] = _best_apart,
+    best: Callable[[FamilyScores], float] = _best_apart,
     *,
     seed: int,
     n_jobs: int | None = None,
     clock: Clock | None = None,
 ) -> Base:
     """The candidate that predicts held-out rows best, the first of equals.
+
+    Candidates are ordered from strong to weak regularisation. The first one that is worse than
+    the best so far ends the search.
 
     Parameters
     ----------
@@ -215,25 +226,29 @@ def choose_base(
     """
     candidates = base.candidates()
     if len(candidates) == 1 or matrix.shape[1] == 0:
-        return candidates[0]
+        return base.default()
     families = [(child, parents) for child, sets in enumerate(parent_sets) for parents in sets]
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_held_out)(candidate, matrix, codes, cards, child, parents, seed)
-        for candidate in candidates
-        for child, parents in families
-    )
-    values = []
-    try:
-        for _ in candidates:
-            scores: LocalScores = [{} for _ in parent_sets]
-            for child, parents in families:
-                scores[child][parents] = next(results)
-                if clock is not None:
-                    clock.checkpoint()
-            values.append(best(scores))
-    finally:
-        results.close()
-    return candidates[values.index(max(values))]
+    chosen, highest = base.default(), -math.inf
+    with Parallel(n_jobs=n_jobs, return_as="generator") as parallel:
+        for candidate in candidates:
+            results = parallel(
+                delayed(_held_out)(candidate, matrix, codes, cards, child, parents, seed)
+                for child, parents in families
+            )
+            scores: FamilyScores = [{} for _ in parent_sets]
+            try:
+                for (child, parents), likelihood in zip(families, results, strict=True):
+                    scores[child][parents] = likelihood
+                    if clock is not None:
+                        clock.checkpoint()
+            finally:
+                results.close()
+            value = best(scores)
+            if value < highest:
+                break
+            if value > highest:
+                chosen, highest = candidate, value
+    return chosen
 
 
 def _held_out(

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from milpbn._types import Codes, FloatArray
 from milpbn.anytime import SolveOptions
 from milpbn.clock import Clock, OutOfTime
-from milpbn.errors import MilpbnError, OptionError, SolverError
+from milpbn.errors import MilpbnError, OptionError
 from milpbn.families import Constraints
 from milpbn.learning.maximise import maximise
 from milpbn.learning.methods import ENGINES
@@ -22,12 +22,12 @@ from milpbn.learning.settings import Settings
 from milpbn.mdc import inference
 from milpbn.mdc.base import MultiDimensionalClassifier
 from milpbn.mdc.bases import make_base
-from milpbn.mdc.candidates import Nodes, parent_choices
+from milpbn.mdc.candidates import Nodes, ParentChoice, parent_choices
 from milpbn.mdc.dynamic import best_score
 from milpbn.mdc.features import Features
 from milpbn.mdc.local_scores import make_local_score
 from milpbn.mdc.metrics import exact_match_score, hamming_score
-from milpbn.mdc.rescore import score_by_prediction
+from milpbn.mdc.rescore import check_equal, score_by_prediction
 from milpbn.mdc.score import HeldOutCLL, PenalisedCLL
 from milpbn.mdc.training import TrainedFamilies, Trainer, TrainingListener, best_class_network
 from milpbn.network.factors import Factor
@@ -42,6 +42,8 @@ _SOURCES = {"naive-bayes": "star"}
 _CROSS_CHECK = 10
 # The part of a time limit that is reserved for the class network: share, and maximum in seconds.
 _SOLVE_SHARE, _SOLVE_SECONDS = 0.1, 5.0
+# The part of the rest that the choice of the base models may take.
+_CHOICE_SHARE = 0.3
 
 
 class GBNCClassifier(MultiDimensionalClassifier):
@@ -221,7 +223,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         again = score_by_prediction(
             self.local_models_, trainer.bases, features, codes, trainer.nodes, trainer.local_score
         )
-        _same("prediction", again, "training", result.objective)
+        check_equal("prediction", again, "training", result.objective)
         clock.close_phase("checking")
         self.publish(replace(result, seconds=dict(clock.phases)))
 
@@ -239,27 +241,38 @@ class GBNCClassifier(MultiDimensionalClassifier):
             max_discrete_parents=self.max_discrete_parents,
             constraints=self.constraints,
         )
-        score = make_local_score(every_code, nodes.cards, self.validation, self.random_state or 0)
-        small = [[c.forced, *c.extensions(c.forced)] for c in choices]
-        bases = self._choose_base(
-            features,
-            every_code,
-            nodes.cards,
-            small,
-            best=partial(best_class_network, nodes),
-            clock=limited,
-        )
-        return Trainer(
+        bases, notes = self._bases(features, every_code, choices, limited)
+        if self.leaves_choice:
+            clock.close_phase("choosing")
+        trainer = Trainer(
             features.matrix,
             every_code,
             nodes,
             choices,
             bases,
-            score,
+            make_local_score(every_code, nodes.cards, self.validation, self.random_state or 0),
             n_jobs=self.n_jobs,
             clock=limited,
             listener=listener,
         )
+        trainer.fits.messages.update(notes)
+        return trainer
+
+    def _bases(
+        self, features: Features, codes: Codes, choices: Sequence[ParentChoice], clock: Clock
+    ) -> tuple[list[Any], list[str]]:
+        """The base estimators, and a note if there was no time to choose them."""
+        nodes = self.nodes()
+        small = [[c.forced, *c.extensions(c.forced)] for c in choices]
+        share = clock.until(clock.elapsed + _CHOICE_SHARE * clock.remaining)
+        best = partial(best_class_network, nodes)
+        try:
+            chosen = self._choose_base(features, codes, nodes.cards, small, best=best, clock=share)
+        except OutOfTime:
+            self.base_ = make_base(self.base_estimator).default()
+            note = f"there was no time to choose the base models; {self.base_} is used"
+            return self._estimators(self.base_, features, self._cards), [note]
+        return chosen, []
 
     def _score_of(self, trained: TrainedFamilies) -> PenalisedCLL:
         """The score in reports."""
@@ -301,7 +314,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         result = maximise(trained.objective, settings, clock, told)
         if result.status is Status.OPTIMAL and len(self.target_classes_) <= _CROSS_CHECK:
             second = best_score(trained.objective, len(self.target_classes_))
-            _same("dynamic programming", second, "the engine", result.objective)
+            check_equal("dynamic programming", second, "the engine", result.objective)
         result = replace(
             result,
             source=_SOURCES.get(result.source, result.source),
@@ -333,10 +346,6 @@ class GBNCClassifier(MultiDimensionalClassifier):
     def _check_loss(self) -> None:
         if self.loss not in LOSSES:
             raise OptionError(f"loss must be one of {', '.join(LOSSES)}, not {self.loss!r}")
-
-    @property
-    def _cards(self) -> list[int]:
-        return [len(c) for c in self.target_classes_]
 
     def _batches(self, features: Features) -> Iterator[tuple[slice, list[Factor]]]:
         return inference.network_factors(self.local_models_, features, self._cards)
@@ -383,11 +392,3 @@ class GBNCClassifier(MultiDimensionalClassifier):
         """The exact match score, or the Hamming score for ``loss="hamming"``."""
         measure = hamming_score if self.loss == "hamming" else exact_match_score
         return self._score(measure, X, y, sample_weight)
-
-
-def _same(one: str, first: float, other: str, second: float) -> None:
-    if abs(first - second) > 1e-6 * max(1.0, abs(first)):
-        raise SolverError(
-            f"the class network scores {first!r} by {one}, but {second!r} by {other}; please "
-            "report this with the data and the options"
-        )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from milpbn._types import Codes
+from milpbn.errors import SolverError
 from milpbn.mdc import inference
 from milpbn.mdc.candidates import Nodes
 from milpbn.mdc.features import Features
@@ -73,3 +74,12 @@ def log_likelihood(
         float(inference.log_probability(factors, codes[rows]).sum())
         for rows, factors in inference.network_factors(models, features, nodes.cards[: nodes.d])
     )
+
+
+def check_equal(one: str, first: float, other: str, second: float) -> None:
+    """Raise an error if two ways of computing a score disagree."""
+    if abs(first - second) > 1e-6 * max(1.0, abs(first)):
+        raise SolverError(
+            f"the class network scores {first!r} by {one}, but {second!r} by {other}; please "
+            "report this with the data and the options"
+        )

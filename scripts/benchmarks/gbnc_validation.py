@@ -24,7 +24,7 @@ SETS = {
     "Edm": (2, 10, None, {}),
     "flare2_mdc3": (None, 10, None, {}),
     "many-features": (None, 5, None, {}),
-    "Rf1": (8, 3, 1500, {"max_parents": 1}),
+    "Rf1": (8, 3, 1600, {"max_parents": 1}),
     "Adult": (None, 3, 2000, {"max_parents": 1}),
     "WaterQuality": (14, 3, None, {"max_parents": 1}),
 }

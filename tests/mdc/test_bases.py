@@ -52,15 +52,28 @@ def test_the_strength_is_the_best_one_on_held_out_rows():
     X, codes, cards, _ = random_problem(3, 2, n=40)
     X = np.column_stack([X, np.random.default_rng(0).normal(size=(40, 4))])
     sets = [[(), (1,)], [()]]
-    truth = {
-        C: sum(
+    truth = [
+        sum(
             max(held_out(X, codes, cards, child, s, C) for s in of) for child, of in enumerate(sets)
         )
         for C in STRENGTHS
-    }
+    ]
     chosen = choose_base(make_base("logistic"), X, codes, cards, sets, seed=0)
-    assert max(truth, key=truth.get) == chosen.C
-    assert len({round(v, 3) for v in truth.values()}) == len(STRENGTHS)
+    assert STRENGTHS[np.argmax(truth)] == chosen.C
+    # Here the likelihood has one peak; the search ends behind it.
+    peak = int(np.argmax(truth))
+    assert 0 < peak < len(STRENGTHS) - 2
+    assert (np.diff(truth[: peak + 1]) > 0).all()
+
+
+def test_the_search_ends_at_the_first_strength_that_is_worse():
+    X, codes, cards, _ = random_problem(3, 2, n=40)
+    values = {0.001: -3.0, 0.01: -2.0, 0.1: -2.0, 1.0: -2.5}
+    seen = iter(values.values())
+    base = make_base("logistic")
+    found = choose_base(base, X, codes, cards, [[()]] * 2, lambda scores: next(seen), seed=0)
+    assert found.C == 0.01
+    assert list(seen) == []
 
 
 def test_a_given_base_leaves_nothing_to_choose():

@@ -173,6 +173,23 @@ def test_a_time_limit_leaves_families_out_and_says_so(now):
     assert model.predict(X).shape == codes.shape
 
 
+def test_a_time_limit_leaves_time_for_more_than_the_choice_of_base_models(now, monkeypatch):
+    class Slow(LogisticRegression):
+        def fit(self, X, y):
+            now[0] += 1
+            return super().fit(X, y)
+
+    monkeypatch.setattr(
+        "milpbn.mdc.bases.Logistic.estimator", lambda self, n, r, seed: Slow(C=self.C)
+    )
+    X, codes, _, _ = random_problem(0, 2, n=80)
+    with pytest.warns(UserWarning, match=r"no time to choose the base models; logistic:C=1.0"):
+        model = GBNCClassifier("logistic:C=auto", time_limit=30.0).fit(X, codes)
+    assert model.optimal_
+    assert str(model.base_) == "logistic:C=1.0"
+    assert model.result_.seconds["choosing"] >= 8
+
+
 @pytest.mark.parametrize(
     "method", [GBNCClassifier, BinaryRelevance, ClassifierChains, ClassPowerset]
 )

@@ -128,6 +128,8 @@ def _learn(
     gaps = GapTable(clock, interrupts, quiet=quiet)
     features, codes = model.prepare(table.features, table.targets)
     clock.close_phase("encoding")
+    if model.leaves_choice and not quiet:
+        click.echo("choosing the settings of the base models by validation", err=True)
     with ExitStack() as stack:
         bar = stack.enter_context(TrainingBar(sys.stderr, quiet=quiet))
 
