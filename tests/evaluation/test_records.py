@@ -61,7 +61,7 @@ def test_a_line_that_a_killed_run_left_unfinished_is_dropped(path, cut):
         (b"[1]\n", "is not a file of evaluation results"),
         (b"\xff\xfe\n", "is not a file of evaluation results"),
         (b"[" * 100_000 + b"\n", "is not a file of evaluation results"),
-        (b'{"format": "milpbn-evaluation", "version": 9}\n', "has version 9, not 2"),
+        (b'{"format": "milpbn-evaluation", "version": 9}\n', "has version 9, not 3"),
     ],
 )
 def test_another_file_is_not_touched(path, content, message):
