@@ -230,7 +230,8 @@ def train_family(
         for number, rows in _partition(configurations(codes, cards, parents)):
             own, labels = matrix[rows], codes[rows, child]
             models[number] = _configuration(own, labels, cards[child], base, fits)
-            total += models[number].log_likelihood(own, labels)
+            if folds is None:
+                total += models[number].log_likelihood(own, labels)
     if folds is not None:
         total = held_out_log_likelihood(matrix, codes, cards, child, parents, base, folds, fits)
     discrete = [p for p in parents if p >= d]
