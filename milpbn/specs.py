@@ -14,8 +14,8 @@ AUTO = "auto"
 
 
 @dataclass(frozen=True)
-class Named:
-    """Something with a name and settings; ``str`` gives the form that :func:`read_named` reads.
+class Specified:
+    """Something with a name and settings; ``str`` gives the form that :func:`read_specified` reads.
 
     The settings are the fields of the class. A trailing underscore is not part of the name of
     a setting.
@@ -32,7 +32,7 @@ class Named:
         return self.name + (":" + ",".join(given) if given else "")
 
 
-Kind = TypeVar("Kind", bound=Named)
+Kind = TypeVar("Kind", bound=Specified)
 
 _READERS: dict[str, Callable[[str], Any]] = {
     "int": int,
@@ -42,7 +42,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def read_named(text: str, what: str, kinds: Mapping[str, type[Kind]]) -> Kind:
+def read_specified(text: str, what: str, kinds: Mapping[str, type[Kind]]) -> Kind:
     """Read ``NAME`` or ``NAME:SETTING=VALUE,...``.
 
     Parameters
@@ -64,7 +64,7 @@ def read_named(text: str, what: str, kinds: Mapping[str, type[Kind]]) -> Kind:
     return kind(**dict(_setting(what, kind, part) for part in parts if part))
 
 
-def _setting(what: str, kind: type[Named], part: str) -> tuple[str, Any]:
+def _setting(what: str, kind: type[Specified], part: str) -> tuple[str, Any]:
     key, equals, value = (piece.strip() for piece in part.partition("="))
     known = {f.name.rstrip("_"): f for f in fields(kind)}
     if not equals or key not in known:

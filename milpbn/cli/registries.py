@@ -132,6 +132,13 @@ def base_models() -> str:
     return ", ".join(BASES)
 
 
+def criteria() -> str:
+    """What settings can be selected by, separated by commas."""
+    from milpbn.learning.criteria import CRITERIA
+
+    return ", ".join(CRITERIA)
+
+
 def default_classifiers() -> str:
     """The classifiers that `missing-curve` compares, separated by commas."""
     from milpbn.evaluation.missing_curve import DEFAULT_CLASSIFIERS

@@ -124,7 +124,7 @@ def build_table(raw: RawFrame, columns: Columns, missing: str) -> Table:
     """
     wanted = _check_columns(raw, columns)
     several = len(columns.targets) > 1
-    frame, notes = _labelled_rows(raw, columns.targets)
+    frame, notes = labelled_rows(raw, columns.targets)
     labels = {target: _decide_target(frame[target], raw) for target in columns.targets}
     decisions = {
         name: decide_column(
@@ -191,7 +191,7 @@ def _check_columns(raw: RawFrame, columns: Columns) -> dict[str, str]:
     return {name: kind for kind, chosen in kinds.items() for name in chosen}
 
 
-def _labelled_rows(raw: RawFrame, targets: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+def labelled_rows(raw: RawFrame, targets: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
     """The rows that have a value in every target, and a note if some have not."""
     labelled = raw.frame[list(targets)].notna().all(axis=1).to_numpy(dtype=bool)
     what = f"target {targets[0]!r}" if len(targets) == 1 else "one of the targets"

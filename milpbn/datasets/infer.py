@@ -84,7 +84,7 @@ def decide_column(
     if wanted == "numeric":
         decision = _as_asked_numbers(values, label, known)
     elif wanted == "categorical":
-        decision = Decision(_states(values))
+        decision = Decision(states_of(values))
     elif holds_numbers(values):
         decision = _as_numbers(values, to_numbers(values), label, few_values)
     elif untyped:
@@ -171,7 +171,7 @@ def _as_numbers(values: pd.Series[Any], numbers: Numbers, label: str, few_values
         _naming("numeric", values),
         " keeps it numeric.",
     )
-    return Decision(_states(_series(numbers, values)), notes=(note,))
+    return Decision(states_of(_series(numbers, values)), notes=(note,))
 
 
 def _as_categories(values: pd.Series[Any], label: str, known: int) -> Decision:
@@ -184,7 +184,7 @@ def _as_categories(values: pd.Series[Any], label: str, known: int) -> Decision:
             " keeps it.",
         )
         return Decision(None, notes=(note,))
-    return Decision(_states(values))
+    return Decision(states_of(values))
 
 
 def _is_row_number(known: Numbers) -> bool:
@@ -196,7 +196,7 @@ def _is_row_number(known: Numbers) -> bool:
     )
 
 
-def _states(values: pd.Series[Any]) -> pd.Series[Any]:
+def states_of(values: pd.Series[Any]) -> pd.Series[Any]:
     """The values as strings, ``None`` for missing."""
     index, distinct = pd.factorize(values)
     texts = np.array([*map(show_value, distinct), None], dtype=object)

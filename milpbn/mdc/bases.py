@@ -29,7 +29,7 @@ from milpbn.errors import OptionError
 from milpbn.families.candidates import ParentSet
 from milpbn.learning.validation import ValidationSplit
 from milpbn.mdc.local_models import Fits, held_out_log_likelihood
-from milpbn.specs import Named, read_named
+from milpbn.specs import Specified, read_specified
 
 STRENGTHS = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
 """Values of C that are tried, from strong to weak regularisation."""
@@ -38,7 +38,7 @@ STRENGTHS = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
 _NEWTON_SIZE = 600
 
 
-class Base(Named, ABC):
+class Base(Specified, ABC):
     """A kind of base model with its settings."""
 
     @abstractmethod
@@ -172,7 +172,7 @@ def make_base(given: Any) -> Base:
     """
     if given is None:
         return Logistic()
-    return read_named(given, "base", BASES) if isinstance(given, str) else Given(given)
+    return read_specified(given, "base", BASES) if isinstance(given, str) else Given(given)
 
 
 def _check_positive(name: str, value: float) -> None:

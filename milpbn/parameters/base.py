@@ -13,12 +13,12 @@ from milpbn.encoding.columns import Variable
 from milpbn.families.smoothing import Smoothing
 from milpbn.network.multinet import Classifier
 from milpbn.result import ParameterReport
-from milpbn.specs import Named
+from milpbn.specs import Specified
 from milpbn.structure import AnyStructure
 
 
 @dataclass(frozen=True)
-class Parameters(Named, ABC):
+class Parameters(Specified, ABC):
     """A way to learn parameters for a given structure.
 
     The settings are the fields of the class; ``str`` gives them in the form that

@@ -6,7 +6,7 @@ from milpbn.parameters.base import Parameters
 from milpbn.parameters.cl import ConditionalLikelihood
 from milpbn.parameters.ml import MaximumLikelihood
 from milpbn.parameters.mm import MaximumMargin
-from milpbn.specs import read_named
+from milpbn.specs import read_specified
 
 PARAMETERS: dict[str, type[Parameters]] = {
     p.name: p for p in (MaximumLikelihood, ConditionalLikelihood, MaximumMargin)
@@ -23,4 +23,4 @@ def make_parameters(text: str | Parameters) -> Parameters:
     >>> str(make_parameters("mm:lambda=0.5,folds=5"))
     'mm:lambda=0.5'
     """
-    return text if isinstance(text, Parameters) else read_named(str(text), "parameters", PARAMETERS)
+    return text if isinstance(text, Parameters) else read_specified(str(text), "parameters", PARAMETERS)

@@ -10,6 +10,7 @@ BENCHMARKS = {
     "engines": "time to proof, gaps, p, SBM, MDL, hosts, growth (hours; engines:gaps for one part)",
     "parameters": "discriminative parameters: against logistic regression, and on held-out rows",
     "classifiers": "published classifiers with ML and CL parameters, and the published accuracies",
+    "usefulness": "accuracy and log-loss on new rows, next to scikit-learn and pyAgrum (resumable)",
     "inference": "class posteriors of letter's test rows: against pgmpy and pyAgrum",
     "gbnc": "several class variables: seconds in base models against the rest",
     "gbnc_validation": "several class variables, on new rows: C and scores by validation",
