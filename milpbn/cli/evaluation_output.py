@@ -98,7 +98,7 @@ def deliver(evaluations: Evaluations, options: Mapping[str, Any]) -> None:
 
 def _warn(evaluations: Evaluations) -> None:
     for part in evaluations.parts:
-        names = [" ".join(s.label).strip() for s in part.not_better()]
+        names = [s.name for s in part.not_better()]
         if names:
             verb = "is" if len(names) == 1 else "are"
             click.echo(

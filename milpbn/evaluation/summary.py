@@ -30,7 +30,25 @@ MAJORITY = "majority"
 
 
 @dataclass(frozen=True)
-class Summary:
+class Named:
+    """A method, and how its parameters are learned."""
+
+    method: str
+    parameters: str
+
+    @property
+    def label(self) -> Label:
+        """What identifies the method within an evaluation."""
+        return self.method, self.parameters
+
+    @property
+    def name(self) -> str:
+        """The label as text."""
+        return " ".join(self.label).strip()
+
+
+@dataclass(frozen=True)
+class Summary(Named):
     """One line of the table: a method over all its folds.
 
     With several class variables, all but the accuracy, macro F1, the Hamming score, the sub-exact
@@ -74,8 +92,6 @@ class Summary:
         Number of base models that did not converge.
     """
 
-    method: str
-    parameters: str
     folds: int
     accuracy: float
     interval: float
@@ -92,11 +108,6 @@ class Summary:
     hamming: float | None = None
     sub_exact: float | None = None
     unconverged: int = 0
-
-    @property
-    def label(self) -> Label:
-        """What identifies the method within an evaluation."""
-        return self.method, self.parameters
 
 
 @dataclass(frozen=True)
@@ -150,9 +161,16 @@ class Evaluation:
         return _summary(self.baseline) if self.baseline else None
 
     def not_better(self) -> list[Summary]:
-        """The methods that are not more accurate than the majority baseline."""
-        least = self.majority()
-        return [s for s in self.summaries() if least is not None and s.accuracy <= least.accuracy]
+        """The methods that are not more accurate than the majority baseline on their folds."""
+        least = {r.fold: r.measures.accuracy for r in self.baseline}
+        if not least:
+            return []
+        groups = self.by_method().values()
+        return [
+            s
+            for s, group in zip(self.summaries(), groups, strict=True)
+            if s.accuracy <= np.mean([least[r.fold] for r in group])
+        ]
 
     def to_frame(self) -> pd.DataFrame:
         """The table as a data frame, with the majority baseline first."""
@@ -209,7 +227,7 @@ class Evaluation:
         """The confusion matrix and the reliability curve of every method, as text."""
         blocks = []
         for label in self.by_method():
-            heading = f"{self.table.name}: {' '.join(label).strip()}"
+            heading = f"{self.table.name}: {Named(*label).name}"
             blocks += [heading, f"{self.confusion(*label)}\n", f"{self.reliability(*label)}\n"]
         return "\n".join(blocks).rstrip()
 

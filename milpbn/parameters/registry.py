@@ -23,4 +23,6 @@ def make_parameters(text: str | Parameters) -> Parameters:
     >>> str(make_parameters("mm:lambda=0.5,folds=5"))
     'mm:lambda=0.5'
     """
-    return text if isinstance(text, Parameters) else read_specified(str(text), "parameters", PARAMETERS)
+    if isinstance(text, Parameters):
+        return text
+    return read_specified(str(text), "parameters", PARAMETERS)
