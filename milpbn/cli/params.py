@@ -285,6 +285,9 @@ VALIDATION = Parsed("validation", "milpbn.scores.rows", "parse_validation")
 PARAMETERS = ParsedText("parameters", "milpbn.parameters", "make_parameters")
 """``ml``, ``cl`` or ``mm``, with settings after a colon."""
 
+BASE = ParsedText("base", "milpbn.mdc.bases", "make_base")
+"""A base model, with settings after a colon."""
+
 
 class Counts(_ParamType):
     """Whole numbers from ``0,5,10``.
