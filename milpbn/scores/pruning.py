@@ -1,4 +1,9 @@
-"""Pruning of families that no optimal structure needs, for decomposable scores."""
+"""Pruning of families that no optimal structure needs.
+
+Replacing a parent set by a candidate subset only removes arcs: it closes no cycle, and the
+constraints still hold. So a family can go if one of its subsets scores at least as well in every
+structure, and the optimum over the remaining families is the optimum over all families.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +13,19 @@ from itertools import combinations
 import numpy as np
 
 from milpbn.clock import Checkpoint, no_checkpoint
-from milpbn.families.candidates import FamilySpace, ParentSet
+from milpbn.families.candidates import CLASS, FamilySpace, ParentSet
+from milpbn.families.rows import MergedRows
 from milpbn.scores.base import LinearObjective
+from milpbn.scores.margin import MarginScore
 
 
 def prune_dominated(
     objective: LinearObjective, checkpoint: Checkpoint = no_checkpoint
 ) -> LinearObjective:
-    """Drop every parent set that has a candidate subset scoring at least as well.
-
-    Replacing a parent set by a subset only removes arcs and cannot close a cycle, so the
-    optimum over the remaining families is the optimum over all families.
-    """
+    """Drop every parent set that has a candidate subset scoring at least as well."""
     space = objective.space
     keep: list[int] = []
-    better: dict[tuple[int, ParentSet], int] = {}
+    better: dict[int, int] = {}
     for i in range(space.n_variables):
         checkpoint()
         families = sorted(space.of(i), key=lambda f: len(space.parent_sets[f]))
@@ -37,19 +40,10 @@ def prune_dominated(
                 keep.append(f)
                 best[parents] = weight, f
             else:
-                better[i, parents] = below[1]
+                better[f] = below[1]
                 best[parents] = below
     keep.sort()
-    place = {f: k for k, f in enumerate(keep)}
-    counts = np.bincount(space.child[keep], minlength=space.n_variables)
-    reduced = FamilySpace(
-        space.names,
-        space.cards,
-        tuple(space.parent_sets[f] for f in keep),
-        np.concatenate([[0], np.cumsum(counts)]),
-        {pruned: place[f] for pruned, f in better.items()},
-    )
-    return LinearObjective(reduced, objective.weights[keep], objective.rows)
+    return LinearObjective(space.select(keep, better), objective.weights[keep], objective.rows)
 
 
 def _best_below(best: dict[ParentSet, tuple[float, int]], parents: ParentSet) -> tuple[float, int]:
@@ -61,3 +55,46 @@ def _best_below(best: dict[ParentSet, tuple[float, int]], parents: ParentSet) ->
         if len(known) == len(list(combinations(parents, size))):
             break
     return found
+
+
+def prune_penalised(
+    score: MarginScore, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
+) -> FamilySpace:
+    """Drop every parent set whose additional parents cannot earn their penalty.
+
+    The hinge ``min(gamma, min_c d(c))`` is monotone and 1-Lipschitz in the largest difference of
+    the margins. So for a subset S' of S, whatever the other families are, S scores at most
+
+        sum_u w_u max(0, max_c [alpha(i,S,u,c) - alpha(i,S',u,c)])
+
+    more than S' before costs. S is dropped if this is not more than the difference of the costs.
+    It does not depend on gamma, and what is dropped at a penalty is dropped at every larger one.
+    The families of naive Bayes and of the empty structure stay, because learners start there.
+    Only one variable's tables are held at a time.
+    """
+    from milpbn.families import kernels
+    from milpbn.families.exchange import key_layout
+
+    costs = score.cost_per_parameter(rows.total) * space.free_parameters
+    keep: list[int] = []
+    replaced: dict[int, int] = {}
+    for i in range(space.n_variables):
+        own = space.of(i)
+        block = space.select(own)
+        subsets = [[] if space.parent_sets[f] in ((), (CLASS,)) else space.subsets(f) for f in own]
+        pairs = np.concatenate([[0], np.cumsum([len(s) for s in subsets])])
+        subset = np.array([g - own.start for s in subsets for g in s], dtype=np.int64)
+        first = np.repeat(np.arange(len(own)), np.diff(pairs))
+        tables = score.tables(block, rows, checkpoint)
+        offset = tables.row_offset
+        found = np.empty(len(own), dtype=np.int64)
+        kernels.replacements(
+            pairs, subset, costs[own.start + first] - costs[own.start + subset],
+            *key_layout(block), tables.base, np.zeros(len(tables.rows), np.int64)
+            if offset is None else offset, np.ascontiguousarray(tables.rows.codes.T),
+            tables.values, tables.values if tables.own is None else tables.own, tables.ratios,
+            tables.rows.weights, found,
+        )  # fmt: skip
+        keep += [f for f, g in zip(own, found, strict=True) if g < 0]
+        replaced |= {f: own.start + int(g) for f, g in zip(own, found, strict=True) if g >= 0}
+    return space.select(keep, replaced)
