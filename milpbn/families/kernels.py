@@ -277,7 +277,7 @@ def replacements(  # type: ignore[no-untyped-def]
                     other += stride[k] * codes[variable[k], u]
                 fall = own[key, y] - own[other, y]
                 if not ratios:
-                    most = -np.inf
+                    most = -1e300
                     for c in range(values.shape[1]):
                         if c != y:
                             most = max(most, values[other, c] - values[key, c])

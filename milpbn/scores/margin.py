@@ -55,9 +55,7 @@ class MarginObjective(RowObjective):
         penalty = score.cost_per_parameter(self.rows.total)
         if penalty < self.least_penalty:
             least = self.least_penalty
-            raise ValueError(
-                f"families were pruned for penalties from {least:g} on, not {penalty:g}"
-            )
+            raise ValueError(f"families were pruned for penalties >= {least:g}, not {penalty:g}")
         return replace(self, gamma=score.hinge, penalty=penalty)
 
     def state(self, families: AnyFamilies) -> SearchState:  # type: ignore[override]

@@ -8,13 +8,16 @@ structure, and the optimum over the remaining families is the optimum over all f
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 
+from milpbn._types import FloatArray, IntArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families.candidates import CLASS, FamilySpace, ParentSet
 from milpbn.families.rows import MergedRows
+from milpbn.families.tables import FamilyTables
 from milpbn.scores.base import LinearObjective
 from milpbn.scores.margin import MarginScore
 
@@ -72,29 +75,45 @@ def prune_penalised(
     The families of naive Bayes and of the empty structure stay, because learners start there.
     Only one variable's tables are held at a time.
     """
-    from milpbn.families import kernels
-    from milpbn.families.exchange import key_layout
-
     costs = score.cost_per_parameter(rows.total) * space.free_parameters
     keep: list[int] = []
     replaced: dict[int, int] = {}
     for i in range(space.n_variables):
         own = space.of(i)
-        block = space.select(own)
         subsets = [[] if space.parent_sets[f] in ((), (CLASS,)) else space.subsets(f) for f in own]
-        pairs = np.concatenate([[0], np.cumsum([len(s) for s in subsets])])
-        subset = np.array([g - own.start for s in subsets for g in s], dtype=np.int64)
-        first = np.repeat(np.arange(len(own)), np.diff(pairs))
-        tables = score.tables(block, rows, checkpoint)
-        offset = tables.row_offset
-        found = np.empty(len(own), dtype=np.int64)
-        kernels.replacements(
-            pairs, subset, costs[own.start + first] - costs[own.start + subset],
-            *key_layout(block), tables.base, np.zeros(len(tables.rows), np.int64)
-            if offset is None else offset, np.ascontiguousarray(tables.rows.codes.T),
-            tables.values, tables.values if tables.own is None else tables.own, tables.ratios,
-            tables.rows.weights, found,
-        )  # fmt: skip
-        keep += [f for f, g in zip(own, found, strict=True) if g < 0]
-        replaced |= {f: own.start + int(g) for f, g in zip(own, found, strict=True) if g >= 0}
+        savings = [costs[f] - costs[s] for f, s in zip(own, subsets, strict=True)]
+        block = space.select(own)
+        inside = [[g - own.start for g in s] for s in subsets]
+        found = _replacements(score.tables(block, rows, checkpoint), inside, savings)
+        for f, g in zip(own, found.tolist(), strict=True):
+            if g < 0:
+                keep.append(f)
+            else:
+                replaced[f] = own.start + g
     return space.select(keep, replaced)
+
+
+def _replacements(
+    tables: FamilyTables, subsets: Sequence[Sequence[int]], savings: Sequence[FloatArray]
+) -> IntArray:
+    """For every family, one of its subsets that loses no more margin than it saves; else -1."""
+    from milpbn.families import kernels
+    from milpbn.families.exchange import key_layout
+
+    out = np.empty(len(subsets), dtype=np.int64)
+    rows, own, offset = tables.rows, tables.own, tables.row_offset
+    kernels.replacements(
+        np.concatenate([[0], np.cumsum([len(s) for s in subsets])]),
+        np.array([g for s in subsets for g in s], dtype=np.int64),
+        np.concatenate(savings),
+        *key_layout(tables.space),
+        tables.base,
+        np.zeros(len(rows), dtype=np.int64) if offset is None else offset,
+        np.ascontiguousarray(rows.codes.T),
+        tables.values,
+        tables.values if own is None else own,
+        tables.ratios,
+        rows.weights,
+        out,
+    )
+    return out

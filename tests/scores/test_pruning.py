@@ -165,7 +165,7 @@ def test_more_families_go_if_the_penalty_grows_and_naive_bayes_stays():
     assert sizes == sorted(sizes, reverse=True)
     assert set(pruned.space.parent_sets) == {(), (0,)}
     assert pruned.with_score(make_score("sm", penalty=60.0)).penalty == 60.0
-    with pytest.raises(ValueError, match="pruned for penalties from 50 on, not 40"):
+    with pytest.raises(ValueError, match="pruned for penalties >= 50, not 40"):
         pruned.with_score(make_score("sm", penalty=40.0))
 
 
