@@ -222,11 +222,11 @@ def one_competitor_kernel(  # type: ignore[no-untyped-def]
 
 @_jit
 def cut_coefficients_one(  # type: ignore[no-untyped-def]
-    pointer, variable, stride, base, offset, codes, tables, labels, weights, out
+    families, pointer, variable, stride, base, offset, codes, tables, labels, weights, out
 ):
     """``out[f] = sum_u weights[u] * alpha(f, u)`` over the given rows; one competitor per row."""
     n = codes.shape[1]
-    for f in range(len(base)):
+    for f in families:
         total = 0.0
         for u in range(n):
             key = base[f] + offset[u] + labels[u]
@@ -238,11 +238,11 @@ def cut_coefficients_one(  # type: ignore[no-untyped-def]
 
 @_jit
 def cut_coefficients_many(  # type: ignore[no-untyped-def]
-    pointer, variable, stride, base, offset, codes, tables, labels, against, weights, out
+    families, pointer, variable, stride, base, offset, codes, tables, labels, against, weights, out
 ):
     """``out[f] = sum_u weights[u] * alpha(f, u, against[u])`` over the given rows."""
     n = codes.shape[1]
-    for f in range(len(base)):
+    for f in families:
         total = 0.0
         for u in range(n):
             key = base[f] + offset[u]
