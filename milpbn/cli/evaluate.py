@@ -11,6 +11,8 @@ import click
 from milpbn.cli.data import check_data_options, load_table, show_notes, table_options
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
 from milpbn.cli.options import (
+    BUDGETS,
+    budget_options,
     check_score,
     given_constraints,
     score_options,
@@ -18,8 +20,9 @@ from milpbn.cli.options import (
     smoothing_option,
     structure_options,
 )
-from milpbn.cli.params import Candidates, Duration, Gap, Jobs, Names, OutputFile, refuse_overwriting
+from milpbn.cli.params import Duration, Gap, Jobs, Names, OutputFile, refuse_overwriting
 from milpbn.cli.registries import RegistryOption, parameter_learners
+from milpbn.cli.selecting import AUTO, given_plan, selection_options
 from milpbn.cli.session import report_files
 from milpbn.cli.workers import ending_workers
 
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     show_default=True,
     metavar="NAME[:SCORE],...",
     help="Engines, and heuristics of `milpbn learn`; a score after a colon replaces --score: "
-    "nb,hc:cr.",
+    "nb,hc:cr. auto selects among good default settings.",
 )
 @click.option(
     "--parameters",
@@ -53,14 +56,9 @@ if TYPE_CHECKING:
 )
 @score_options
 @structure_options
+@budget_options
 @smoothing_option
-@click.option(
-    "--select",
-    type=Candidates(),
-    multiple=True,
-    help="Values to choose from by validation on the training rows: p=0.6,0.9 or "
-    "max-parents=1,2; may be repeated.",
-)
+@selection_options
 @click.option(
     "--folds",
     type=click.IntRange(min=2),
@@ -114,13 +112,14 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
           --select max-parents=1,2 --jobs 2 --out heart.jsonl
     """
     _check(options)
+    plan = given_plan(options)
     run_evaluation(
         ctx,
         options,
         _table(options),
         options["methods"],
         parameters=options["parameters"],
-        select=dict(options["select"]),
+        select=plan,
         folds=options["folds"],
         n_jobs=options["jobs"],
         predictions=options["predictions_file"] is not None,
@@ -167,12 +166,8 @@ def _check(options: dict[str, Any]) -> None:
     check_data_options(options)
     # p and gamma may belong to a score that only some of the methods use.
     check_score(options, ("ess",))
-    names = [name for name, _ in options["select"]]
-    for name in ("p", "gamma"):
-        if options[name] is not None and {"p", "gamma"} & set(names):
-            raise click.UsageError(f"--{name} does not go with --select p=... or gamma=...")
-    if len(set(names)) < len(names):
-        raise click.UsageError("--select is given twice for the same hyper-parameter")
+    if any(name == AUTO for name, _ in options["select"]):
+        raise click.UsageError(f"--select lists values for every method; use --method {AUTO}")
     refuse_overwriting(
         {"--out": options["out"], "--predictions": options["predictions_file"]},
         {"the data": options["file"], "the constraints": options["constraints_file"]},
@@ -194,7 +189,7 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
         score = make_score(score, ess=options["ess"])
     names = (
         *("max_parents", "class_parents", "augmented", "smoothing", "validation"),
-        *("time_limit", "gap", "gamma"),
+        *("time_limit", "gap", "gamma", *BUDGETS),
     )
     margin = {"p": 0.9, "penalty": 0.0}
     return {

@@ -8,6 +8,8 @@ import json
 from typing import Any
 
 from milpbn.encoding import EncodedData
+from milpbn.learning.candidates import show_values
+from milpbn.learning.criteria import CRITERIA
 from milpbn.learning.model import Model
 from milpbn.messages import on_command_line
 from milpbn.network.inference import accuracy
@@ -33,6 +35,7 @@ def text_report(model: Model, data: EncodedData) -> str:
     lines = [
         f"{'data':<12}{data.name}",
         f"{'rows':<12}{rows}",
+        *selection_lines(model),
         str(model.result),
         f"{'parameters':<12}{model.network.n_parameters} by {model.parameters}",
         f"{'accuracy':<12}{share}",
@@ -40,6 +43,25 @@ def text_report(model: Model, data: EncodedData) -> str:
         str(model.network.structure),
     ]
     return "\n".join(lines)
+
+
+def selection_lines(model: Model, most: int = 0) -> list[str]:
+    """What validation chose, and the best candidates if `most` is positive."""
+    selection = model.selection
+    if selection is None:
+        return []
+    lines = [f"{'selected':<12}{selection}"]
+    if not most:
+        return lines
+    criterion = CRITERIA[selection.by]
+    for k in selection.order[:most]:
+        c = selection.candidates[k]
+        value = criterion.show(c.scores[selection.by]) if c.scores else f"failed: {c.error}"
+        early = ", stopped early" if c.stopped_early else ""
+        lines.append(f"{'':<12}{value:>10}  {show_values(c.values)}{early}")
+    if len(selection.candidates) > most:
+        lines.append(f"{'':<12}{'...':>10}  {len(selection.candidates) - most} more candidates")
+    return lines
 
 
 def report_dict(model: Model, data: EncodedData) -> dict[str, Any]:
@@ -50,6 +72,7 @@ def report_dict(model: Model, data: EncodedData) -> dict[str, Any]:
         "result": model.result.to_dict(),
         "parameters": model.parameters.to_dict(),
         "accuracy": accuracies(model, data),
+        **({"selection": model.selection.to_dict()} if model.selection else {}),
         "notes": [on_command_line(note) for note in data.notes],
     }
 

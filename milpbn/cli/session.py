@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,12 +15,19 @@ from milpbn.cli.params import refuse_overwriting
 
 if TYPE_CHECKING:
     from milpbn.clock import Clock
+    from milpbn.datasets.table import Table
     from milpbn.encoding import EncodedData
+    from milpbn.learning.candidates import Selection
     from milpbn.learning.classifier import Encoded
     from milpbn.learning.maximise import Shared
     from milpbn.learning.model import Model
+    from milpbn.learning.plan import SelectionPlan
     from milpbn.learning.settings import Settings
     from milpbn.result import TracePoint
+
+
+# A selection prints a line each time that another such part of its runs is finished.
+_PARTS = 5
 
 
 class Session:
@@ -57,6 +64,8 @@ class Session:
             quiet=options["quiet"],
         )
         self.encoded: Encoded
+        self.rows: Table
+        self.selection: Selection | None = None
 
     @staticmethod
     def check(options: dict[str, Any]) -> None:
@@ -67,6 +76,7 @@ class Session:
                 "--out": options["out"],
                 "--trace": options["trace_file"],
                 "--write-model": options.get("write_model"),
+                "--plot": options.get("plot"),
             },
             {"the data": options["file"], "the constraints": options["constraints_file"]},
         )
@@ -81,10 +91,25 @@ class Session:
         """Read and encode the data, and print notes about them."""
         from milpbn.learning.classifier import encode
 
-        rows = load_table(**{name: self.options[name] for name in DATA_OPTIONS})
+        self.rows = load_table(**{name: self.options[name] for name in DATA_OPTIONS})
         self.clock.close_phase("loading")
-        self.encoded = encode(rows, self.clock)
+        self.encoded = encode(self.rows, self.clock)
         show_notes(self.data.notes, self.table.print)
+
+    def select(self, names: Mapping[str, Any], plan: SelectionPlan) -> None:
+        """Choose settings by validation on the training rows; `learn` uses them."""
+        from milpbn.learning.selection import select_settings
+
+        def watch(done: int, total: int, what: str) -> None:
+            self.table.step(f"selecting, {done} of {total} runs")
+            if done * _PARTS // total > (done - 1) * _PARTS // total:
+                self.table.print(f"selecting: {done} of {total} runs; Ctrl-C keeps them")
+
+        self.selection, self.settings = select_settings(
+            self.rows, names, plan, clock=self.clock, watch=watch
+        )
+        self.table.step("")
+        self.table.print(f"selected {self.selection}")
 
     def listener(self, point: TracePoint) -> None:
         """Show an any-time event; once there is a result, no signal may keep it from being saved.
@@ -119,6 +144,10 @@ class Session:
         if settings is None:
             self.interrupts.close()
         self.note_parameters(model)
+        if self.selection is not None:
+            from milpbn.learning.selection import selected_model
+
+            model = selected_model(model, self.selection)
         return model
 
     def note_parameters(self, model: Model) -> None:
@@ -141,9 +170,13 @@ class Session:
             write_whole(options["trace_file"], trace_csv(model.result))
         if options["out"]:
             model.save(options["out"])
+        if options.get("plot") and model.selection is not None:
+            from milpbn.pictures import plot_selection
+
+            plot_selection(model.selection, options["plot"], title=self.data.name)
         report = json_report if options["as_json"] else text_report
         click.echo(report(model, self.data))
-        report_files(options, ("out", "trace_file", "write_model"))
+        report_files(options, ("out", "trace_file", "write_model", "plot"))
 
 
 def report_files(options: dict[str, Any], names: Sequence[str]) -> None:

@@ -21,11 +21,11 @@ from typing import Any
 import highspy
 import numpy as np
 
-from milpbn._types import AnyFamilies, BoolArray, FloatArray
+from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.cuts.clusters import Cluster
 from milpbn.engines.cuts.concave import ConcaveCut
-from milpbn.engines.cuts.oracle import CutOracle
+from milpbn.engines.cuts.oracle import CutOracle, StructureRow
 from milpbn.engines.rows import Edge, Hinge, RelaxationRows, Source, joining
 from milpbn.families.candidates import CLASS
 from milpbn.formulation.emit_highs import check_highs, new_highs, pass_arrays, set_options
@@ -95,7 +95,7 @@ class Relaxation:
         self.gamma = oracle.gamma
         self._clock = clock
         self._while_solving = while_solving
-        self._clusters = oracle.clusters
+        self._oracle = oracle
         # Column k is family columns[k]; variable i owns columns offsets[i]:offsets[i + 1].
         self._columns = oracle.families
         self._offsets = np.searchsorted(self._columns, self.space.offsets)
@@ -109,6 +109,8 @@ class Relaxation:
         self._required: frozenset[Edge] = frozenset()
         self._highs = self._new_program()
         self._add_class_rows()
+        for coefficients, limit in oracle.budget_rows():
+            self._add(coefficients, limit, None)
 
     def _new_program(self) -> Any:
         """A program with all columns and one row per variable: it has exactly one family."""
@@ -143,14 +145,13 @@ class Relaxation:
         """Add rows ``T[g] - coefficients . eta <= constant``."""
         for cut in cuts:
             source = Hinge(cut.group, cut.beyond)
-            self._add(-cut.coefficients[self._columns], cut.constant(self.gamma), source)
+            self._add(-cut.coefficients, cut.constant(self.gamma), source)
 
-    def add_clusters(self, clusters: Sequence[Cluster]) -> int:
-        """Add rows of clusters; returns how many were new."""
-        new = [k for k in clusters if k not in self._rows]
-        for cluster in new:
-            families, sign, rhs = self._clusters.inequality(cluster)
-            self._add(self._indicator(families, sign), rhs, cluster)
+    def add_rows(self, rows: Sequence[StructureRow]) -> int:
+        """Add rows on the structure; returns how many were new."""
+        new = [row for row in rows if row not in self._rows]
+        for row in new:
+            self._add(*self._oracle.inequality(row), row)
         return len(new)
 
     def _add_class_rows(self) -> None:
@@ -162,10 +163,10 @@ class Relaxation:
             containing = of_class[self.space.contains[of_class, a]]
             parent_sets = self.space.parent_sets[own.start : own.stop]
             if len(containing) and all(not s or CLASS in s for s in parent_sets):
-                bare = self.space.find(a, ())
                 row = self._indicator(containing, 1.0)
+                bare = self.space.find(a, ())
                 if bare is not None:
-                    row += self._indicator([bare], -1.0)
+                    row[bare] = -1.0
                 self._add(row, 0.0, None)
 
     def _require(self, edges: frozenset[Edge]) -> None:
@@ -183,10 +184,10 @@ class Relaxation:
                 self._add(self._indicator(joining(self.space, edge), -1.0), -1.0, edge)
         self._required = edges
 
-    def _indicator(self, families: AnyFamilies, value: float) -> FloatArray:
+    def _indicator(self, families: IntArray, value: float) -> FloatArray:
         row = np.zeros(len(self.space))
         row[families] = value
-        return row[self._columns]
+        return row
 
     def _of_all(self, of_columns: FloatArray, others: float) -> FloatArray:
         """``(F,)``: a value per column, and `others` for the families without a column."""
@@ -195,6 +196,8 @@ class Relaxation:
         return out
 
     def _add(self, coefficients: FloatArray, rhs: float, source: Source) -> None:
+        """Add a row, given by a coefficient per family; those without a column are always 0."""
+        coefficients = coefficients[self._columns]
         index = np.flatnonzero(coefficients).astype(np.int32)
         value = coefficients[index]
         if isinstance(source, Hinge):
@@ -228,7 +231,7 @@ class Relaxation:
     def fill(self, pool: Pool) -> None:
         """Add the cuts of a pool."""
         self.add_cuts(pool.cuts)
-        self.add_clusters(pool.clusters)
+        self.add_rows(pool.clusters)
 
     def solve(self, iteration_limit: int | None = None) -> RelaxationPoint | None:
         """Solve from the last basis; None if there is no solution."""

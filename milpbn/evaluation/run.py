@@ -22,6 +22,7 @@ from milpbn.evaluation.methods import Contender, contenders
 from milpbn.evaluation.protocol import splits
 from milpbn.evaluation.records import FoldRecord, ResultFile
 from milpbn.evaluation.summary import Evaluation
+from milpbn.learning.plan import SelectionPlan
 from milpbn.learning.validation import RowNumbers, Split, part
 
 FoldListener = Callable[[FoldRecord, int, int], None]
@@ -33,7 +34,7 @@ def evaluate(
     methods: Sequence[str] | Mapping[str, Any] = ("branch-and-cut",),
     *,
     parameters: Sequence[str] = ("ml",),
-    select: Mapping[str, Sequence[Any]] | None = None,
+    select: SelectionPlan | Mapping[str, Sequence[Any]] | None = None,
     folds: int | None = None,
     fold_file: str | Path | None = None,
     seed: int = 0,
@@ -54,14 +55,17 @@ def evaluate(
         A bundled data set by name, or a table.
     methods
         Names of engines and heuristics (``milpbn.learning.methods.METHODS``), each with its own
-        score if one is given (``"hc:cr"``); or ``{label: scikit-learn classifier}``. Data with
+        score if one is given (``"hc:cr"``), and ``"auto"`` for the default selection of
+        :class:`~milpbn.BNClassifierCV`; or ``{label: scikit-learn classifier}``. Data with
         several class variables need classifiers such as :class:`milpbn.GBNCClassifier`.
     parameters
         How parameters are learned: ``"ml"``, ``"cl"``, ``"mm"``, with settings as in
         :class:`~milpbn.BNClassifier`.
     select
-        Hyper-parameters and their candidate values, such as ``{"p": [0.6, 0.9]}``; chosen
-        by accuracy on :class:`ValidationSplit` of the training rows.
+        Settings to choose from by validation on the training rows, for every method:
+        candidate values such as ``{"p": [0.6, 0.9]}``, judged by log-loss, or a
+        :class:`milpbn.SelectionPlan` with another measure. The method ``"auto"`` always
+        chooses among its own candidates.
     folds
         Number of cross-validation folds, even if the data set has test rows. By default the
         data set's own protocol: its test rows, or 5 folds (10 with several class variables).
@@ -100,14 +104,16 @@ def evaluate(
     table = load_dataset(data) if isinstance(data, str) else data
     table = replace(table, missing=settings.pop("missing", table.missing))
     table, row_numbers = _complete_rows(table)
-    chosen = contenders(methods, parameters, select or {}, settings)
+    plan = SelectionPlan(select) if isinstance(select, Mapping) and select else select or None
+    assert plan is None or isinstance(plan, SelectionPlan)
+    chosen = contenders(methods, parameters, plan, settings)
     parts = splits(table, folds, seed, fold_file)
     header = {
         **_header(table, methods, settings),
         "folds": folds,
         "fold_file": None if fold_file is None else str(fold_file),
         "seed": seed,
-        "select": {name: list(values) for name, values in (select or {}).items()},
+        "select": None if plan is None else plan.to_dict(),
     }
     file = ResultFile(result_file, header) if result_file is not None else None
     wanted = {(c.method, c.parameters, k + 1): (c, k) for k in range(len(parts)) for c in chosen}

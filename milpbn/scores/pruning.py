@@ -1,8 +1,9 @@
 """Pruning of families that no optimal structure needs.
 
-Replacing a parent set by a candidate subset only removes arcs: it closes no cycle, and the
-constraints still hold. So a family can go if one of its subsets scores at least as well in every
-structure, and the optimum over the remaining families is the optimum over all families.
+Replacing a parent set by a candidate subset only removes arcs: it closes no cycle, breaks no
+budget, and the other constraints still hold. So a family can go if one of its subsets scores at
+least as well in every structure, and the optimum over the remaining families is the optimum over
+all families.
 """
 
 from __future__ import annotations
