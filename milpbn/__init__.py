@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # the names with an alias are exported, for type checkers
     from milpbn.datasets import read_table as read_table
     from milpbn.encoding import EncodedData as EncodedData
     from milpbn.encoding import Encoder as Encoder
+    from milpbn.errors import DataWarning as DataWarning
     from milpbn.estimators import BNClassifier as BNClassifier
     from milpbn.evaluation import evaluate as evaluate
     from milpbn.families import Constraints as Constraints
@@ -41,6 +42,7 @@ if TYPE_CHECKING:  # the names with an alias are exported, for type checkers
 _HOMES = {
     "BNClassifier": "milpbn.estimators",
     "Constraints": "milpbn.families",
+    "DataWarning": "milpbn.errors",
     "EncodedData": "milpbn.encoding",
     "Encoder": "milpbn.encoding",
     "GBNCClassifier": "milpbn.mdc",

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from milpbn.cli.data import check_data_options, load_table, show_notes, table_options
+from milpbn.cli.data import (
+    DATA_OPTIONS,
+    check_data_options,
+    load_table,
+    notes_on_incomplete_rows,
+    show_notes,
+    table_options,
+)
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
 from milpbn.cli.options import (
     check_score,
@@ -143,7 +150,7 @@ def run_evaluation(
     from milpbn.evaluation import evaluate as run
 
     if not options["quiet"]:
-        show_notes(table.notes)
+        show_notes([*table.notes, *notes_on_incomplete_rows(table)])
     folds = Bar(sys.stderr, "folds; Ctrl-C keeps the finished ones", quiet=options["quiet"])
     with folds as bar, ending_workers(options["jobs"], kill=True):
 
@@ -180,7 +187,7 @@ def _check(options: dict[str, Any]) -> None:
 
 
 def _table(options: dict[str, Any]) -> Table:
-    names = ("dataset", "file", "target", "categorical", "numeric", "drop", "missing")
+    names = [name for name in DATA_OPTIONS if name != "rows"]
     return load_table(**{name: options[name] for name in names}, rows="train")
 
 

@@ -34,12 +34,19 @@ def text_report(model: Model, data: EncodedData) -> str:
         f"{'data':<12}{data.name}",
         f"{'rows':<12}{rows}",
         str(model.result),
-        f"{'parameters':<12}{model.network.n_parameters} by {model.parameters}",
+        f"{'parameters':<12}{_parameters(model, n_train)}",
         f"{'accuracy':<12}{share}",
         "",
         str(model.network.structure),
     ]
     return "\n".join(lines)
+
+
+def _parameters(model: Model, n_train: int) -> str:
+    told = f"{model.network.n_parameters} by {model.parameters}"
+    if model.network.n_parameters <= n_train:
+        return told
+    return f"{told}; more parameters than training rows, so the training accuracy says little"
 
 
 def report_dict(model: Model, data: EncodedData) -> dict[str, Any]:

@@ -35,7 +35,10 @@ _FIXED = ("nb", "tan-cmi", "tan-ear", *MULTINETS)
 _OF_MARGINS = ("p", "gamma", "penalty")
 
 # Parameters of BNClassifier that the arguments `methods` and `parameters` or the table decide.
-_GIVEN = ("engine", "parameters", "categorical_features", "missing")
+_GIVEN = (
+    *("engine", "parameters"),
+    *("categorical_features", "numeric_features", "missing", "dates", "max_states"),
+)
 
 
 @dataclass(frozen=True)

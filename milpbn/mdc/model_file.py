@@ -118,6 +118,7 @@ def _classifier(content: Mapping[str, Any], estimators: Sequence[Any]) -> GBNCCl
     model.restore_targets(flat=bool(content["flat"]))
     model.feature_names_in_ = np.array(model.encoder_.names, dtype=object)
     model.n_features_in_ = len(model.encoder_.names)
+    model._columns_in = list(model.encoder_.names)
     model.training_ = Training(**{k: int(v) for k, v in content["training"].items()})
     model.local_models_ = [_local_from_dict(m, estimators) for m in content["local_models"]]
     model.publish(Result.from_dict(content["result"]))
