@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -82,7 +83,8 @@ def parse_number(text: str, mark: str, unit: str) -> float:
 def number_format(texts: Iterable[str], share: float = 1.0) -> NumberFormat | None:
     """The format in which at least this share of the strings are numbers; None if there is none.
 
-    Two units in one column are no format: the numbers could not be compared.
+    Two units in one column are no format: the numbers could not be compared. Nor is a unit that
+    only a few values have; but with a share of 0, the best format is taken in any case.
 
     Examples
     --------
@@ -95,9 +97,12 @@ def number_format(texts: Iterable[str], share: float = 1.0) -> NumberFormat | No
     sample = texts[:_SAMPLED]
     if sum(_split(text.strip()) is not None for text in sample) < share * len(sample) / 2:
         return None  # most columns of words end here
-    units = {found[1] for text in texts if (found := _split(text.strip()))} - {""}
+    units = Counter(found[1] for text in texts if (found := _split(text.strip())))
+    plain = units.pop("", 0)
     if len(units) > 1 and share == 1.0:
         return None
+    if plain > units.total() > 0 and share > 0:
+        return None  # as in 2, 3, 4, 5more
     candidates = [NumberFormat(mark, unit) for unit in sorted(units) or [""] for mark in _BODIES]
     best, most = None, 0
     for candidate in candidates:

@@ -170,7 +170,7 @@ def _as_written_numbers(
             return None  # the type says strings
         note = Note("numbers", name, f"{len(distinct)} different ones")
         return Decision((Column(_series(plain, values), True),), (note,))
-    if len(distinct) <= rules.few_values:
+    if len(distinct) <= FEW_VALUES:
         return None
     reading, numbers = _read_numbers(values, distinct, MOSTLY)
     parsed = int(np.isfinite(numbers).sum())

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from troubles import ROWS, TARGET, WRITERS, troubled_frame
 
-from milpbn.datasets import read_features, read_table, table_from_frame
+from milpbn.datasets import load_dataset, read_features, read_table, table_from_frame
+from milpbn.datasets.frames import labelled_table
 from milpbn.datasets.infer import Rules
 from milpbn.datasets.screening import screen
 from milpbn.encoding import Encoder
@@ -191,6 +192,7 @@ def test_numbers_as_people_write_them(written, read):
         ["A12", "B7", "C3", "D5", "E8", "F1"],
         ["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4", "10.0.0.5", "10.0.0.6"],
         ["1,5", "2.5", "3", "4", "5", "6"],
+        ["1", "2", "3", "4", "5", "6more"],
         ["+49 30 123", "+49 30 124", "0", "+49 30 126", "+49 30 127", "+49 30 12x"],
         ["$1", "$2", "$3"],  # few values: categories keep their names
         ["12.5", "13.5", "14.5", "15.5", "16.5", "17.5"],  # the type says strings
@@ -313,3 +315,16 @@ def test_notes_of_one_kind_are_one_sentence():
     (note,) = screen(frame, Rules("T"), {}).notes
     assert note.startswith("T: 13 columns are dropped because they have only one value: 'c00' ('s")
     assert note.endswith("and 3 more.")
+
+
+@pytest.mark.parametrize("name", ["car", "crx", "german", "flare", "heart", "mushroom", "iris"])
+def test_bundled_data_are_encoded_as_before(name):
+    table = load_dataset(name).train()
+    expected = Encoder.fit(table)
+    parameters = {"categorical_features": "from_dtype", "numeric_features": ()}
+    screened = labelled_table(
+        table.features, table.target, expected.target.states, **parameters,
+        missing=table.missing, dates="expand", max_states=50,
+    )  # fmt: skip
+    assert Encoder.fit(screened).variables == expected.variables
+    assert all("is its only value" in note for note in screened.notes)
