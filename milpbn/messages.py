@@ -63,9 +63,16 @@ def option(
     if isinstance(value, bool):
         return Spelling(f"{name}={value}", dashed)
     if isinstance(value, str):
-        return Spelling(f"{name}={value!r}", f"{dashed} {shlex.quote(value)}")
+        return Spelling(f"{name}={value!r}", f"{dashed} {_in_a_shell(value)}")
     listed = ",".join(map(_in_a_list, value))
-    return Spelling(f"{name}={list(value)}", f"{dashed} {shlex.quote(listed)}")
+    return Spelling(f"{name}={list(value)}", f"{dashed} {_in_a_shell(listed)}")
+
+
+def _in_a_shell(text: str) -> str:
+    """A text as it is typed in a shell; control characters must not reach the terminal."""
+    if text.isprintable():
+        return shlex.quote(text)
+    return "$'" + repr(text)[1:-1].replace("\\'", "'").replace("'", "\\'") + "'"
 
 
 def _in_a_list(name: str) -> str:

@@ -49,14 +49,14 @@ def troubled_frame(seed=0, n=ROWS):
 
 def write_arff(frame, path):
     """Numbers are numeric, Booleans nominal, everything else is a string."""
-    quoted = [str(c).replace("'", "\\'") for c in frame.columns]
+
+    def quoted(value):
+        return "'" + str(value).replace("\\", "\\\\").replace("'", "\\'") + "'"
+
     kinds = {"i": "numeric", "f": "numeric", "b": "{False,True}", "M": "date"}
-    header = [
-        f"@attribute '{c}' {kinds.get(frame[o].dtype.kind, 'string')}"
-        for c, o in zip(quoted, frame.columns, strict=True)
-    ]
+    header = [f"@attribute {quoted(c)} {kinds.get(frame[c].dtype.kind, 'string')}" for c in frame]
     rows = [
-        ",".join("?" if pd.isna(v) else f"'{v}'" for v in row)
+        ",".join("?" if pd.isna(v) else quoted(v) for v in row)
         for row in frame.itertuples(index=False)
     ]
     path.write_text("\n".join(["@relation t", *header, "@data", *rows, ""]), encoding="utf-8")

@@ -56,8 +56,8 @@ class CodedColumn:
     Attributes
     ----------
     codes
-        One code per row; -1 for a value never seen, and for a missing value if the
-        column has no missing state.
+        One code per row; -1 for a category never seen, and for a missing value if the
+        column has no missing state. In a numeric column, what is not a number is missing.
     unseen
         How often each value without a state occurs.
     n_missing
@@ -95,7 +95,7 @@ class ColumnCode:
     >>> column.variable.states
     ('(-inf, 2.45]', '(2.45, 4.75]', '(4.75, inf)', 'missing')
     >>> column.encode(pd.Series(["1.4", "4.75", "5", None, "long"]))
-    CodedColumn(codes=array([ 0,  1,  2,  3, -1], dtype=int32), unseen={'long': 1}, n_missing=1)
+    CodedColumn(codes=array([0, 1, 2, 3, 3], dtype=int32), unseen={'long': 1}, n_missing=1)
     """
 
     name: str
@@ -140,7 +140,9 @@ class ColumnCode:
         raw = np.append(by_value, _MISSING)[index]  # a missing value has the index -1: the last
         missing = raw == _MISSING
         last = self.variable.card - 1
-        codes = np.where(missing, last if self.missing_state else UNKNOWN, raw)
+        # What is not a number was treated as missing in the training rows, too.
+        absent = missing | (raw == _UNSEEN) if self.kind == NUMERIC else missing
+        codes = np.where(absent, last if self.missing_state else UNKNOWN, raw)
         tally = np.bincount(index[index >= 0], minlength=len(distinct))
         unseen: Counter[str] = Counter()
         for j in np.flatnonzero(by_value == _UNSEEN):
