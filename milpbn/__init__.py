@@ -1,8 +1,9 @@
 """milpbn learns Bayesian network classifiers exactly, with a bound on the optimal score.
 
-:class:`BNClassifier` is the scikit-learn estimator, :func:`learn_structure` learns from encoded
-data, :func:`evaluate` compares methods, and :class:`GBNCClassifier` is the classifier for several
-class variables; :func:`load_dataset` and :func:`read_table` load data.
+:class:`BNClassifier` is the scikit-learn estimator, and :class:`BNClassifierCV` the one that also
+chooses its settings. :func:`learn_structure` learns from encoded data, :func:`evaluate` compares
+methods, and :class:`GBNCClassifier` is the classifier for several class variables.
+:func:`load_dataset` and :func:`read_table` load data.
 """
 
 from __future__ import annotations
@@ -24,12 +25,15 @@ if TYPE_CHECKING:  # the names with an alias are exported, for type checkers
     from milpbn.encoding import Encoder as Encoder
     from milpbn.errors import DataWarning as DataWarning
     from milpbn.estimators import BNClassifier as BNClassifier
+    from milpbn.estimators import BNClassifierCV as BNClassifierCV
     from milpbn.evaluation import evaluate as evaluate
     from milpbn.families import Constraints as Constraints
     from milpbn.learning.classifier import learn_classifier as learn_classifier
     from milpbn.learning.classifier import learn_parameters as learn_parameters
     from milpbn.learning.grid import learn_grid as learn_grid
     from milpbn.learning.model import Model as Model
+    from milpbn.learning.plan import SelectionPlan as SelectionPlan
+    from milpbn.learning.selection import learn_selected as learn_selected
     from milpbn.learning.settings import Settings as Settings
     from milpbn.learning.settings import make_settings as make_settings
     from milpbn.learning.structure import learn_structure as learn_structure
@@ -41,6 +45,7 @@ if TYPE_CHECKING:  # the names with an alias are exported, for type checkers
 
 _HOMES = {
     "BNClassifier": "milpbn.estimators",
+    "BNClassifierCV": "milpbn.estimators",
     "Constraints": "milpbn.families",
     "DataWarning": "milpbn.errors",
     "EncodedData": "milpbn.encoding",
@@ -48,6 +53,7 @@ _HOMES = {
     "GBNCClassifier": "milpbn.mdc",
     "Model": "milpbn.learning.model",
     "Result": "milpbn.result",
+    "SelectionPlan": "milpbn.learning.plan",
     "Settings": "milpbn.learning.settings",
     "SolveOptions": "milpbn.anytime",
     "Status": "milpbn.result",
@@ -56,6 +62,7 @@ _HOMES = {
     "learn_classifier": "milpbn.learning.classifier",
     "learn_grid": "milpbn.learning.grid",
     "learn_parameters": "milpbn.learning.classifier",
+    "learn_selected": "milpbn.learning.selection",
     "learn_structure": "milpbn.learning.structure",
     "load_dataset": "milpbn.datasets",
     "load_model": "milpbn.model_files",

@@ -51,7 +51,9 @@ def structures(n, max_parents, class_parents, generative):
     return np.array(found)
 
 
-def satisfies(parents, required=(), forbidden=(), tiers=(), max_parents=None):
+def satisfies(
+    parents, required=(), forbidden=(), tiers=(), max_parents=None, budgets=None, cards=None
+):
     """Whether a structure (indices) obeys constraints given by indices."""
     tier = {v: k for k, group in enumerate(tiers) for v in group}
     arcs = {(p, i) for i, s in enumerate(parents) for p in s}
@@ -60,7 +62,20 @@ def satisfies(parents, required=(), forbidden=(), tiers=(), max_parents=None):
         and not arcs & set(forbidden)
         and all(not (p in tier and i in tier and tier[p] > tier[i]) for p, i in arcs)
         and all(len(parents[i]) <= k for i, k in (max_parents or {}).items())
+        and all(used <= limit for used, limit in _budgets(parents, budgets or {}, cards))
     )
+
+
+def _budgets(parents, budgets, cards):
+    """What a structure uses of each budget, and the limit."""
+    if "max_arcs" in budgets:
+        yield sum(len(s) for s in parents), budgets["max_arcs"]
+    if "max_features" in budgets:
+        ends = {v for i, s in enumerate(parents) for p in s for v in (i, p)}
+        yield len(ends - {0}), budgets["max_features"]
+    if "max_parameters" in budgets:
+        sizes = ((cards[i] - 1) * math.prod(cards[p] for p in s) for i, s in enumerate(parents))
+        yield sum(sizes), budgets["max_parameters"]
 
 
 def probability(codes, cards, child, parents, row, a=1.0):

@@ -56,6 +56,19 @@ def random_constraints(rng, n):
     return out
 
 
+def random_budgets(rng, cards):
+    """One or two budgets, from nothing at all to more than any structure needs."""
+    n = len(cards)
+    empty = sum(cards) - n
+    drawn = {
+        "max_arcs": int(rng.integers(0, 2 * n)),
+        "max_features": int(rng.integers(0, n)),
+        "max_parameters": int(empty * rng.uniform(0.9, 5)),
+    }
+    names = rng.choice(list(drawn), size=int(rng.integers(1, 3)), replace=False)
+    return {name: drawn[name] for name in names.tolist()}
+
+
 # Candidate structures must stay enumerable: larger n goes with fewer parents.
 SHAPES = [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3), (5, 1), (5, 2)]
 
@@ -76,6 +89,8 @@ def random_case(seed, score):
     }
     limits = random_constraints(rng, n) if seed % 3 == 0 else {}
     case["validation"] = "loo" if rng.random() < 0.3 else None
+    if seed % 4 < 2:
+        limits["budgets"], limits["cards"] = random_budgets(rng, cards), cards
     return codes, cards, case, limits
 
 
@@ -87,6 +102,7 @@ def named(limits, data):
         forbidden=[(names[a], names[b]) for a, b in limits.get("forbidden", ())],
         tiers=[[names[v] for v in group] for group in limits.get("tiers", ())],
         max_parents={names[v]: k for v, k in limits.get("max_parents", {}).items()},
+        **limits.get("budgets", {}),
     )
 
 

@@ -12,16 +12,28 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from troubles import TARGET, troubled_frame
 
-from milpbn import BNClassifier, Constraints, DataWarning, Encoder, Structure, load_dataset
+from milpbn import (
+    BNClassifier,
+    BNClassifierCV,
+    Constraints,
+    DataWarning,
+    Encoder,
+    Structure,
+    load_dataset,
+)
 from milpbn.datasets import table_from_frame
-from milpbn.errors import DataError, OptionError
+from milpbn.errors import ConstraintError, DataError, OptionError
 
 # The classifier has a limit of a minute by default.
 pytestmark = pytest.mark.usefixtures("compiled")
 
 
 @parametrize_with_checks(
-    [BNClassifier(max_parents=1), BNClassifier(max_parents=1, parameters="cl")]
+    [
+        BNClassifier(max_parents=1),
+        BNClassifier(max_parents=1, parameters="cl"),
+        BNClassifierCV(param_grid={"p": [0.6, 0.9]}, cv=2, max_parents=1),
+    ]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -173,6 +185,24 @@ def test_constraints_and_start_reach_the_engine(mixed):
     again = BNClassifier(start=start).fit(frame, y)
     assert again.result_.warm_start.accepted
     assert again.objective_ >= again.result_.warm_start.objective
+
+
+def test_budgets_are_parameters_and_survive_a_model_file(iris, tmp_path):
+    X, y = iris
+    model = BNClassifier(max_features=2, max_arcs=3, max_parameters=40).fit(X, y)
+    used = {v for arc in model.structure_.arcs for v in arc} - {"class"}
+    assert model.optimal_
+    assert len(used) <= 2
+    assert len(model.structure_.arcs) <= 3
+    assert model.network_.n_parameters <= 40
+    model.save(tmp_path / "small.json")
+    again = BNClassifier.load(tmp_path / "small.json")
+    assert (again.max_features, again.max_arcs, again.max_parameters) == (2, 3, 40)
+    assert clone(again).fit(X, y).structure_ == model.structure_
+    wider = BNClassifier(constraints=Constraints(max_arcs=1), max_arcs=2).fit(X, y)
+    assert len(wider.structure_.arcs) == 2
+    with pytest.raises(ConstraintError, match="max_arcs must be a whole number"):
+        BNClassifier(max_arcs=-1).fit(X, y)
 
 
 def test_parameters_are_a_choice_beside_the_structure(iris):

@@ -7,7 +7,12 @@ itself and keeps objective and bound monotone.
 from milpbn.anytime.options import SolveOptions
 from milpbn.anytime.progress import TOLERANCE, Progress, allowed_gap
 from milpbn.anytime.run import Run
-from milpbn.anytime.start import complete_quietly, offer_simple_starts, simple_starts
+from milpbn.anytime.start import (
+    complete_quietly,
+    offer_simple_starts,
+    simple_starts,
+    simplest_start,
+)
 
 __all__ = [
     "TOLERANCE",
@@ -18,4 +23,5 @@ __all__ = [
     "complete_quietly",
     "offer_simple_starts",
     "simple_starts",
+    "simplest_start",
 ]

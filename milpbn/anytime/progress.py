@@ -32,7 +32,8 @@ class Progress:
     """Collects incumbents and bounds; objective and bound in the trace are monotone.
 
     Incumbents are scored here by the objective itself; a solver's value is never used. A
-    `bound` that is known in advance appears in the trace from the first incumbent on.
+    structure that breaks a budget is never an incumbent. A `bound` that is known in advance
+    appears in the trace from the first incumbent on.
     """
 
     def __init__(
@@ -56,6 +57,8 @@ class Progress:
 
     def incumbent(self, families: Families, source: str) -> bool:
         """Offer a structure; return whether it is the best so far."""
+        if not self.objective.space.fits(families):
+            return False
         value = self.objective.value(families)
         with self._lock:
             if value <= self.value:

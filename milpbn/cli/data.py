@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.options import Decorator, option_group
-from milpbn.cli.params import Names
+from milpbn.cli.params import Names, Number
 from milpbn.messages import on_command_line
 
 if TYPE_CHECKING:
@@ -31,10 +31,15 @@ DATA_OPTIONS = (
 """The names of the data options, which are the arguments of `load_table`."""
 
 
-def _table_options(targets: Decorator, missing: str) -> tuple[Decorator, ...]:
+_DATASET = click.option("--dataset", help="Name of a bundled data set; see `milpbn datasets list`.")
+
+
+def _table_options(
+    targets: Decorator, missing: str, dataset: Decorator = _DATASET
+) -> tuple[Decorator, ...]:
     """Options that select a table, with the option for its targets and the help of --missing."""
     return (
-        click.option("--dataset", help="Name of a bundled data set; see `milpbn datasets list`."),
+        dataset,
         click.option("--data", "file", metavar="FILE", help="Your own CSV, Parquet or ARFF file."),
         targets,
         click.option(
@@ -60,12 +65,12 @@ def _table_options(targets: Decorator, missing: str) -> tuple[Decorator, ...]:
     )
 
 
-_TABLE = (
-    *_table_options(
-        click.option("--target", help="The class column of FILE."),
-        "Drop incomplete rows, or treat a missing value as a separate state.  "
-        "[default: the data set's policy, or drop]",
-    ),
+_TARGET = click.option("--target", help="The class column of FILE.")
+_MISSING = (
+    "Drop incomplete rows, or treat a missing value as a separate state.  "
+    "[default: the data set's policy, or drop]"
+)
+_STATES = (
     click.option(
         "--max-states",
         type=click.IntRange(min=2),
@@ -78,6 +83,7 @@ _TABLE = (
         help="Cut the numeric class column of FILE into this many classes of about equal size.",
     ),
 )
+_TABLE = (*_table_options(_TARGET, _MISSING), *_STATES)
 _ROWS = click.option(
     "--rows",
     type=click.Choice(["train", "all"]),
@@ -89,8 +95,48 @@ _ROWS = click.option(
 data_options = option_group((*_TABLE, _ROWS))
 """Options that select the rows to learn from."""
 
-table_options = option_group(_TABLE)
-"""The data options without the choice of rows."""
+_TEST = click.option(
+    "--test",
+    "test_file",
+    metavar="FILE",
+    help="Test rows: a second file with the columns of --data.",
+)
+
+held_out_options = option_group(
+    (
+        click.option(
+            "--holdout",
+            type=Number(0, 1),
+            metavar="SHARE",
+            help="Hold out this share of the rows of each class and test on them: 0.25.",
+        ),
+        _TEST,
+    )
+)
+"""Options that hold out rows for a test."""
+
+several_sets_options = option_group(
+    (
+        *_table_options(
+            _TARGET,
+            _MISSING,
+            click.option(
+                "--dataset",
+                type=Names(),
+                metavar="NAME[,NAME...]",
+                help="One or several bundled data sets; see `milpbn datasets list`.",
+            ),
+        ),
+        *_STATES,
+        _TEST,
+        click.option(
+            "--fold-column",
+            metavar="COLUMN",
+            help="Column of FILE with the number of each row's test fold; not a feature.",
+        ),
+    )
+)
+"""The data options of `evaluate`: one file, or one or several bundled data sets."""
 
 several_targets_options = option_group(
     _table_options(
@@ -122,6 +168,19 @@ def check_data_options(options: Mapping[str, Any]) -> None:
         if options["dataset"] and options.get(name):
             dashed = name.replace("_", "-")
             raise click.UsageError(f"--{dashed} goes with --data FILE, not with --dataset")
+    _check_held_out(options)
+
+
+def _check_held_out(options: Mapping[str, Any]) -> None:
+    """Reject more than one way to choose test rows, and ways that do not fit the data."""
+    names = {"test_file": "--test", "holdout": "--holdout", "fold_column": "--fold-column"}
+    given = [flag for name, flag in names.items() if options.get(name) is not None]
+    given += ["--folds"] if "fold_column" in options and options.get("folds") else []
+    given += ["--rows all"] if options.get("rows") == "all" and given else []
+    if len(given) > 1:
+        raise click.UsageError(f"{given[0]} does not go with {given[1]}")
+    if options["dataset"] and given and given[0] in ("--test", "--fold-column"):
+        raise click.UsageError(f"{given[0]} goes with --data FILE, not with --dataset")
 
 
 def load_table(
@@ -176,6 +235,23 @@ def notes_on_incomplete_rows(table: Table) -> list[str]:
         return []
     told = f"{table.name}: {n} of {len(table)} rows are left out because a feature is missing; "
     return [Message(told, option("missing", "state"), " keeps them.")]
+
+
+def hold_out_rows(
+    table: Table, *, test_file: str | None = None, holdout: float | None = None, seed: int = 0
+) -> Table:
+    """The table with test rows from a second file or from its own rows, if one is asked for."""
+    if test_file is not None:
+        from milpbn.datasets import add_test_rows
+
+        return add_test_rows(table, test_file)
+    if holdout is None:
+        return table
+    from milpbn.evaluation.protocol import hold_out
+
+    # The source says how to draw the same rows again.
+    source = {**table.source, "holdout": {"share": holdout, "seed": seed}}
+    return replace(hold_out(table, holdout, seed), source=source)
 
 
 def _to_stderr(line: str) -> None:

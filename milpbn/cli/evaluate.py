@@ -11,13 +11,17 @@ import click
 from milpbn.cli.data import (
     DATA_OPTIONS,
     check_data_options,
+    hold_out_rows,
     load_table,
     notes_on_incomplete_rows,
+    several_sets_options,
     show_notes,
-    table_options,
 )
+from milpbn.cli.evaluation_output import check_outputs, deliver, evaluation_outputs
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
 from milpbn.cli.options import (
+    BUDGETS,
+    budget_options,
     check_score,
     given_constraints,
     score_options,
@@ -25,18 +29,18 @@ from milpbn.cli.options import (
     smoothing_option,
     structure_options,
 )
-from milpbn.cli.params import Candidates, Duration, Gap, Jobs, Names, OutputFile, refuse_overwriting
+from milpbn.cli.params import Duration, Gap, Jobs, Names
 from milpbn.cli.registries import RegistryOption, parameter_learners
-from milpbn.cli.session import report_files
+from milpbn.cli.selecting import AUTO, given_plan, selection_options
 from milpbn.cli.workers import ending_workers
 
 if TYPE_CHECKING:
     from milpbn.datasets.table import Table
-    from milpbn.evaluation import Evaluation, FoldRecord
+    from milpbn.evaluation import FoldRecord
 
 
 @click.command(short_help="Compare methods on test rows or folds.")
-@table_options
+@several_sets_options
 @click.option(
     "--method",
     "methods",
@@ -44,8 +48,9 @@ if TYPE_CHECKING:
     default="branch-and-cut",
     show_default=True,
     metavar="NAME[:SCORE],...",
-    help="Engines, and heuristics of `milpbn learn`; a score after a colon replaces --score: "
-    "nb,hc:cr.",
+    help="Engines, heuristics of `milpbn learn` (a score after a colon replaces --score: hc:cr), "
+    "auto for the default selection of settings, and scikit-learn's classifiers on the same "
+    "states: sk:logistic, sk:svm, sk:random-forest, sk:gradient-boosting, sk:tree.",
 )
 @click.option(
     "--parameters",
@@ -60,14 +65,9 @@ if TYPE_CHECKING:
 )
 @score_options
 @structure_options
+@budget_options
 @smoothing_option
-@click.option(
-    "--select",
-    type=Candidates(),
-    multiple=True,
-    help="Values to choose from by validation on the training rows: p=0.6,0.9 or "
-    "max-parents=1,2; may be repeated.",
-)
+@selection_options
 @click.option(
     "--folds",
     type=click.IntRange(min=2),
@@ -91,44 +91,36 @@ if TYPE_CHECKING:
     show_default=True,
     help="Number of folds to run in parallel; -1 for one per core.",
 )
-@click.option(
-    "--out",
-    type=OutputFile(),
-    metavar="RESULTS.jsonl",
-    help="Keep finished folds in this file; the same command continues where it stopped.",
-)
-@click.option(
-    "--predictions",
-    "predictions_file",
-    type=OutputFile(),
-    metavar="FILE.csv",
-    help="Save the predictions for all test rows.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
-@click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
+@evaluation_outputs
 @click.pass_context
 def evaluate(ctx: click.Context, /, **options: Any) -> None:
-    """Compare methods by accuracy (with a 95 % interval), CLL, Brier score and size.
+    """Compare methods by accuracy (with a 95 % interval), log-loss, calibration and size.
 
     The rows are split by the protocol of the data set: its own test rows, or 5-fold
     cross-validation. Cuts, states, structure, parameters and the choices of --select depend
-    only on the training rows of each fold. Ctrl-C keeps the finished folds.
+    only on the training rows of each fold. Marks show where the first method is significantly
+    better or worse, and which methods are no better than the majority class. Ctrl-C keeps the
+    finished folds.
 
     \b
     Examples:
       milpbn evaluate --dataset satimage --method nb,tan-cmi,hc:cr --parameters ml,cl --class-root
+      milpbn evaluate --dataset heart,vote,crx --method branch-and-cut,nb,sk:logistic --out r.jsonl
+      milpbn evaluate --data train.csv --target outcome --test new.csv --details
       milpbn evaluate --dataset heart --method nb,branch-and-cut --select p=0.6,0.8,0.9 \\
           --select max-parents=1,2 --jobs 2 --out heart.jsonl
     """
     _check(options)
+    plan = given_plan(options)
+    tables, folds = _tables(options)
     run_evaluation(
         ctx,
         options,
-        _table(options),
+        tables,
         options["methods"],
         parameters=options["parameters"],
-        select=dict(options["select"]),
-        folds=options["folds"],
+        select=plan,
+        folds=folds,
         n_jobs=options["jobs"],
         predictions=options["predictions_file"] is not None,
         **_settings(options),
@@ -138,27 +130,29 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
 def run_evaluation(
     ctx: click.Context,
     options: dict[str, Any],
-    table: Table,
+    tables: Sequence[Table],
     methods: Sequence[str] | Mapping[str, Any],
     **arguments: Any,
 ) -> NoReturn:
-    """Evaluate with a progress bar, print the table and exit with the exit code.
+    """Evaluate with a progress bar, print the tables and exit with the exit code.
 
     `arguments` are passed on to :func:`milpbn.evaluate`.
     """
     from milpbn.bar import Bar
-    from milpbn.evaluation import evaluate as run
+    from milpbn.evaluation import evaluate_all
 
     if not options["quiet"]:
-        show_notes([*table.notes, *notes_on_incomplete_rows(table)])
+        for table in tables:
+            show_notes([*table.notes, *notes_on_incomplete_rows(table)])
     folds = Bar(sys.stderr, "folds; Ctrl-C keeps the finished ones", quiet=options["quiet"])
     with folds as bar, ending_workers(options["jobs"], kill=True):
 
         def listener(record: FoldRecord, done: int, total: int) -> None:
-            bar.show(done, total, _fold_line(record, done, total))
+            name = f"{record.data} " if len(tables) > 1 else ""
+            bar.show(done, total, name + _fold_line(record, done, total))
 
-        evaluation = run(
-            table,
+        evaluations = evaluate_all(
+            tables,
             methods,
             seed=options["seed"],
             result_file=options["out"],
@@ -166,29 +160,54 @@ def run_evaluation(
             **arguments,
         )
         (ctx.find_object(Interrupts) or Interrupts()).close()  # no signal may stop the report
-    _deliver(evaluation, options)
-    ctx.exit(0 if evaluation.complete else EXIT_STOPPED)
+    deliver(evaluations, options)
+    ctx.exit(0 if evaluations.complete else EXIT_STOPPED)
 
 
 def _check(options: dict[str, Any]) -> None:
     check_data_options(options)
     # p and gamma may belong to a score that only some of the methods use.
     check_score(options, ("ess",))
-    names = [name for name, _ in options["select"]]
-    for name in ("p", "gamma"):
-        if options[name] is not None and {"p", "gamma"} & set(names):
-            raise click.UsageError(f"--{name} does not go with --select p=... or gamma=...")
-    if len(set(names)) < len(names):
-        raise click.UsageError("--select is given twice for the same hyper-parameter")
-    refuse_overwriting(
-        {"--out": options["out"], "--predictions": options["predictions_file"]},
-        {"the data": options["file"], "the constraints": options["constraints_file"]},
-    )
+    if any(name == AUTO for name, _ in options["select"]):
+        raise click.UsageError(f"--select lists values for every method; use --method {AUTO}")
+    inputs = {
+        "the data": "file",
+        "the test rows": "test_file",
+        "the constraints": "constraints_file",
+    }
+    check_outputs(options, {what: options[name] for what, name in inputs.items()})
 
 
-def _table(options: dict[str, Any]) -> Table:
-    names = [name for name in DATA_OPTIONS if name != "rows"]
-    return load_table(**{name: options[name] for name in names}, rows="train")
+def _tables(options: dict[str, Any]) -> tuple[list[Table], Any]:
+    """The tables, and the folds: their number, or the number of each row's fold."""
+    names = {name: options[name] for name in DATA_OPTIONS if name != "rows"}
+    if options["dataset"]:
+        sets = [load_table(**{**names, "dataset": one}, rows="train") for one in names["dataset"]]
+        return sets, options["folds"]
+    column = options["fold_column"]
+    if column is None:
+        table = load_table(**names, rows="train")
+        return [hold_out_rows(table, test_file=options["test_file"])], options["folds"]
+    # As a category the column is neither cut into intervals nor dropped like an identifier.
+    table = load_table(**{**names, "categorical": (*names["categorical"], column)}, rows="train")
+    return _without_folds(table, column)
+
+
+def _without_folds(table: Table, column: str) -> tuple[list[Table], Any]:
+    """The table without its column of fold numbers, and these numbers."""
+    from dataclasses import replace
+
+    from milpbn.errors import DataError
+    from milpbn.evaluation.protocol import fold_numbers
+
+    where = f"{table.name}, column {column!r}"
+    if column not in table.features:
+        raise DataError(f"{where}: all rows are in one fold; at least two are needed")
+    numbers = table.features[column]
+    if numbers.isna().any():
+        raise DataError(f"{where}: the fold of row {int(numbers.isna().argmax()) + 1} is missing")
+    without = replace(table, features=table.features.drop(columns=column))
+    return [without], fold_numbers(numbers.tolist(), where)
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
@@ -201,7 +220,7 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
         score = make_score(score, ess=options["ess"])
     names = (
         *("max_parents", "class_parents", "augmented", "smoothing", "validation"),
-        *("time_limit", "gap", "gamma"),
+        *("time_limit", "gap", "gamma", *BUDGETS),
     )
     margin = {"p": 0.9, "penalty": 0.0}
     return {
@@ -210,35 +229,6 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
         "constraints": constraints or None,
         **{name: options[name] for name in names},
     }
-
-
-def _deliver(evaluation: Evaluation, options: dict[str, Any]) -> None:
-    import json
-
-    from milpbn.files import write_whole
-
-    if options.get("predictions_file"):
-        text = evaluation.predictions().to_csv(index=False, lineterminator="\n")
-        write_whole(options["predictions_file"], text)
-    if options["as_json"]:
-        content = {
-            "data": evaluation.table.name,
-            "protocol": evaluation.protocol,
-            "complete": evaluation.complete,
-            "methods": [vars(s) for s in evaluation.summaries()],
-            "folds": [_as_dict(record) for record in evaluation.records],
-        }
-        click.echo(json.dumps(content, indent=1))
-    else:
-        click.echo(evaluation)
-    report_files(options, ("out", "predictions_file"))
-
-
-def _as_dict(record: FoldRecord) -> dict[str, Any]:
-    """One fold of a method as plain data, without the predictions of single rows."""
-    names = ("method", "parameters", "fold", "selected", "status", "gap", "seconds")
-    measures = {"accuracy": record.measures.accuracy, "hamming": record.measures.hamming}
-    return {**{name: getattr(record, name) for name in names}, **measures}
 
 
 def _fold_line(record: FoldRecord, done: int, total: int) -> str:

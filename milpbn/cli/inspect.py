@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from milpbn.mdc.model_file import GBNCModel
 
 
+# How many candidates of a selection are listed.
+_CANDIDATES = 10
+
+
 @click.command(short_help="Show what a model file contains.")
 @click.argument("model_file", metavar="MODEL.json")
 @picture_options("Draw the network (png, svg, pdf, dot); for a multinet, one file per class.")
@@ -68,7 +72,11 @@ class _Single:
         self.name, self.score = model.data.get("name", ""), model.result.score.upper()
 
     def more(self) -> dict[str, Any]:
-        return {"parameters": self.model.parameters.to_dict()}
+        selection = self.model.selection
+        return {
+            "parameters": self.model.parameters.to_dict(),
+            **({"selection": selection.to_dict()} if selection else {}),
+        }
 
     def draw(self, path: str) -> None:
         from milpbn.pictures import draw_multinet, draw_network
@@ -83,10 +91,12 @@ class _Single:
 
     def text(self) -> str:
         from milpbn.cli.live import HEADER, format_point
+        from milpbn.cli.report import selection_lines
 
         model = self.model
         lines = [
             f"{'data':<12}{self.name}, {model.data.get('n_rows', '?')} rows",
+            *selection_lines(model, _CANDIDATES),
             str(self.result),
             f"{'parameters':<12}{model.network.n_parameters} by {model.parameters}",
             "",

@@ -10,7 +10,7 @@ import click
 from milpbn import PROCESS_START
 from milpbn.cli.data import DATA_OPTIONS
 from milpbn.cli.interrupts import Interrupts
-from milpbn.cli.options import SCORE_SETTINGS, given_solve_options
+from milpbn.cli.options import BUDGETS, SCORE_SETTINGS, given_solve_options
 from milpbn.cli.params import refuse_options, refuse_overwriting
 from milpbn.cli.session import report_files
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # The file determines the families and their scores.
 _NOT_WITH_SCORES = (
     *DATA_OPTIONS,
+    "holdout",
+    "test_file",
     "score",
     *SCORE_SETTINGS,
     "smoothing",
@@ -31,6 +33,7 @@ _NOT_WITH_SCORES = (
     "require",
     "forbid",
     "constraints_file",
+    *BUDGETS,
     "write_model",
 )
 

@@ -6,11 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.data import data_options
+from milpbn.cli.data import data_options, held_out_options
 from milpbn.cli.interrupts import EXIT_STOPPED
-from milpbn.cli.options import given_settings, run_options, score_options, space_options
+from milpbn.cli.options import (
+    BUDGETS,
+    given_names,
+    given_settings,
+    run_options,
+    score_options,
+    space_options,
+)
 from milpbn.cli.params import refuse_options
 from milpbn.cli.registries import RegistryCommand, learner_lines, multinet_lines
+from milpbn.cli.selecting import given_plan, selection_options, selection_plot_option
 from milpbn.cli.session import Session
 
 if TYPE_CHECKING:
@@ -28,6 +36,7 @@ _SEARCH = (
     "require",
     "forbid",
     "constraints_file",
+    *BUDGETS,
 )
 
 
@@ -37,6 +46,7 @@ _SEARCH = (
     short_help="Learn a structure with a heuristic.",
 )
 @data_options
+@held_out_options
 @click.option(
     "--method",
     default="local-search",
@@ -46,6 +56,8 @@ _SEARCH = (
 )
 @score_options
 @space_options
+@selection_options
+@selection_plot_option
 @click.option("--start", metavar="FILE", help="Model, network or structure file to start from.")
 @click.option(
     "--structure",
@@ -87,9 +99,19 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
     if options["structure_file"]:
         assert start is not None
         settings = _given(settings, start, file)
-    session = Session(ctx, options, settings, ("searching",))
+    plan = given_plan(options, "plot")
+    if plan is not None:
+        if racing or options["structure_file"]:
+            other = "--method all" if racing else "--structure"
+            raise click.UsageError(f"--select does not go with {other}")
+        names = given_names(options, start=start)
+        plan.candidates(names)  # bad values are reported before anything is read
+    phases = ("selecting", "searching") if plan is not None else ("searching",)
+    session = Session(ctx, options, settings, phases)
     with session.table:
         session.load()
+        if plan is not None:
+            session.select(names, plan)
         model, table = _race(session) if racing else (session.learn(), "")
     if table and not options["as_json"]:
         click.echo(f"{table}\n")

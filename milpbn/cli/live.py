@@ -83,6 +83,7 @@ class GapTable:
         self._live: Live | None = None
         self._last: TracePoint | None = None
         self._printed: TracePoint | None = None
+        self._step = ""
 
     def __enter__(self) -> GapTable:
         if not self._quiet and sys.stderr.isatty():
@@ -140,6 +141,10 @@ class GapTable:
         else:
             print(line, file=sys.stderr, flush=True)
 
+    def step(self, words: str) -> None:
+        """Say on the progress line which step of a phase is done; elsewhere, nothing."""
+        self._step = words
+
     def _progress_line(self) -> Text:
         from rich.text import Text
 
@@ -147,7 +152,8 @@ class GapTable:
         done = [k for k, phase in enumerate(self._phases, 1) if phase in clock.phases]
         phase = self._phases[min(max(done, default=0), len(self._phases) - 1)]
         stopping = self._interrupts.asked or clock.remaining == 0
-        words = [f"{'stopping' if stopping else phase}, {format_seconds(clock.elapsed)}"]
+        what = "stopping" if stopping else self._step or phase
+        words = [f"{what}, {format_seconds(clock.elapsed)}"]
         if clock.limit < float("inf"):
             words[0] += f" of {format_seconds(clock.limit)}"
         if last is not None and last.gap_rel is not None:

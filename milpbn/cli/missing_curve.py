@@ -120,7 +120,8 @@ def missing_curve(ctx: click.Context, /, **options: Any) -> None:
 
 def _points(options: dict[str, Any], classifiers: tuple[str, ...]) -> tuple[list[CurvePoint], bool]:
     """The points, and whether Ctrl-C stopped the run before the last one."""
-    from milpbn.evaluation.missing_curve import MissingCurve, default_counts, hold_out
+    from milpbn.evaluation.missing_curve import MissingCurve, default_counts
+    from milpbn.evaluation.protocol import hold_out
 
     def tell(line: str) -> None:
         if not options["quiet"]:
@@ -130,7 +131,7 @@ def _points(options: dict[str, Any], classifiers: tuple[str, ...]) -> tuple[list
     show_notes([*table.notes, *notes_on_incomplete_rows(table)], tell)
     if not table.has_test:
         tell("note: the data have no test rows; a random third of the rows is held out")
-    table = hold_out(table, options["seed"])
+        table = hold_out(table, 1 / 3, options["seed"])
     names = ("smoothing", "max_parents", "time_limit", "seed")
     settings = {"structure_score": options["score"], **{k: options[k] for k in names}}
     curve = MissingCurve(table, classifiers, tell=tell, **settings)

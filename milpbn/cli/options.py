@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -32,7 +32,7 @@ from milpbn.cli.registries import (
 if TYPE_CHECKING:
     from milpbn.anytime import SolveOptions
     from milpbn.families import Constraints
-    from milpbn.learning.settings import Settings
+    from milpbn.learning.settings import SettingNames, Settings
     from milpbn.structure import Structure
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -151,7 +151,7 @@ _CONSTRAINTS = (
         "--constraints",
         "constraints_file",
         metavar="FILE",
-        help="TOML or JSON file with required and forbidden arcs, tiers and parent limits.",
+        help="TOML or JSON file with required and forbidden arcs, tiers, limits and budgets.",
     ),
 )
 
@@ -172,7 +172,16 @@ def given_settings(
     options: Mapping[str, Any], *, start: Structure | str | None = None, **more: Any
 ) -> Settings:
     """The settings from the options of a learning command; other settings have their defaults."""
-    from milpbn.learning.settings import SettingNames, make_settings
+    from milpbn.learning.settings import make_settings
+
+    return make_settings(**given_names(options, start=start, **more))
+
+
+def given_names(
+    options: Mapping[str, Any], *, start: Structure | str | None = None, **more: Any
+) -> SettingNames:
+    """The settings that the options give, by name."""
+    from milpbn.learning.settings import SettingNames
 
     # Options and settings share their names; only --start is something else, a file.
     known = SettingNames.__annotations__.keys() - {"start"}
@@ -184,11 +193,15 @@ def given_settings(
     source = options.get("warm_start") or options.get("start")
     if source:
         names["start_source"] = source
-    return make_settings(
-        structure_score=options["score"],
-        constraints=given_constraints(options),
-        start=start,
-        **{**names, **more},
+    return cast(
+        "SettingNames",
+        {
+            "structure_score": options["score"],
+            "constraints": given_constraints(options),
+            "start": start,
+            **names,
+            **more,
+        },
     )
 
 
@@ -229,6 +242,21 @@ structure_options = option_group(
 )
 """Options that define the search space."""
 
+BUDGETS = {
+    "max_arcs": "Maximum number of arcs.",
+    "max_features": "Maximum number of features that have an arc; the others are not used.",
+    "max_parameters": "Maximum number of free parameters of the network.",
+}
+"""The options that limit the structure as a whole, with their help texts."""
+
+budget_options = option_group(
+    [
+        click.option(f"--{name.replace('_', '-')}", type=click.IntRange(min=0), help=text)
+        for name, text in BUDGETS.items()
+    ]
+)
+"""Options that limit the structure as a whole."""
+
 smoothing_option = click.option(
     "--smoothing",
     type=SMOOTHING,
@@ -249,7 +277,7 @@ _parameters = click.option(
     ),
 )
 
-space_options = option_group((structure_options, smoothing_option, _parameters))
+space_options = option_group((structure_options, budget_options, smoothing_option, _parameters))
 """Options that define the search space, and how parameters are learned."""
 
 output_options = option_group(

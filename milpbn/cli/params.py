@@ -194,34 +194,46 @@ class Names(_ParamType):
 
 
 class Candidates(_ParamType):
-    """A hyper-parameter and its candidate values: ``p=0.6,0.9``.
+    """A setting and its candidate values, ``p=0.6,0.9``, or ``auto``.
 
     Examples
     --------
     >>> Candidates().convert("max-parents=1,2", None, None)
     ('max_parents', (1, 2))
+    >>> Candidates().convert("penalty=0.5,bic", None, None)
+    ('penalty', (0.5, 'bic'))
     """
 
-    name = "name=values"
+    name = "name=values|auto"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, tuple[float, ...]]:
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, tuple[float | str, ...]]:
         """See :class:`click.ParamType`."""
         if isinstance(value, tuple):
             return value
         name, equals, texts = str(value).partition("=")
-        numbers = []
-        for text in texts.split(","):
-            try:
-                numbers.append(int(text) if text.strip().isdigit() else float(text))
-            except ValueError:
-                numbers.append(math.nan)
-        if not equals or not all(map(math.isfinite, numbers)):
+        if not equals and name.strip() == "auto":
+            return "auto", ()
+        values = tuple(_number_or_text(text.strip()) for text in texts.split(","))
+        if not equals or not name.strip() or "" in values:
             self.fail(
-                f"{value!r} is not a list of candidates; write p=0.6,0.9 or max-parents=1,2",
+                f"{value!r} is not a list of candidates; write p=0.6,0.9 or parameters=ml,cl, or "
+                "auto",
                 param,
                 ctx,
             )
-        return name.strip().replace("-", "_"), tuple(numbers)
+        name = name.strip().replace("-", "_")
+        return {"score": "structure_score"}.get(name, name), values
+
+
+def _number_or_text(text: str) -> float | str:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text
 
 
 class Parsed(_ParamType):

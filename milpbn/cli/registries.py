@@ -125,6 +125,13 @@ def parameter_learners() -> str:
     return ", ".join(PARAMETERS)
 
 
+def criteria() -> str:
+    """What settings can be selected by, separated by commas."""
+    from milpbn.learning.criteria import CRITERIA
+
+    return ", ".join(CRITERIA)
+
+
 def default_classifiers() -> str:
     """The classifiers that `missing-curve` compares, separated by commas."""
     from milpbn.evaluation.missing_curve import DEFAULT_CLASSIFIERS

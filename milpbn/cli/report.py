@@ -7,10 +7,15 @@ import io
 import json
 from typing import Any
 
+import numpy as np
+
+from milpbn.datasets.infer import MAX_STATES
 from milpbn.encoding import EncodedData
+from milpbn.learning.candidates import show_values
+from milpbn.learning.criteria import CRITERIA
 from milpbn.learning.model import Model
-from milpbn.messages import on_command_line
-from milpbn.network.inference import accuracy
+from milpbn.messages import on_command_line, option
+from milpbn.network.inference import accuracy, log_posterior
 from milpbn.result import Result
 from milpbn.words import count
 
@@ -23,22 +28,59 @@ def accuracies(model: Model, data: EncodedData) -> dict[str, float]:
     return out
 
 
+def measured_on_test_rows(model: Model, data: EncodedData) -> dict[str, Any] | None:
+    """What the test rows say about the classifier and about the majority class."""
+    test = data.test()
+    if not len(test):
+        return None
+    from milpbn.evaluation.measures import accuracy_interval, mean_brier, mean_log_loss, measure
+
+    classes = np.arange(model.network.n_classes)
+    counts = np.bincount(data.train()[:, 0], minlength=len(classes))
+    proba = np.exp(log_posterior(model.network, test[:, 1:]))
+    found = [measure(classes, proba, test[:, 0])]
+    frequencies = np.tile(counts / counts.sum(), (len(test), 1))
+    least = [measure(classes, frequencies, test[:, 0])]
+    accuracy, interval = accuracy_interval(found)
+    return {
+        "rows": len(test),
+        "accuracy": accuracy,
+        "interval": interval,
+        "log_loss": mean_log_loss(found),
+        "brier": mean_brier(found),
+        "majority": {"accuracy": least[0].accuracy, "log_loss": mean_log_loss(least)},
+    }
+
+
+def warning(model: Model, data: EncodedData) -> str:
+    """A warning if the classifier is not better than the majority class on the test rows."""
+    found = measured_on_test_rows(model, data)
+    if found is None or found["accuracy"] > found["majority"]["accuracy"]:
+        return ""
+    return (
+        f"warning: {100 * found['accuracy']:.2f} % of the test rows are predicted correctly; "
+        f"always predicting the majority class gets {100 * found['majority']['accuracy']:.2f} %"
+    )
+
+
 def text_report(model: Model, data: EncodedData) -> str:
     """The report as text: data, rows, result, parameters, accuracies and structure."""
     n_train, n_test = len(data.train()), len(data.test())
     rows = f"{n_train} training" + (f", {n_test} test" if n_test else "")
     if data.n_dropped_rows:
         rows += f" ({count(data.n_dropped_rows, 'incomplete row')} left out)"
-    share = ", ".join(f"{k} {100 * v:.2f} %" for k, v in accuracies(model, data).items())
     lines = [
         f"{'data':<12}{data.name}",
         f"{'rows':<12}{rows}",
+        *selection_lines(model),
         str(model.result),
         f"{'parameters':<12}{_parameters(model, n_train)}",
-        f"{'accuracy':<12}{share}",
+        *_accuracy_lines(model, data),
         "",
         str(model.network.structure),
     ]
+    if not n_test and "file" in data.source:
+        lines += ["", _advice(model, data)]
     return "\n".join(lines)
 
 
@@ -49,14 +91,66 @@ def _parameters(model: Model, n_train: int) -> str:
     return f"{told}; more parameters than training rows, so the training accuracy says little"
 
 
+def selection_lines(model: Model, most: int = 0) -> list[str]:
+    """What validation chose, and the best candidates if `most` is positive."""
+    selection = model.selection
+    if selection is None:
+        return []
+    lines = [f"{'selected':<12}{selection}"]
+    if not most:
+        return lines
+    criterion = CRITERIA[selection.by]
+    for k in selection.order[:most]:
+        c = selection.candidates[k]
+        value = criterion.show(c.scores[selection.by]) if c.scores else f"failed: {c.error}"
+        early = ", stopped early" if c.stopped_early else ""
+        lines.append(f"{'':<12}{value:>10}  {show_values(c.values)}{early}")
+    if len(selection.candidates) > most:
+        lines.append(f"{'':<12}{'...':>10}  {len(selection.candidates) - most} more candidates")
+    return lines
+
+
+def _accuracy_lines(model: Model, data: EncodedData) -> list[str]:
+    training = f"training {100 * accuracy(model.network, data.train()):.2f} %"
+    found = measured_on_test_rows(model, data)
+    if found is None:
+        return [f"{'accuracy':<12}{training}"]
+    share = f"{100 * found['accuracy']:.2f} ± {100 * found['interval']:.2f} %"
+    least = found["majority"]
+    return [
+        f"{'accuracy':<12}{training}, test {share}",
+        f"{'log-loss':<12}test {found['log_loss']:.4f}",
+        f"{'majority':<12}test {100 * least['accuracy']:.2f} %, log-loss {least['log_loss']:.4f}",
+    ]
+
+
+def _advice(model: Model, data: EncodedData) -> str:
+    """How to estimate the accuracy on new rows of the user's own file."""
+    columns = {**data.source.get("columns", {}), "missing": model.encoder.missing}
+    usual = {"missing": "drop", "dates": "expand", "max_states": MAX_STATES}
+    told = {"data": data.source["file"], **columns}
+    words = [
+        option(name, value if isinstance(value, list) else str(value)).command_line
+        for name, value in told.items()
+        if value and value != usual.get(name)
+    ]
+    return (
+        "To estimate the accuracy on new rows, add --holdout 0.25, or run: "
+        f"milpbn evaluate {' '.join(words)}"
+    )
+
+
 def report_dict(model: Model, data: EncodedData) -> dict[str, Any]:
     """The report as plain data."""
+    found = measured_on_test_rows(model, data)
     return {
         "data": model.data,
         "settings": model.settings,
         "result": model.result.to_dict(),
         "parameters": model.parameters.to_dict(),
         "accuracy": accuracies(model, data),
+        **({"selection": model.selection.to_dict()} if model.selection else {}),
+        **({"test": found} if found else {}),
         "notes": [on_command_line(note) for note in data.notes],
     }
 

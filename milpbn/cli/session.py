@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from milpbn import PROCESS_START
-from milpbn.cli.data import DATA_OPTIONS, check_data_options, load_table, show_notes
+from milpbn.cli.data import (
+    DATA_OPTIONS,
+    check_data_options,
+    hold_out_rows,
+    load_table,
+    show_notes,
+)
 from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.options import check_score
 from milpbn.cli.params import refuse_overwriting
 
 if TYPE_CHECKING:
     from milpbn.clock import Clock
+    from milpbn.datasets.table import Table
     from milpbn.encoding import EncodedData
+    from milpbn.learning.candidates import Selection
     from milpbn.learning.classifier import Encoded
     from milpbn.learning.maximise import Shared
     from milpbn.learning.model import Model
+    from milpbn.learning.plan import SelectionPlan
     from milpbn.learning.settings import Settings
     from milpbn.result import TracePoint
+
+
+# A selection prints a line each time that another such part of its runs is finished.
+_PARTS = 5
 
 
 class Session:
@@ -57,6 +70,8 @@ class Session:
             quiet=options["quiet"],
         )
         self.encoded: Encoded
+        self.rows: Table
+        self.selection: Selection | None = None
 
     @staticmethod
     def check(options: dict[str, Any]) -> None:
@@ -67,8 +82,13 @@ class Session:
                 "--out": options["out"],
                 "--trace": options["trace_file"],
                 "--write-model": options.get("write_model"),
+                "--plot": options.get("plot"),
             },
-            {"the data": options["file"], "the constraints": options["constraints_file"]},
+            {
+                "the data": options["file"],
+                "the test rows": options["test_file"],
+                "the constraints": options["constraints_file"],
+            },
         )
         check_score(options)
 
@@ -82,9 +102,27 @@ class Session:
         from milpbn.learning.classifier import encode
 
         rows = load_table(**{name: self.options[name] for name in DATA_OPTIONS})
+        self.rows = hold_out_rows(
+            rows, **{name: self.options[name] for name in ("test_file", "holdout", "seed")}
+        )
         self.clock.close_phase("loading")
-        self.encoded = encode(rows, self.clock)
+        self.encoded = encode(self.rows, self.clock)
         show_notes(self.data.notes, self.table.print)
+
+    def select(self, names: Mapping[str, Any], plan: SelectionPlan) -> None:
+        """Choose settings by validation on the training rows; `learn` uses them."""
+        from milpbn.learning.selection import select_settings
+
+        def watch(done: int, total: int, what: str) -> None:
+            self.table.step(f"selecting, {done} of {total} runs")
+            if done * _PARTS // total > (done - 1) * _PARTS // total:
+                self.table.print(f"selecting: {done} of {total} runs; Ctrl-C keeps them")
+
+        self.selection, self.settings = select_settings(
+            self.rows, names, plan, clock=self.clock, watch=watch
+        )
+        self.table.step("")
+        self.table.print(f"selected {self.selection}")
 
     def listener(self, point: TracePoint) -> None:
         """Show an any-time event; once there is a result, no signal may keep it from being saved.
@@ -119,6 +157,10 @@ class Session:
         if settings is None:
             self.interrupts.close()
         self.note_parameters(model)
+        if self.selection is not None:
+            from milpbn.learning.selection import selected_model
+
+            model = selected_model(model, self.selection)
         return model
 
     def note_parameters(self, model: Model) -> None:
@@ -133,7 +175,7 @@ class Session:
 
     def deliver(self, model: Model) -> None:
         """Write the requested files and print the report."""
-        from milpbn.cli.report import json_report, text_report, trace_csv
+        from milpbn.cli.report import json_report, text_report, trace_csv, warning
         from milpbn.files import write_whole
 
         options = self.options
@@ -141,12 +183,18 @@ class Session:
             write_whole(options["trace_file"], trace_csv(model.result))
         if options["out"]:
             model.save(options["out"])
+        if options.get("plot") and model.selection is not None:
+            from milpbn.pictures import plot_selection
+
+            plot_selection(model.selection, options["plot"], title=self.data.name)
         report = json_report if options["as_json"] else text_report
         click.echo(report(model, self.data))
-        report_files(options, ("out", "trace_file", "write_model"))
+        if (text := warning(model, self.data)) and not options["quiet"]:
+            click.echo(text, err=True)
+        report_files(options, ("out", "trace_file", "write_model", "plot"))
 
 
-def report_files(options: dict[str, Any], names: Sequence[str]) -> None:
+def report_files(options: Mapping[str, Any], names: Sequence[str]) -> None:
     """Print on stderr which files were written."""
     for name in names:
         if options.get(name) and not options["quiet"]:

@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from milpbn.cli.data import data_options
+from milpbn.cli.data import data_options, held_out_options
 from milpbn.cli.grid import check_grid, solve_grid
 from milpbn.cli.interrupts import EXIT_STOPPED
-from milpbn.cli.options import given_settings, grid_score_options, run_options, space_options
+from milpbn.cli.options import (
+    given_names,
+    given_settings,
+    grid_score_options,
+    run_options,
+    space_options,
+)
 from milpbn.cli.params import Gap, OutputFile
 from milpbn.cli.registries import Registered, registry
+from milpbn.cli.selecting import given_plan, selection_options, selection_plot_option
 from milpbn.cli.session import Session
 
 if TYPE_CHECKING:
@@ -25,6 +32,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Learn a structure exactly.")
 @data_options
+@held_out_options
 @click.option(
     "--jkl",
     metavar="X.jkl",
@@ -32,6 +40,8 @@ if TYPE_CHECKING:
 )
 @grid_score_options
 @space_options
+@selection_options
+@selection_plot_option
 @click.option(
     "--engine",
     type=Registered(registry("milpbn.learning.methods", "ENGINES")),
@@ -88,6 +98,7 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
       milpbn solve --dataset car --score sm
       milpbn solve --data my.csv --target outcome --time-limit 5m --out model.json
       milpbn solve --dataset heart --class-root --p 0.6,0.8,0.9,0.99
+      milpbn solve --data my.csv --target outcome --select auto
       milpbn solve --jkl asia.jkl --out structure.json
     """
     if options["jkl"]:
@@ -97,11 +108,17 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     _check(ctx, options)
     start = start_structure(options["warm_start"])
     search = ("warm start",) if isinstance(start, str) else ()
-    settings = given_settings(options, start=start)
+    settings, plan = given_settings(options, start=start), given_plan(options, "plot")
+    if plan is not None:
+        names = given_names(options, start=start)
+        plan.candidates(names)  # bad values are reported before anything is read
+        search = ("selecting", *search)
     session = Session(ctx, options, settings, (*search, "building", "solving"))
     grid = isinstance(options["p"], tuple)
     with session.table:
         session.load()
+        if plan is not None:
+            session.select(names, plan)
         models = solve_grid(session) if grid else [_solve(session)]
     if not grid:
         session.deliver(models[0])
@@ -121,6 +138,8 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     Session.check(options)
     if isinstance(options["p"], tuple):
         check_grid(options)
+        if options["select"]:
+            raise click.UsageError("--select needs a single value of p; write --select p=0.6,0.9")
         if options["warm_start"] != "local-search":
             raise click.UsageError(
                 "--warm-start needs a single value of p; several start from each other's structures"

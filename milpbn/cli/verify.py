@@ -98,7 +98,7 @@ def _verdict(model: Model, verification: Verification) -> str:
 
 def _table(model: AnyModel, model_file: str, file: str | None) -> Table:
     """Read the table of the model again."""
-    from milpbn.cli.data import load_table
+    from milpbn.cli.data import hold_out_rows, load_table
     from milpbn.errors import ModelFileError
 
     told = model.data
@@ -117,7 +117,7 @@ def _table(model: AnyModel, model_file: str, file: str | None) -> Table:
             "again with this version of milpbn"
         )
     columns = told.get("columns", {})
-    return load_table(
+    table = load_table(
         dataset=told.get("dataset"),
         file=file or told.get("file"),
         target=columns.get("target"),
@@ -130,4 +130,10 @@ def _table(model: AnyModel, model_file: str, file: str | None) -> Table:
         max_states=columns.get("max_states", sys.maxsize),
         target_bins=columns.get("target_bins"),
         rows=told.get("rows", "train"),
+    )
+    held_out = told.get("holdout")
+    return (
+        hold_out_rows(table, holdout=held_out["share"], seed=held_out["seed"])
+        if held_out
+        else table
     )

@@ -9,6 +9,7 @@ from milpbn.datasets.catalog import (
     load_dataset,
     load_frame,
 )
+from milpbn.datasets.join import add_test_rows
 from milpbn.datasets.readers import read_features, read_table
 from milpbn.datasets.table import MISSING_POLICIES, Table
 
@@ -16,6 +17,7 @@ __all__ = [
     "MISSING_POLICIES",
     "CatalogEntry",
     "Table",
+    "add_test_rows",
     "data_root",
     "entry",
     "load_catalog",

@@ -71,14 +71,15 @@ def build_table(raw: RawFrame, columns: Columns, missing: str) -> Table:
     """
     wanted = _check_columns(raw, columns)
     several = len(columns.targets) > 1
-    frame, notes = _labelled_rows(raw, columns.targets)
+    frame, notes = labelled_rows(raw, columns.targets)
     targets = [decide_target(frame[name], raw, columns) for name in columns.targets]
+    max_states = None if several else columns.max_states
     rules = Rules(
         raw.name,
         untyped=raw.untyped,
         missing=missing,
         dates=columns.dates,
-        max_states=columns.max_states,
+        max_states=max_states,
         few_values=0 if several else FEW_VALUES,
         taken=frozenset(columns.targets),
     )
@@ -98,7 +99,7 @@ def build_table(raw: RawFrame, columns: Columns, missing: str) -> Table:
             **screened.readings,
             **{t.reading.source: t.reading for t in targets if t.reading},
         },
-        max_states=None if several else columns.max_states,
+        max_states=max_states,
         notes=(*raw.notes, *notes, *(n for t in targets for n in t.notes), *screened.notes),
         source=dict(raw.source),
     )
@@ -149,7 +150,7 @@ def _check_columns(raw: RawFrame, columns: Columns) -> dict[str, str]:
     return {name: kind for kind, chosen in kinds.items() for name in chosen}
 
 
-def _labelled_rows(raw: RawFrame, targets: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+def labelled_rows(raw: RawFrame, targets: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
     """The rows that have a value in every target, and a note if some have not."""
     labelled = raw.frame[list(targets)].notna().all(axis=1).to_numpy(dtype=bool)
     what = f"target {targets[0]!r}" if len(targets) == 1 else "one of the targets"

@@ -19,7 +19,13 @@ from milpbn.datasets import moments
 from milpbn.datasets.formats import NumberFormat, number_format, truth_of
 from milpbn.datasets.notes import Names, Note
 from milpbn.datasets.readings import DATE, DURATION, NUMBER, TIME, TRUTH, Reading
-from milpbn.datasets.values import holds_numbers, show_value, to_numbers, unusable
+from milpbn.datasets.values import (
+    holds_numbers,
+    show_value,
+    to_numbers,
+    unusable,
+    without_blanks,
+)
 from milpbn.errors import DataError
 from milpbn.messages import Message
 from milpbn.words import count, quoted
@@ -107,6 +113,7 @@ def decide_column(values: pd.Series[Any], rules: Rules, wanted: str | None) -> D
     typed = moments.typed_kind(values)
     if typed is None:
         _check_type(values, rules)
+        values = without_blanks(values)
     name, known = str(values.name), int(values.notna().sum())
     if known == 0:
         return Decision(notes=(Note("empty", name),))
@@ -238,7 +245,7 @@ def _as_numbers(values: pd.Series[Any], numbers: Numbers, rules: Rules) -> Decis
     if distinct > rules.few_values:
         return Decision((Column(_series(numbers, values), True),))
     note = Note("few numbers", name, str(distinct))
-    return Decision((Column(_states(_series(numbers, values))),), (note,))
+    return Decision((Column(states_of(_series(numbers, values))),), (note,))
 
 
 def _as_moments(values: pd.Series[Any], rules: Rules, kind: str, wanted: str | None) -> Decision:
@@ -323,7 +330,7 @@ def _as_categories(values: pd.Series[Any], rules: Rules, known: int) -> Decision
 
 def _categories(values: pd.Series[Any], rules: Rules) -> Decision:
     """The values as states, with a note if there are so many that the encoder pools some."""
-    column, distinct = Column(_states(values)), values.nunique()
+    column, distinct = Column(states_of(values)), values.nunique()
     pooled = rules.max_states is not None and distinct > rules.max_states
     notes = (Note("many states", str(values.name), str(distinct)),) if pooled else ()
     return Decision((column,), notes)
@@ -348,7 +355,7 @@ def _identifies_rows(name: str, known: Numbers) -> bool:
     )
 
 
-def _states(values: pd.Series[Any]) -> pd.Series[Any]:
+def states_of(values: pd.Series[Any]) -> pd.Series[Any]:
     """The values as strings, ``None`` for missing."""
     index, distinct = pd.factorize(values)
     texts = np.array([*map(show_value, distinct), None], dtype=object)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pandas as pd
 
@@ -12,8 +11,6 @@ from milpbn.datasets.infer import DATES, Column, Rules, decide_column
 from milpbn.datasets.notes import Note, grouped
 from milpbn.datasets.readings import DATE, DURATION, TIME, Reading
 from milpbn.errors import OptionError
-
-_BLANK = ("", "nan")
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,7 @@ def screen(frame: pd.DataFrame, rules: Rules, wanted: Mapping[str, str]) -> Scre
     names = [str(name) for name in frame.columns]
     rules = replace(rules, taken=rules.taken.union(names))
     decisions = [
-        decide_column(_without_blanks(frame.iloc[:, j].rename(name)), rules, wanted.get(name))
+        decide_column(frame.iloc[:, j].rename(name), rules, wanted.get(name))
         for j, name in enumerate(names)
     ]
     notes = [note for decision in decisions for note in decision.notes]
@@ -88,18 +85,6 @@ def screen(frame: pd.DataFrame, rules: Rules, wanted: Mapping[str, str]) -> Scre
         readings={name: c.reading for name, c in columns.items() if c.reading is not None},
         notes=tuple(grouped(rules.where, notes, rules.names)),
     )
-
-
-def _without_blanks(values: pd.Series[Any]) -> pd.Series[Any]:
-    """The column with blank strings, and ``nan`` as a string, as missing values."""
-    if values.dtype.kind != "O":  # strings, objects and categories
-        return values
-    blank = [v for v in values.dropna().unique() if isinstance(v, str) and v.strip() in _BLANK]
-    if not blank:
-        return values
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        return values.cat.remove_categories(blank)
-    return values.astype(object).mask(values.isin(blank), None)
 
 
 def _repeated(columns: Mapping[str, Column], wanted: Mapping[str, str]) -> list[tuple[str, Note]]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from milpbn._types import Codes
+from milpbn._types import BoolArray, Codes
 from milpbn.datasets.readings import Reading
 from milpbn.datasets.table import MISSING_POLICIES, Table
 from milpbn.encoding.columns import CATEGORICAL, NUMERIC, ColumnCode, Variable, sorted_states
@@ -124,15 +124,10 @@ class Encoder:
         out. The notes name what was left out or not recognised.
         """
         _check_table(table)
-        complete = np.ones(len(table), dtype=bool)
-        if self.missing == "drop":
-            names = {column.name for column in self.columns} | self.dropped.keys()
-            known = [name for name in table.features.columns if name in names]
-            complete = ~replace(table, features=table.features[known]).incomplete
+        complete = self._complete(table)
         kept = table.rows(complete)
         features = self._transform(kept.features, table.name)
         labels = self.target.encode(kept.target)
-        lost = sorted_states(set(table.target) - set(kept.target))
         assert kept.is_train is not None
         return EncodedData(
             name=table.name,
@@ -142,8 +137,7 @@ class Encoder:
             n_dropped_rows=int((~complete).sum()),
             notes=(
                 *table.notes,
-                *_notes_on_rows(int((~complete).sum()), lost),
-                *self._notes_on_features(),
+                *self.notes(table),
                 *_notes_on_values(self.target.name, labels.unseen, features.unseen),
             ),
             source=table.source,
@@ -232,8 +226,24 @@ class Encoder:
             )
         return encoder
 
-    def _notes_on_features(self) -> list[str]:
+    def _complete(self, table: Table) -> BoolArray:
+        """The rows that are used under the policy for missing values."""
+        if self.missing != "drop":
+            return np.ones(len(table), dtype=bool)
+        names = {column.name for column in self.columns} | self.dropped.keys()
+        known = [name for name in table.features.columns if name in names]
+        return ~replace(table, features=table.features[known]).incomplete
+
+    def notes(self, table: Table) -> list[str]:
+        """Which rows, classes and features of the table are left out."""
+        complete = self._complete(table)
         notes = []
+        if not complete.all():
+            left_out = count(int((~complete).sum()), "row")
+            notes.append(f"Left out: {left_out} with a missing feature.")
+        lost = sorted_states(set(table.target) - set(table.target[complete]))
+        if lost:
+            notes.append(f"Classes left out because they have no complete row: {quoted(lost)}.")
         for reason in (NO_CUT, CONSTANT, RARE):
             names = [name for name, why in self.dropped.items() if why == reason]
             if names:
@@ -241,15 +251,6 @@ class Encoder:
         if not self.columns:
             notes.append("No feature is left: only the class distribution can be learned.")
         return notes
-
-
-def _notes_on_rows(n_dropped: int, lost: tuple[str, ...]) -> list[str]:
-    notes = []
-    if n_dropped:
-        notes.append(f"Left out: {count(n_dropped, 'row')} with a missing feature.")
-    if lost:
-        notes.append(f"Classes left out because they have no complete row: {quoted(lost)}.")
-    return notes
 
 
 def _notes_on_values(

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from milpbn.clock import Checkpoint, no_checkpoint
-from milpbn.families.acyclicity import Acyclicity
 from milpbn.families.candidates import FamilySpace
+from milpbn.families.feasibility import Feasibility
 from milpbn.scores import Objective
 
 
@@ -21,7 +21,7 @@ def n_choices(space: FamilySpace) -> int:
 def best_by_enumeration(
     objective: Objective, checkpoint: Checkpoint = no_checkpoint
 ) -> tuple[npt.NDArray[np.int64], float]:
-    """The best acyclic choice of families and its score.
+    """The best structure within the budgets, as families, and its score.
 
     Choices are visited in the order of a reflected Gray code, so that each step exchanges a
     single family.
@@ -40,14 +40,14 @@ def best_by_enumeration(
     298.8924
     """
     space = objective.space
-    graph = Acyclicity(space)
+    graph = Feasibility(space)
     n, sizes = space.n_variables, np.diff(space.offsets)
     state = objective.state(space.offsets[:-1])
     digit, step = np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64)
     best, best_value = None, -np.inf
     while True:
         checkpoint()
-        if state.value > best_value and graph.is_acyclic(state.families):
+        if state.value > best_value and graph.is_feasible(state.families):
             best, best_value = state.families.copy(), state.value
         v = n - 1
         while v >= 0 and not 0 <= digit[v] + step[v] < sizes[v]:

@@ -122,7 +122,11 @@ class Primal:
         self.climber.climb()
 
     def round(self, eta: FloatArray) -> npt.NDArray[np.int64]:
-        """Give each variable its heaviest family that closes no cycle, in order of weight."""
+        """Give each variable its heaviest family that is possible, in order of weight.
+
+        A family is possible if it closes no cycle, and breaks no budget while the variables that
+        still wait have their smallest families.
+        """
         space = self.search.space
         families = space.feasible_families()
         placed = np.zeros(space.n_variables, dtype=bool)
@@ -131,6 +135,8 @@ class Primal:
         for f in np.argsort(-eta, kind="stable"):
             child, parents = int(space.child[f]), space.parent_sets[f]
             if placed[child] or any(above[p] >> child & 1 for p in parents):
+                continue
+            if not len(self.search.feasibility.within_budgets(families, child, np.array([f]))):
                 continue
             families[child], placed[child] = f, True
             added = reduce(or_, (above[p] for p in parents), 0)

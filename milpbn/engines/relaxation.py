@@ -25,7 +25,7 @@ from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.cuts.clusters import Cluster
 from milpbn.engines.cuts.concave import ConcaveCut
-from milpbn.engines.cuts.oracle import CutOracle
+from milpbn.engines.cuts.oracle import CutOracle, StructureRow
 from milpbn.engines.rows import Edge, Hinge, RelaxationRows, Source, joining
 from milpbn.families.candidates import CLASS
 from milpbn.formulation.emit_highs import check_highs, new_highs, pass_arrays, set_options
@@ -95,7 +95,7 @@ class Relaxation:
         self.gamma = oracle.gamma
         self._clock = clock
         self._while_solving = while_solving
-        self._clusters = oracle.clusters
+        self._oracle = oracle
         self._costs = oracle.costs
         self._low, self._high = oracle.height_bounds
         self._n_eta = len(self.space)
@@ -106,6 +106,8 @@ class Relaxation:
         self._required: frozenset[Edge] = frozenset()
         self._highs = self._new_program()
         self._add_class_rows()
+        for coefficients, limit in oracle.budget_rows():
+            self._add(coefficients, limit, None)
 
     def _new_program(self) -> Any:
         """A program with all columns and one row per variable: it has exactly one family."""
@@ -141,12 +143,11 @@ class Relaxation:
             source = Hinge(cut.group, cut.beyond)
             self._add(-cut.coefficients, cut.constant(self.gamma), source)
 
-    def add_clusters(self, clusters: Sequence[Cluster]) -> int:
-        """Add rows of clusters; returns how many were new."""
-        new = [k for k in clusters if k not in self._rows]
-        for cluster in new:
-            families, sign, rhs = self._clusters.inequality(cluster)
-            self._add(self._indicator(families, sign), rhs, cluster)
+    def add_rows(self, rows: Sequence[StructureRow]) -> int:
+        """Add rows on the structure; returns how many were new."""
+        new = [row for row in rows if row not in self._rows]
+        for row in new:
+            self._add(*self._oracle.inequality(row), row)
         return len(new)
 
     def _add_class_rows(self) -> None:
@@ -215,7 +216,7 @@ class Relaxation:
     def fill(self, pool: Pool) -> None:
         """Add the cuts of a pool."""
         self.add_cuts(pool.cuts)
-        self.add_clusters(pool.clusters)
+        self.add_rows(pool.clusters)
 
     def solve(self, iteration_limit: int | None = None) -> RelaxationPoint | None:
         """Solve from the last basis; None if there is no solution."""

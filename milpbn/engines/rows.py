@@ -11,6 +11,8 @@ import numpy.typing as npt
 from milpbn._types import FloatArray, IntArray
 from milpbn.engines.cuts.clusters import Cluster
 from milpbn.engines.cuts.concave import ConcaveCut
+from milpbn.engines.cuts.features import FeatureRow
+from milpbn.engines.cuts.oracle import StructureRow
 from milpbn.families.candidates import FamilySpace
 
 Edge = tuple[int, int]
@@ -19,6 +21,8 @@ Edge = tuple[int, int]
 # Number of rows that fit at first; doubled when needed.
 _CAPACITY = 64
 _NO_GROUP = -1
+# Sources that have at most one row.
+_UNIQUE = (Cluster, FeatureRow, tuple)
 
 
 @dataclass(frozen=True)
@@ -29,8 +33,8 @@ class Hinge:
     beyond: float
 
 
-Source = Hinge | Cluster | Edge | None
-"""What a row was made from: a concave cut, a cluster, or an edge; None for a class row."""
+Source = Hinge | StructureRow | Edge | None
+"""What a row was made from; None for a class row or a budget, which are always there."""
 
 
 def joining(space: FamilySpace, edge: Edge) -> IntArray:
@@ -53,7 +57,7 @@ class RelaxationRows:
     def __init__(self, n_families: int, n_groups: int) -> None:
         self.n_groups = n_groups
         self._sources: list[Source] = []
-        self._row_of: dict[Cluster | Edge, int] = {}
+        self._row_of: dict[StructureRow | Edge, int] = {}
         self._coefficients = np.zeros((_CAPACITY, n_families))
         self._rhs = np.zeros(_CAPACITY)
         self._group = np.zeros(_CAPACITY, dtype=np.int64)
@@ -62,11 +66,11 @@ class RelaxationRows:
     def __len__(self) -> int:
         return len(self._sources)
 
-    def __contains__(self, source: Cluster | Edge) -> bool:
+    def __contains__(self, source: StructureRow | Edge) -> bool:
         return source in self._row_of
 
-    def index(self, source: Cluster | Edge) -> int:
-        """The row made from a cluster or an edge."""
+    def index(self, source: StructureRow | Edge) -> int:
+        """The row made from a source that is not a concave cut."""
         return self._row_of[source]
 
     def cuts(self) -> list[ConcaveCut]:
@@ -91,7 +95,7 @@ class RelaxationRows:
         self._coefficients[r], self._rhs[r], self._idle[r] = coefficients, rhs, 0
         self._group[r] = source.group if isinstance(source, Hinge) else _NO_GROUP
         self._sources.append(source)
-        if isinstance(source, Cluster | tuple):
+        if isinstance(source, _UNIQUE):
             self._row_of[source] = r
 
     def change_rhs(self, row: int, rhs: float) -> None:
@@ -104,7 +108,7 @@ class RelaxationRows:
         for array in self._arrays():
             array[: len(keep)] = array[keep]
         self._sources = [self._sources[r] for r in keep]
-        self._row_of = {s: r for r, s in enumerate(self._sources) if isinstance(s, Cluster | tuple)}
+        self._row_of = {s: r for r, s in enumerate(self._sources) if isinstance(s, _UNIQUE)}
 
     def _arrays(self) -> tuple[npt.NDArray[Any], ...]:
         return self._coefficients, self._rhs, self._group, self._idle
@@ -116,7 +120,7 @@ class RelaxationRows:
         self._idle[:n] = np.where(slack, self._idle[:n] + 1, 0)
 
     def stale(self, patience: int, required: frozenset[Edge]) -> IntArray:
-        """Rows not tight in more than `patience` solves, except class rows and required edges."""
+        """Rows not tight in more than `patience` solves, unless permanent or of a required edge."""
         idle = np.flatnonzero(self._idle[: len(self)] > patience)
         removable = [
             self._sources[r] is not None and self._sources[r] not in required for r in idle

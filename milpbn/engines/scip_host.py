@@ -1,8 +1,9 @@
 """SCIP as a host for the cut oracle: SCIP's tree, branching and conflict analysis, milpbn's cuts.
 
 It confirms optima independently: the two hosts have only the oracle and the local search in
-common. A constraint handler separates concave cuts and cluster rows, and checks integer points
-by their true score and acyclicity; a heuristic runs local search from the relaxation's points.
+common. A constraint handler separates concave cuts and rows on the structure, and checks integer
+points by their true score and structure; a heuristic runs local search from the relaxation's
+points.
 Columns for joined pairs, which help the default host a lot in branching, did not help SCIP.
 
 Requires the extra ``milpbn[scip]``.
@@ -93,6 +94,9 @@ class ScipHost:
         model.setMaximize()
         for i in range(oracle.space.n_variables):
             model.addCons(quicksum(self.eta[f] for f in oracle.space.of(i)) == 1)
+        for row, limit in oracle.budget_rows():
+            terms = (float(row[f]) * self.eta[f] for f in np.flatnonzero(row))
+            model.addCons(quicksum(terms) <= limit)
 
     def _include_plugins(self) -> None:
         handler, heuristic, watcher = _plugins(self)
@@ -100,7 +104,7 @@ class ScipHost:
         model.includeConshdlr(
             handler,
             "structure",
-            "concave cuts and cluster rows",
+            "concave cuts, cycles and the number of features",
             sepapriority=1,
             enfopriority=-1,
             chckpriority=-1,
@@ -152,7 +156,7 @@ class ScipHost:
         return eta, np.array([value(solution, v) for v in self.heights])
 
     def is_feasible(self, solution: Any) -> bool:
-        """Whether an integer solution is acyclic and its heights do not exceed its true score."""
+        """Whether an integer solution is a structure and its heights do not exceed its score."""
         eta, heights = self.point(solution)
         families = self.oracle.structure_at(eta)
         if families is None:
@@ -178,11 +182,12 @@ class ScipHost:
             terms = [(self.eta[f], -cut.coefficients[f]) for f in np.flatnonzero(cut.coefficients)]
             terms.append((self.heights[cut.group], 1.0))
             self._add_cut(terms, cut.constant(self.oracle.gamma), force)
-        clusters = self.oracle.violated_clusters(eta)
-        for cluster in clusters:
-            families, sign, rhs = self.oracle.clusters.inequality(cluster)
-            self._add_cut([(self.eta[f], sign) for f in families], rhs, force)
-        return bool(cuts or clusters)
+        rows = self.oracle.violated_rows(eta)
+        for row in rows:
+            coefficients, rhs = self.oracle.inequality(row)
+            terms = [(self.eta[f], coefficients[f]) for f in np.flatnonzero(coefficients)]
+            self._add_cut(terms, rhs, force)
+        return bool(cuts or rows)
 
     def _add_cut(self, terms: list[tuple[Any, float]], rhs: float, force: bool) -> None:
         row = self.model.createEmptyRowUnspec(lhs=None, rhs=rhs, local=False)

@@ -2,7 +2,7 @@
 
 Bounds are Lagrangian and do not depend on the solver's tolerances. A family is removed from
 the node if no structure with it can be better than the incumbent. Integer points are judged
-by their true score and acyclicity, never by the relaxation's value.
+by their true score, acyclicity and size, never by the relaxation's value.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ class Worker:
                 self.tree.report()
             if self.is_settled_integer(node, point):
                 return None
-            added = self.relaxation.add_clusters(self.oracle.violated_clusters(point.eta))
+            added = self.relaxation.add_rows(self.oracle.violated_rows(point.eta))
             if center is not None:
                 center, best_height, n = self.add_stabilised(point, center, best_height)
             else:
@@ -243,8 +243,8 @@ class Worker:
         return node.bound <= self.cutoff
 
     def settle_last(self, node: Node, families: Families) -> None:
-        """Close a node with a single choice left, which is a structure unless it is cyclic."""
-        if self.oracle.clusters.cycle(families) is not None:
+        """Close a node with a single choice left, which may be cyclic or too large."""
+        if not self.oracle.is_structure(families):
             node.bound = -np.inf
             return
         self.tree.progress.incumbent(families, "relaxation")
@@ -254,7 +254,7 @@ class Worker:
         """Add cluster rows that only an integer program finds; returns how many."""
         seconds = self.tree.progress.clock.remaining
         found = self.oracle.clusters.separate_exactly(point.eta, seconds)
-        return self.relaxation.add_clusters(found)
+        return self.relaxation.add_rows(found)
 
     def add_cuts(self, point: RelaxationPoint, at: FloatArray) -> tuple[int, float]:
         """Add cuts at `at` that the point violates; returns how many, and the score at `at`."""

@@ -1,5 +1,6 @@
 """The scikit-learn interface of milpbn."""
 
 from milpbn.estimators.bn import BNClassifier
+from milpbn.estimators.cv import BNClassifierCV
 
-__all__ = ["BNClassifier"]
+__all__ = ["BNClassifier", "BNClassifierCV"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from milpbn._types import FloatArray
-from milpbn.clock import Clock
 from milpbn.datasets.frames import labelled_table
 from milpbn.datasets.infer import MAX_STATES
 from milpbn.datasets.table import Table
@@ -25,15 +24,16 @@ from milpbn.datasets.values import show_value
 from milpbn.errors import DataWarning, OptionError
 from milpbn.estimators.base import TableClassifier, encode_labels
 from milpbn.families import Constraints
-from milpbn.learning.classifier import encode, learn_encoded
+from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.model import Model
 from milpbn.learning.settings import Settings, make_settings
 from milpbn.scores import Score
 from milpbn.search import Learner
 from milpbn.structure import Structure
 
-# Parameters that settings of a run call by another name, and those that say how to read a table.
-_SETTINGS = {"engine": "method", "random_state": "seed"}
+SETTING_NAMES = {"engine": "method", "random_state": "seed"}
+"""Parameters that the settings of a run call by another name."""
+
 _SCORE_DEFAULTS = {"p": 0.9, "penalty": 0.0, "validation": None}
 _OF_THE_TABLE = ("categorical_features", "numeric_features", "missing", "dates", "max_states")
 
@@ -74,8 +74,14 @@ class BNClassifier(TableClassifier):
         conditional likelihood or margin. Settings follow a colon, as in
         ``"cl:penalty=0.1"``. The structure is always scored with maximum likelihood.
     constraints : Constraints, default=None
-        Required and forbidden arcs, tiers, parent limits. Columns of arrays are
+        Required and forbidden arcs, tiers, parent limits, budgets. Columns of arrays are
         called x0, x1, ..., the class is called "class".
+    max_arcs : int, default=None
+        Maximum number of arcs.
+    max_features : int, default=None
+        Maximum number of features that have an arc; the classifier ignores the others.
+    max_parameters : int, default=None
+        Maximum number of free parameters of the network.
     categorical_features : "from_dtype" or array-like of int or str, default="from_dtype"
         Which columns are categories: by their dtype and values, or in any case the given
         positions or names.
@@ -161,6 +167,9 @@ class BNClassifier(TableClassifier):
         smoothing: str = "laplace",
         parameters: str = "ml",
         constraints: Constraints | None = None,
+        max_arcs: int | None = None,
+        max_features: int | None = None,
+        max_parameters: int | None = None,
         categorical_features: str | Sequence[int] | Sequence[str] = "from_dtype",
         numeric_features: Sequence[int] | Sequence[str] = (),
         missing: str = "drop",
@@ -184,6 +193,9 @@ class BNClassifier(TableClassifier):
         self.smoothing = smoothing
         self.parameters = parameters
         self.constraints = constraints
+        self.max_arcs = max_arcs
+        self.max_features = max_features
+        self.max_parameters = max_parameters
         self.categorical_features = categorical_features
         self.numeric_features = numeric_features
         self.missing = missing
@@ -212,20 +224,23 @@ class BNClassifier(TableClassifier):
             The fitted classifier. A ``ConvergenceWarning`` is issued if the time limit
             is reached before the proof.
         """
-        settings = self._settings()
-        clock = Clock(settings.time_limit)
-        encoded = encode(self._table(self._frame(X, y, reset=True), y), clock)
-        for note in encoded.data.notes:
-            warnings.warn(note, DataWarning, stacklevel=2)
-        self._take(learn_encoded(encoded, settings, clock=clock))
+        table = self._table(self._frame(X, y, reset=True), y)
+        self._note(table.notes)
+        self._take(self._learn(table))
+        self._note(self.encoder_.notes(table))
         self._warn()
         return self
 
-    def _settings(self) -> Settings:
-        given = self.get_params(deep=False)
-        return make_settings(
-            **{_SETTINGS.get(k, k): v for k, v in given.items() if k not in _OF_THE_TABLE}
-        )
+    def _learn(self, table: Table) -> Model:
+        return learn_classifier(table, make_settings(**self._names()))
+
+    def _note(self, notes: Iterable[str]) -> None:
+        for note in notes:
+            warnings.warn(note, DataWarning, stacklevel=3)
+
+    def _names(self) -> dict[str, Any]:
+        """The settings of a run, by their names."""
+        return {SETTING_NAMES.get(k, k): getattr(self, k) for k in _setting_parameters()}
 
     def _take(self, model: Model) -> None:
         """Set the fitted attributes from a model."""
@@ -297,17 +312,19 @@ class BNClassifier(TableClassifier):
         """A fitted classifier from a model; see also :meth:`milpbn.Model.to_estimator`."""
         settings, encoder = Settings.from_dict(model.settings), model.encoder
         score, told = settings.score, {**_SCORE_DEFAULTS, **settings.to_dict()}
-        names = [_SETTINGS.get(k, k) for k in cls().get_params() if k not in _OF_THE_TABLE]
+        names = [SETTING_NAMES.get(k, k) for k in _setting_parameters()]
+        constraints = settings.space.constraints or Constraints()
         told |= {
             "structure_score": score,
             "gamma": getattr(score, "gamma", None),
-            "constraints": settings.space.constraints or None,
+            "constraints": constraints or None,
+            **asdict(constraints.budgets),
         }
-        back = {setting: parameter for parameter, setting in _SETTINGS.items()}
+        back = {setting: parameter for parameter, setting in SETTING_NAMES.items()}
         estimator = cls(**{back.get(k, k): told[k] for k in names}, missing=encoder.missing)
         # A score that name, p, gamma and smoothing describe is called by its name.
         by_name = clone(estimator).set_params(structure_score=score.name)
-        if by_name._settings().score == score:
+        if make_settings(**by_name._names()).score == score:
             estimator.structure_score = score.name
         estimator._take(model)
         states = encoder.target.variable.states
@@ -352,3 +369,8 @@ class BNClassifier(TableClassifier):
             check_classes(labels.value_counts(), "y", True, f"{ways} as classes")
         told = {parameter: getattr(self, parameter) for parameter in _OF_THE_TABLE}
         return labelled_table(frame, labels, states, **told)
+
+
+def _setting_parameters() -> list[str]:
+    """The parameters of BNClassifier that are settings of a run."""
+    return [k for k in BNClassifier._get_param_names() if k not in _OF_THE_TABLE]

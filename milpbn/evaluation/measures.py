@@ -1,4 +1,9 @@
-"""Measures of the predictions of a fold, and their summary over all folds.
+"""Measures of the predictions of a fold, and their means over all folds.
+
+What a fold keeps is small and can be added up: sums over rows, the confusion matrix and the bins
+of the reliability curve. Only the AUC is a value of its own for each fold; probabilities of
+different folds come from different classifiers, so that their ranks cannot be compared (Forman &
+Scholz, 2010).
 
 Intervals are those of Peharz & Pernkopf (2012), after Mitchell (1997): for one test set the
 normal approximation of the binomial, ``1.96 sqrt(a (1 - a) / n)``; for k folds Student's t with
@@ -10,22 +15,31 @@ Hamming score is the share of single class values that are correct.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm, t
+from sklearn.metrics import confusion_matrix
 
 from milpbn._types import FloatArray
+from milpbn.learning.criteria import CRITERIA
+
+BINS = 10
+"""Number of bins of the reliability curve, of equal width from 0 to 1."""
 
 _CONFIDENCE = 0.95
+
+LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
+"""Smaller probabilities count as this in the log-loss, as in scikit-learn."""
 
 
 @dataclass(frozen=True)
 class Measures:
-    """Sums over the test rows of a fold.
+    """The measures of a fold.
 
     Attributes
     ----------
@@ -35,7 +49,7 @@ class Measures:
         Number of correct rows; with several class variables, all of them must be correct.
     log_likelihood
         Sum of log P(class | features) over rows whose class occurs in the training rows; None
-        if there are no probabilities.
+        if there are no probabilities. Probabilities below 2.2e-16 count as 2.2e-16.
     brier
         Sum of squared differences between the probabilities and the truth, or None.
     unknown
@@ -43,6 +57,16 @@ class Measures:
         have no likelihood.
     hamming
         Share of single class values that are correct; None with one class variable.
+    auc
+        Area under the ROC curve: the mean over the classes, each against the rest; None if it
+        is not defined.
+    classes
+        Labels of the rows and columns of `confusion`.
+    confusion
+        Number of rows of every class (first index) that every class was predicted for.
+    bins
+        Rows, sum of confidences and correct rows for each bin of the reliability curve. The
+        confidence is the probability of the predicted class.
     """
 
     rows: int
@@ -51,6 +75,10 @@ class Measures:
     brier: float | None = None
     unknown: int = 0
     hamming: float | None = None
+    auc: float | None = None
+    classes: list[str] = field(default_factory=list)
+    confusion: list[list[int]] = field(default_factory=list)
+    bins: list[list[float]] = field(default_factory=list)
 
     @property
     def accuracy(self) -> float:
@@ -64,24 +92,38 @@ def measure(classes: npt.NDArray[Any], proba: FloatArray, truth: npt.NDArray[Any
     Examples
     --------
     >>> proba = np.array([[0.5, 0.5], [0.25, 0.75], [1.0, 0.0]])
-    >>> measure(np.array(["a", "b"]), proba, np.array(["a", "b", "c"]))
-    Measures(rows=3, correct=2, log_likelihood=-0.98082925..., brier=2.625, unknown=1, hamming=None)
+    >>> found = measure(np.array(["a", "b"]), proba, np.array(["a", "b", "c"]))
+    >>> found.rows, found.correct, found.unknown, found.brier, round(found.log_likelihood, 4)
+    (3, 2, 1, 2.625, -0.9808)
+    >>> found.classes, found.confusion
+    (['a', 'b', 'c'], [[1, 0, 0], [0, 1, 0], [1, 0, 0]])
     """
     place = {label: k for k, label in enumerate(classes.tolist())}
-    codes = np.array([place.get(label, -1) for label in truth.tolist()], dtype=np.intp)
+    codes = np.array([place.get(label, -1) for label in truth.tolist()], dtype=np.int64)
     known = codes >= 0
     own = proba[np.flatnonzero(known), codes[known]]
-    # |p - e_c|^2 = |p|^2 - 2 p_c + 1, with p_c = 0 for a class that is not known.
-    brier = (proba**2).sum() - 2 * own.sum() + len(truth)
+    predicted = proba.argmax(axis=1)
     with np.errstate(divide="ignore"):
-        log_likelihood = np.log(own).sum()
+        auc = CRITERIA["auc"].measure(codes, np.log(proba))
+    labels = [*place, *sorted(set(truth[~known].tolist()))]
     return Measures(
         rows=len(truth),
-        correct=int((proba.argmax(axis=1) == codes).sum()),
-        log_likelihood=float(log_likelihood),
-        brier=float(brier),
+        correct=int((predicted == codes).sum()),
+        log_likelihood=float(np.log(np.maximum(own, LEAST_PROBABILITY)).sum()),
+        # |p - e_c|^2 = |p|^2 - 2 p_c + 1, with p_c = 0 for a class that is not known.
+        brier=float((proba**2).sum() - 2 * own.sum() + len(truth)),
         unknown=int((~known).sum()),
+        auc=None if math.isnan(auc) else auc,
+        classes=[str(label) for label in labels],
+        confusion=confusion_matrix(truth, np.array(labels)[predicted], labels=labels).tolist(),
+        bins=_bins(proba.max(axis=1), predicted == codes),
     )
+
+
+def _bins(confidence: FloatArray, correct: npt.NDArray[np.bool_]) -> list[list[float]]:
+    place = np.minimum((BINS * confidence).astype(np.intp), BINS - 1)
+    sums = [np.bincount(place, weights, BINS) for weights in (None, confidence, correct)]
+    return [[int(n), float(c), int(right)] for n, c, right in zip(*sums, strict=True)]
 
 
 def accuracy_interval(folds: Sequence[Measures]) -> tuple[float, float]:
@@ -102,16 +144,22 @@ def accuracy_interval(folds: Sequence[Measures]) -> tuple[float, float]:
     return mean, float(t.ppf(quantile, len(folds) - 1) * spread)
 
 
-def mean_log_likelihood(folds: Sequence[Measures]) -> float | None:
-    """Log-likelihood per row, over all rows whose class was known."""
+def mean_log_loss(folds: Sequence[Measures]) -> float | None:
+    """Minus the log-likelihood per row, over all rows whose class was known."""
     sums = [m.log_likelihood for m in folds if m.log_likelihood is not None]
     if len(sums) < len(folds):
         return None
     rows = sum(m.rows - m.unknown for m in folds)
-    return sum(sums) / rows if rows else float("nan")
+    return -sum(sums) / rows if rows else None
 
 
 def mean_brier(folds: Sequence[Measures]) -> float | None:
     """Brier score per row: 0 is perfect, 2 the worst."""
     sums = [m.brier for m in folds if m.brier is not None]
     return sum(sums) / sum(m.rows for m in folds) if len(sums) == len(folds) else None
+
+
+def mean_defined(values: Sequence[float | None]) -> float | None:
+    """The mean without the folds where a measure is not defined."""
+    known = [v for v in values if v is not None]
+    return float(np.mean(known)) if known else None

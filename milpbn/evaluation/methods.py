@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid
 
 from milpbn.datasets.table import Table
 from milpbn.errors import OptionError
 from milpbn.estimators import BNClassifier
+from milpbn.estimators.bn import SETTING_NAMES
 from milpbn.evaluation.measures import Measures, measure
+from milpbn.evaluation.others import PREFIX, check_other, fit_other
 from milpbn.evaluation.records import Predictions
+from milpbn.learning.auto import AUTO
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.maximise import warm_starter
 from milpbn.learning.model import Model
-from milpbn.learning.settings import make_settings
-from milpbn.learning.validation import RowNumbers, ValidationSplit, part
+from milpbn.learning.plan import SelectionPlan
+from milpbn.learning.selection import learn_selected
+from milpbn.learning.settings import OF_SOME_SCORES, Settings, make_settings
+from milpbn.learning.validation import RowNumbers
 from milpbn.mdc.metrics import exact_match_score, hamming_score
 from milpbn.network.multinet import Classifier
 from milpbn.parameters import make_parameters
@@ -30,9 +34,6 @@ from milpbn.search.multinet import MULTINETS
 
 # Methods whose structure does not depend on score, margin or number of parents.
 _FIXED = ("nb", "tan-cmi", "tan-ear", *MULTINETS)
-
-# Parameters that only margin scores have.
-_OF_MARGINS = ("p", "gamma", "penalty")
 
 # Parameters of BNClassifier that the arguments `methods` and `parameters` or the table decide.
 _GIVEN = (
@@ -81,35 +82,18 @@ class Contender:
 
 
 def _learn_network(
-    names: Mapping[str, Any], grid: Mapping[str, list[Any]], table: Table, seed: int
+    names: Mapping[str, Any], plan: SelectionPlan | None, table: Table, seed: int
 ) -> Learned:
-    """A method of milpbn with the settings `names`; validation selects values of `grid`."""
-    selected = _select(names, grid, table, seed) if grid else {}
-    model = _model(table, {**names, **selected})
-    return Learned(partial(_measure_model, model), model.network, model.result, selected)
-
-
-def _select(
-    names: Mapping[str, Any], grid: Mapping[str, list[Any]], table: Table, seed: int
-) -> dict[str, Any]:
-    """The values with the best mean accuracy on validation rows; the first of equals."""
-    best, chosen = -1.0, {}
-    for values in ParameterGrid(grid):
-        shares = []
-        for train, held_out in ValidationSplit(seed).split(table.features, table.target):
-            model = _model(part(table, train), {**names, **values})
-            shares.append(_measure_model(model, part(table, held_out), held_out)[0].accuracy)
-        if np.mean(shares) > best:
-            best, chosen = float(np.mean(shares)), dict(values)
-    return chosen
-
-
-def _model(table: Table, names: Mapping[str, Any]) -> Model:
-    """The chain's model; half a structure is not a result of a fold."""
-    model = learn_classifier(table, make_settings(**names))
+    """A method of milpbn with the settings `names`; validation selects what `plan` lists."""
+    if plan is None:
+        model = learn_classifier(table, make_settings(**names))
+    else:
+        model = learn_selected(table, names, plan)
+    # Half a structure is not a result of a fold.
     if "interrupted" in (model.result.status, model.parameters.ended):
         raise KeyboardInterrupt
-    return model
+    selected = model.selection.plain_values if model.selection else {}
+    return Learned(partial(_measure_model, model), model.network, model.result, selected)
 
 
 def _measure_model(
@@ -117,6 +101,17 @@ def _measure_model(
 ) -> tuple[Measures, Predictions | None]:
     classes = np.array(model.encoder.target.variable.states, dtype=object)
     return _measure(classes, np.exp(model.log_posterior(test.features)), test, rows)
+
+
+def _learn_other(name: str, table: Table, seed: int) -> Learned:
+    """A classifier of scikit-learn on the same states as a network."""
+    fitted = fit_other(name, table, seed)
+    classes = np.array(fitted.classes, dtype=object)
+
+    def measure_rows(test: Table, rows: RowNumbers) -> tuple[Measures, Predictions | None]:
+        return _measure(classes, fitted.proba(test.features), test, rows)
+
+    return Learned(measure_rows, selected=fitted.selected)
 
 
 def _learn_estimator(estimator: Any, table: Table, seed: int) -> Learned:
@@ -163,13 +158,13 @@ def _measure(
 def contenders(
     methods: Sequence[str] | Mapping[str, Any],
     parameters: Sequence[str],
-    select: Mapping[str, Sequence[Any]],
+    plan: SelectionPlan | None,
     settings: Mapping[str, Any],
 ) -> list[Contender]:
     """Every method with every way to learn parameters; names and values are checked."""
     if isinstance(methods, Mapping):
         return [Contender(n, "", partial(_learn_estimator, e)) for n, e in methods.items()]
-    _check_settings(settings, select)
+    _check_settings(settings)
     for name in parameters:
         make_parameters(name)
     for what, names in (("method", methods), ("parameters", parameters)):
@@ -177,41 +172,68 @@ def contenders(
             raise OptionError(f"the {what} {twice[0]!r} is listed twice")
     if not methods or not parameters:
         raise OptionError("give at least one method and one parameter learner")
-    return [_contender(m, p, select, settings) for m in methods for p in parameters]
+    made = []
+    for label in methods:
+        if label == AUTO:
+            made.append(_automatic(plan, settings))
+        elif label.startswith(PREFIX):
+            check_other(label)
+            made.append(Contender(label, "", partial(_learn_other, label)))
+        else:
+            made += [_contender(label, p, plan, settings) for p in parameters]
+    return made
+
+
+def _automatic(plan: SelectionPlan | None, settings: Mapping[str, Any]) -> Contender:
+    """The classifier that chooses among the default candidates, as BNClassifierCV does."""
+    plan = replace(plan, grid=AUTO) if plan else SelectionPlan()
+    names = _setting_names(settings)
+    plan.candidates(names)
+    return Contender(AUTO, "", partial(_learn_network, names, plan))
+
+
+def _setting_names(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {SETTING_NAMES.get(name, name): value for name, value in settings.items()}
 
 
 def _contender(
-    label: str, parameters: str, select: Mapping[str, Sequence[Any]], settings: Mapping[str, Any]
+    label: str, parameters: str, plan: SelectionPlan | None, settings: Mapping[str, Any]
 ) -> Contender:
     method, _, score = label.partition(":")
-    names = {**settings, "method": method, "parameters": parameters}
-    names["seed"] = names.pop("random_state", 0)
+    names = {**_setting_names(settings), "method": method, "parameters": parameters}
     names |= {"structure_score": score} if score else {}
     try:
         made = make_settings(**names)
+        plan = plan and _applicable(plan, method, made)
+        if plan is not None:
+            plan.candidates(names)
     except OptionError as error:
         raise OptionError(f"{label}: {error}") from None
-    # A hyper-parameter that changes nothing need not be selected.
-    grid = {
-        name: list(values)
-        for name, values in select.items()
-        if method not in _FIXED
-        and (name not in _OF_MARGINS or name in made.score.parameter_names())
-    }
-    if grid and method == LocalSearch.name:
+    if plan is not None and method == LocalSearch.name:
         # A selection fits many models: local search stops as early as it does for a start.
         names["method"] = warm_starter(method)
-    return Contender(label, parameters, partial(_learn_network, names, grid))
+    return Contender(label, parameters, partial(_learn_network, names, plan))
 
 
-def _check_settings(settings: Mapping[str, Any], select: Mapping[str, Sequence[Any]]) -> None:
+def _applicable(plan: SelectionPlan, method: str, settings: Settings) -> SelectionPlan | None:
+    """The plan without settings that change nothing for this method."""
+    score, grids = settings.score.parameter_names(), []
+    for grid in plan.grids:
+        kept = {}
+        for name, values in grid.items():
+            of_parameters = name in ("parameters", "smoothing")
+            of_score = name in OF_SOME_SCORES and "structure_score" not in grid
+            if of_parameters or (method not in _FIXED and (not of_score or name in score)):
+                kept[name] = values
+        grids.append(kept)
+    return replace(plan, grid=grids) if any(grids) else None
+
+
+def _check_settings(settings: Mapping[str, Any]) -> None:
     known = [name for name in BNClassifier().get_params() if name not in _GIVEN]
-    for name in (*settings, *select):
+    for name in settings:
         if name not in known:
             raise OptionError(
                 f"BNClassifier has no parameter {name!r} that can be set here; the parameters are "
                 f"{', '.join(known)}"
             )
-    for name, values in select.items():
-        if isinstance(values, str) or not isinstance(values, Sequence) or not values:
-            raise OptionError(f"select {name}: expected a list of values, not {values!r}")

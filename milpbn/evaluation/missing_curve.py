@@ -68,14 +68,6 @@ class _Predictor(Protocol):
         ...
 
 
-def hold_out(table: Table, seed: int = 0, share: float = 1 / 3) -> Table:
-    """The table with a test set: its own, or a random share of the rows."""
-    if table.has_test:
-        return table
-    rng = np.random.default_rng(seed)
-    return replace(table, is_train=rng.random(len(table.features)) >= share)
-
-
 def default_counts(n_features: int, most: int = 13) -> tuple[int, ...]:
     """Numbers of missing features from 0 to all but one, evenly spaced.
 
@@ -94,7 +86,7 @@ class MissingCurve:
     Parameters
     ----------
     table
-        Data with held-out rows, see :func:`hold_out`.
+        Data with held-out rows, see :func:`~milpbn.evaluation.protocol.hold_out`.
     classifiers
         ``"STRUCTURE+PARAMETERS"``: a method of :func:`milpbn.learn_structure` and a
         parameter learner, such as ``"tan-cmi+cl"``; or ``"svm"``.

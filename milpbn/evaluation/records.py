@@ -1,7 +1,7 @@
 """The record of one fold, and the file that makes an evaluation resumable.
 
-The file has a line of JSON with all settings, then one line per finished fold. It grows by
-whole lines; a last line that a killed run left unfinished is dropped on reading.
+The file has a line of JSON with all settings, then a line for each data set and each finished
+fold. It grows by whole lines; a last line that a killed run left unfinished is dropped on reading.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import json
 import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from milpbn.errors import DataError, OptionError
 from milpbn.evaluation.measures import Measures
 from milpbn.files import write_whole
 
 FORMAT = "milpbn-evaluation"
-VERSION = 2
+VERSION = 3
 
 Key = tuple[str, str, int]
 
@@ -55,6 +55,8 @@ class FoldRecord:
         Time for learning, including selection.
     predictions
         The predictions, if they were requested.
+    data
+        Name of the data set.
     """
 
     method: str
@@ -68,6 +70,7 @@ class FoldRecord:
     selected: dict[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
     predictions: Predictions | None = None
+    data: str = ""
 
     @property
     def key(self) -> Key:
@@ -92,29 +95,31 @@ class FoldRecord:
 
 
 class ResultFile:
-    """A file of fold records under fixed settings.
+    """A file of fold records under fixed settings, for one data set or several.
 
     Parameters
     ----------
     path
         The file; created if it does not exist.
     settings
-        Everything that the records depend on. A file with different settings is rejected.
+        Everything that the records of all data sets depend on. A file with different settings
+        is rejected.
+    data
+        The data set of this run: its ``"name"``, and everything else that its records depend
+        on. A file with other data of this name is rejected.
     """
 
-    def __init__(self, path: str | Path, settings: dict[str, Any]) -> None:
+    def __init__(self, path: str | Path, settings: dict[str, Any], data: dict[str, Any]) -> None:
         self.path = Path(path)
         # Through JSON and back, so that tuples and numbers compare as in the file.
-        self._header = json.loads(
-            json.dumps(
-                {"format": FORMAT, "version": VERSION, "settings": settings}, allow_nan=False
-            )
-        )
+        header = {"format": FORMAT, "version": VERSION, "settings": settings}
+        self._header, self._data = json.loads(json.dumps([header, data], allow_nan=False))
 
     def open(self) -> list[FoldRecord]:
-        """Return the records of earlier runs; create the file if there is none."""
+        """Return the records of earlier runs on the data set; create the file if there is none."""
         if not self.path.exists():
             write_whole(self.path, json.dumps(self._header) + "\n")
+            self._append({"data": self._data})
             return []
         try:
             text = self.path.read_text(encoding="utf-8")
@@ -125,17 +130,25 @@ class ResultFile:
         whole, _, torn = text.rpartition("\n")
         lines = whole.split("\n")
         self._check_header(lines[0])
-        records = [self._record(number, line) for number, line in enumerate(lines[1:], 2)]
+        read = [self._read(number, line) for number, line in enumerate(lines[1:], 2)]
         if torn:
             write_whole(self.path, whole + "\n")
-        return records
+        name = self._data["name"]
+        known = [data for data in read if isinstance(data, dict) and data.get("name") == name]
+        if known and known[0] != self._data:
+            self._refuse("data", known[0], self._data)
+        if not known:
+            self._append({"data": self._data})
+        return [r for r in read if isinstance(r, FoldRecord) and r.data == name]
 
     def append(self, record: FoldRecord) -> None:
         """Add a finished fold; it is on disk when the call returns."""
-        line = json.dumps(asdict(record), allow_nan=False)
+        self._append(asdict(record))
+
+    def _append(self, content: dict[str, Any]) -> None:
         try:
             with self.path.open("a", encoding="utf-8") as file:
-                file.write(line + "\n")
+                file.write(json.dumps(content, allow_nan=False) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
@@ -149,19 +162,27 @@ class ResultFile:
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise DataError(f"{self.path} is not a file of evaluation results; choose another file")
         if found.get("version") != VERSION:
-            raise DataError(f"{self.path} has version {found.get('version')!r}, not {VERSION}")
+            raise DataError(
+                f"{self.path} has version {found.get('version')!r} of the file format, but this "
+                f"milpbn writes version {VERSION}; choose another file"
+            )
         theirs, mine = found.get("settings"), self._header["settings"]
         if theirs != mine:
-            others = theirs if isinstance(theirs, dict) else {}
-            raise OptionError(
-                f"{self.path} contains results for other settings "
-                f"({_differences(others, mine)}); use the same settings to continue, or another "
-                "file"
-            )
+            self._refuse("settings", theirs if isinstance(theirs, dict) else {}, mine)
 
-    def _record(self, number: int, line: str) -> FoldRecord:
+    def _refuse(self, what: str, theirs: dict[str, Any], mine: dict[str, Any]) -> NoReturn:
+        raise OptionError(
+            f"{self.path} contains results for other {what} ({_differences(theirs, mine)}); use "
+            f"the same {what} to continue, or another file"
+        )
+
+    def _read(self, number: int, line: str) -> FoldRecord | dict[str, Any]:
+        """The record of a fold, or the description of a data set."""
         try:
-            return FoldRecord.from_dict(json.loads(line))
+            content = json.loads(line)
+            if isinstance(content["data"], dict):
+                return dict(content["data"])
+            return FoldRecord.from_dict(content)
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             raise DataError(
                 f"{self.path}, line {number}: not a record of a fold ({error})"

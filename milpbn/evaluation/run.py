@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 import warnings
@@ -17,11 +18,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from milpbn.datasets import load_dataset
 from milpbn.datasets.table import Table
-from milpbn.errors import DataError, MilpbnError
+from milpbn.errors import DataError, MilpbnError, OptionError
+from milpbn.evaluation.measures import measure
 from milpbn.evaluation.methods import Contender, contenders
-from milpbn.evaluation.protocol import splits
+from milpbn.evaluation.protocol import FoldNumbers, fold_numbers, read_folds, splits
 from milpbn.evaluation.records import FoldRecord, ResultFile
-from milpbn.evaluation.summary import Evaluation
+from milpbn.evaluation.summary import MAJORITY, Evaluation
+from milpbn.learning.plan import SelectionPlan
 from milpbn.learning.validation import RowNumbers, Split, part
 
 FoldListener = Callable[[FoldRecord, int, int], None]
@@ -33,8 +36,8 @@ def evaluate(
     methods: Sequence[str] | Mapping[str, Any] = ("branch-and-cut",),
     *,
     parameters: Sequence[str] = ("ml",),
-    select: Mapping[str, Sequence[Any]] | None = None,
-    folds: int | None = None,
+    select: SelectionPlan | Mapping[str, Sequence[Any]] | None = None,
+    folds: int | Sequence[int] | None = None,
     fold_file: str | Path | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
@@ -46,7 +49,7 @@ def evaluate(
     """Evaluate methods on a data set.
 
     Everything is learned from the training rows of a fold alone: cuts, states, structure,
-    parameters and hyper-parameters.
+    parameters and hyper-parameters. See :func:`evaluate_all` for several data sets.
 
     Parameters
     ----------
@@ -54,17 +57,23 @@ def evaluate(
         A bundled data set by name, or a table.
     methods
         Names of engines and heuristics (``milpbn.learning.methods.METHODS``), each with its own
-        score if one is given (``"hc:cr"``); or ``{label: scikit-learn classifier}``. Data with
-        several class variables need classifiers such as :class:`milpbn.GBNCClassifier`.
+        score if one is given (``"hc:cr"``); ``"auto"`` for the default selection of
+        :class:`~milpbn.BNClassifierCV`; names of scikit-learn's classifiers on the same states
+        (``milpbn.evaluation.others.OTHERS``), such as ``"sk:logistic"``; or ``{label:
+        scikit-learn classifier}``. Data with several class variables need classifiers such as
+        :class:`milpbn.GBNCClassifier`.
     parameters
         How parameters are learned: ``"ml"``, ``"cl"``, ``"mm"``, with settings as in
         :class:`~milpbn.BNClassifier`.
     select
-        Hyper-parameters and their candidate values, such as ``{"p": [0.6, 0.9]}``; chosen
-        by accuracy on :class:`ValidationSplit` of the training rows.
+        Settings to choose from by validation on the training rows, for every method:
+        candidate values such as ``{"p": [0.6, 0.9]}``, judged by log-loss, or a
+        :class:`milpbn.SelectionPlan` with another measure. The method ``"auto"`` always
+        chooses among its own candidates.
     folds
-        Number of cross-validation folds, even if the data set has test rows. By default the
-        data set's own protocol: its test rows, or 5 folds (10 with several class variables).
+        Number of cross-validation folds, even if the data set has test rows; or the number of
+        every row's test fold. By default the data set's own protocol: its test rows, or 5 folds
+        (10 with several class variables).
     fold_file
         Published folds instead: a file with a header, then the number of every row's test fold.
     seed
@@ -99,17 +108,23 @@ def evaluate(
     settings = {"random_state": seed, **settings}
     table = load_dataset(data) if isinstance(data, str) else data
     table = replace(table, missing=settings.pop("missing", table.missing))
-    table, row_numbers = _complete_rows(table)
-    chosen = contenders(methods, parameters, select or {}, settings)
-    parts = splits(table, folds, seed, fold_file)
+    numbers = _given_folds(table, folds, fold_file)
+    whole, (table, row_numbers) = len(table), _complete_rows(table)
+    numbers = None if numbers is None else numbers[row_numbers]
+    plan = SelectionPlan(select) if isinstance(select, Mapping) and select else select or None
+    assert plan is None or isinstance(plan, SelectionPlan)
+    chosen = contenders(methods, parameters, plan, settings)
+    n_folds = folds if isinstance(folds, int) else None
+    parts = splits(table, n_folds if numbers is None else numbers, seed)
     header = {
-        **_header(table, methods, settings),
-        "folds": folds,
-        "fold_file": None if fold_file is None else str(fold_file),
+        **_described_settings(methods, settings),
+        "folds": n_folds,
         "seed": seed,
-        "select": {name: list(values) for name, values in (select or {}).items()},
+        "select": None if plan is None else plan.to_dict(),
     }
-    file = ResultFile(result_file, header) if result_file is not None else None
+    file = None
+    if result_file is not None:
+        file = ResultFile(result_file, header, _described_table(table, numbers))
     wanted = {(c.method, c.parameters, k + 1): (c, k) for k in range(len(parts)) for c in chosen}
     done = {}
     for record in file.open() if file else ():
@@ -133,7 +148,15 @@ def evaluate(
     records = tuple(
         done[key] for c in chosen for key in wanted if wanted[key][0] is c and key in done
     )
-    return Evaluation(table, row_numbers, _protocol(parts, table), records, len(wanted))
+    return Evaluation(
+        table,
+        row_numbers,
+        _protocol(parts, table),
+        records,
+        len(wanted),
+        n_left_out=whole - len(table),
+        baseline=_baseline(table, parts),
+    )
 
 
 def _results(tasks: list[Any], n_jobs: int | None) -> Iterator[FoldRecord]:
@@ -175,7 +198,35 @@ def _run_fold(
         selected=dict(learned.selected),
         seconds=seconds,
         predictions=predictions if keep else None,
+        data=table.name,
     )
+
+
+def _baseline(table: Table, parts: Sequence[Split]) -> tuple[FoldRecord, ...]:
+    """Predict the class frequencies of the training rows, whatever the features are."""
+    if table.targets.shape[1] > 1:
+        return ()
+    labels, records = table.target.to_numpy(), []
+    for fold, (train, test) in enumerate(parts, 1):
+        classes, counts = np.unique(labels[train].astype(str), return_counts=True)
+        proba = np.tile(counts / counts.sum(), (len(test), 1))
+        measures = measure(classes, proba, labels[test])
+        size = len(classes) - 1
+        records.append(FoldRecord(MAJORITY, "", fold, measures, len(train), size, data=table.name))
+    return tuple(records)
+
+
+def _given_folds(
+    table: Table, folds: int | Sequence[int] | None, fold_file: str | Path | None
+) -> FoldNumbers | None:
+    """The number of every row's test fold, if folds are given one by one."""
+    if fold_file is not None:
+        return read_folds(fold_file, len(table))
+    if folds is None or isinstance(folds, int):
+        return None
+    if len(folds) != len(table):
+        raise OptionError(f"{len(folds)} fold numbers for the {len(table)} rows of {table.name}")
+    return fold_numbers(folds, "folds")
 
 
 def _complete_rows(table: Table) -> tuple[Table, RowNumbers]:
@@ -188,22 +239,27 @@ def _complete_rows(table: Table) -> tuple[Table, RowNumbers]:
     return table.rows(complete), np.flatnonzero(complete)
 
 
-def _header(
-    table: Table, methods: Sequence[str] | Mapping[str, Any], settings: Mapping[str, Any]
+def _described_settings(
+    methods: Sequence[str] | Mapping[str, Any], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """All that a record depends on, except its method, parameters, fold and the protocol."""
+    """The settings that the records of all data sets depend on."""
     own = {}
     if isinstance(methods, Mapping):
         own = {"estimators": {name: _described(method) for name, method in methods.items()}}
+    plain = {k: v if isinstance(v, int | float | str) else str(v) for k, v in settings.items()}
+    return {**plain, **own}
+
+
+def _described_table(table: Table, numbers: FoldNumbers | None) -> dict[str, Any]:
+    """The properties of a data set that its records depend on."""
     return {
-        "data": table.name,
+        "name": table.name,
         "source": dict(table.source),
         "rows": len(table),
         "features": list(table.features.columns),
         "numeric": list(table.numeric),
         "missing": table.missing,
-        **{k: v if isinstance(v, int | float | str) else str(v) for k, v in settings.items()},
-        **own,
+        "folds": None if numbers is None else hashlib.sha256(numbers.tobytes()).hexdigest(),
     }
 
 

@@ -4,6 +4,7 @@ A family is a variable with a parent set. Learners, scores and formulations all 
 families by their index in one immutable :class:`FamilySpace`.
 """
 
+from milpbn.families.budgets import Budgets
 from milpbn.families.candidates import FamilySpace, candidate_families
 from milpbn.families.constraints import Constraints
 from milpbn.families.rows import MergedRows
@@ -11,6 +12,7 @@ from milpbn.families.smoothing import Epsilon, Laplace, Smoothing, parse_smoothi
 from milpbn.families.tables import FamilyTables
 
 __all__ = [
+    "Budgets",
     "Constraints",
     "Epsilon",
     "FamilySpace",

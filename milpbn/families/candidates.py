@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from math import comb, prod
@@ -11,8 +11,9 @@ from math import comb, prod
 import numpy as np
 import numpy.typing as npt
 
-from milpbn._types import FloatArray, IntArray
+from milpbn._types import Families, FloatArray, IntArray
 from milpbn.errors import BudgetError, ConstraintError, OptionError
+from milpbn.families.budgets import Budgets, BudgetUse
 from milpbn.families.constraints import Constraints
 from milpbn.structure import Structure
 
@@ -42,6 +43,8 @@ class FamilySpace:
     dominated
         (Variable, parent set) pairs that were pruned, each with the family that replaces it:
         a subset of the parents that scores at least as well.
+    budgets
+        Limits on the structure as a whole.
     """
 
     names: tuple[str, ...]
@@ -49,6 +52,7 @@ class FamilySpace:
     parent_sets: tuple[ParentSet, ...]
     offsets: IntArray
     dominated: Mapping[tuple[int, ParentSet], int] = field(default_factory=dict)
+    budgets: Budgets = field(default_factory=Budgets)
 
     @property
     def n_variables(self) -> int:
@@ -84,6 +88,19 @@ class FamilySpace:
             out[f, list(parents)] = True
         return out
 
+    @cached_property
+    def budget_use(self) -> BudgetUse:
+        """What each family takes from the budgets."""
+        touches = self.contains.copy()
+        touches[np.arange(len(self)), self.child] = self.contains.any(axis=1)
+        touches[:, CLASS] = False
+        sizes = self.contains.sum(axis=1).astype(np.float64)
+        return BudgetUse(self.budgets, sizes, self.free_parameters, touches)
+
+    def fits(self, families: Families) -> bool:
+        """Whether a choice of families is within the budgets."""
+        return not self.budgets or self.budget_use.fits(families)
+
     def of(self, variable: int) -> range:
         """The family indices of one variable."""
         return range(int(self.offsets[variable]), int(self.offsets[variable + 1]))
@@ -104,7 +121,7 @@ class FamilySpace:
         return Structure(self.names, tuple(self.parent_sets[int(f)] for f in families))
 
     def families(self, structure: Structure) -> IntArray:
-        """The family indices of a structure; raises if one of its families is not a candidate.
+        """The family indices of a structure; raises if it is not part of the search space.
 
         A pruned family is replaced by the one that dominates it, which only removes arcs.
         """
@@ -122,15 +139,20 @@ class FamilySpace:
                     "(see max_parents, class_parents and the constraints)"
                 )
             out[i] = family
+        if not self.fits(out):
+            raise ConstraintError("; ".join(self.budgets.broken_by(structure, self.cards)))
         return out
 
     def feasible_families(self) -> IntArray:
-        """Some acyclic choice of families; raises if the constraints leave none.
+        """An acyclic choice of families with few parents; raises if the constraints leave none.
 
         A variable can be placed once one of its parent sets contains only variables already
         placed. Greedy placement is complete, because placing a variable never prevents
         placing another. If it gets stuck, every remaining variable needs a parent among the
         remaining ones, which proves that no structure exists.
+
+        The smallest such set is chosen. If it is contained in all sets of its variable, as in
+        every space of :func:`candidate_families`, no structure needs less of any budget.
         """
         chosen: dict[int, int] = {}
         progress = True
@@ -141,7 +163,7 @@ class FamilySpace:
                     continue
                 fits = [f for f in self.of(i) if all(p in chosen for p in self.parent_sets[f])]
                 if fits:
-                    chosen[i] = fits[-1]
+                    chosen[i] = min(fits, key=lambda f: len(self.parent_sets[f]))
                     progress = True
         if len(chosen) < self.n_variables:
             stuck = ", ".join(v for i, v in enumerate(self.names) if i not in chosen)
@@ -244,9 +266,31 @@ def candidate_families(
     for choice in choices:
         parent_sets.extend(choice.sets())
         offsets.append(len(parent_sets))
-    space = FamilySpace(tuple(names), tuple(cards), tuple(parent_sets), np.array(offsets))
-    space.feasible_families()
-    return space
+    space = FamilySpace(
+        tuple(names),
+        tuple(cards),
+        tuple(parent_sets),
+        np.array(offsets),
+        budgets=constraints.budgets,
+    )
+    smallest = space.feasible_families()
+    return _within_budgets(space, smallest) if space.budgets else space
+
+
+def _within_budgets(space: FamilySpace, smallest: IntArray) -> FamilySpace:
+    """The space without families that break a budget even if all others are the smallest."""
+    if broken := list(space.budgets.broken_by(space.structure(smallest), space.cards)):
+        arcs = ", ".join(map("->".join, space.structure(smallest).arcs)) or "no arcs"
+        raise ConstraintError(f"no structure is small enough: with {arcs}, {'; '.join(broken)}")
+    allowed = [
+        own.start + np.flatnonzero(space.budget_use.allows(smallest, i, np.array(own)))
+        for i, own in enumerate(map(space.of, range(space.n_variables)))
+    ]
+    return replace(
+        space,
+        parent_sets=tuple(space.parent_sets[f] for f in np.concatenate(allowed)),
+        offsets=np.cumsum([0, *map(len, allowed)]),
+    )
 
 
 def _choice(

@@ -1,7 +1,7 @@
-"""Constraints on the structure: arcs, tiers and parent limits.
+"""Constraints on the structure: arcs, tiers, parent limits and budgets.
 
-They filter the candidate families once, so every learner that works on these families satisfies
-them.
+Arcs, tiers and parent limits filter the candidate families once, so every learner that works on
+these families satisfies them. Budgets limit the structure as a whole.
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
 from milpbn.errors import ConstraintError
+from milpbn.families.budgets import Budgets
+
+BUDGETS = tuple(f.name for f in fields(Budgets))
+"""The names of the budgets."""
 
 Arc = tuple[str, str]
 
@@ -60,6 +64,8 @@ class Constraints:
         earlier one. Variables that are not mentioned are free.
     max_parents
         Parent limits of individual variables, including the class.
+    max_arcs, max_features, max_parameters
+        Limits on the whole structure, see :class:`~milpbn.families.budgets.Budgets`.
 
     Examples
     --------
@@ -71,6 +77,9 @@ class Constraints:
     forbidden: tuple[Arc, ...] = ()
     tiers: tuple[tuple[str, ...], ...] = ()
     max_parents: Mapping[str, int] = field(default_factory=dict)
+    max_arcs: int | None = None
+    max_features: int | None = None
+    max_parameters: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("required", "forbidden"):
@@ -83,14 +92,21 @@ class Constraints:
                 raise ConstraintError(
                     f"max_parents of {variable!r} must be a whole number >= 0, not {limit!r}"
                 )
+        _ = self.budgets
         self._check_consistency()
 
     def __bool__(self) -> bool:
-        return bool(self.required or self.forbidden or self.tiers or self.max_parents)
+        arcs = self.required or self.forbidden or self.tiers
+        return bool(arcs or self.max_parents or self.budgets)
+
+    @property
+    def budgets(self) -> Budgets:
+        """The limits on the whole structure."""
+        return Budgets(**{name: getattr(self, name) for name in BUDGETS})
 
     @classmethod
     def from_file(cls, path: str | Path) -> Constraints:
-        """Read a TOML or JSON file with the keys required, forbidden, tiers, max_parents."""
+        """Read a TOML or JSON file whose keys are the attributes."""
         path = Path(path)
         try:
             text = path.read_text(encoding="utf-8")
@@ -117,15 +133,15 @@ class Constraints:
             "forbidden": [list(a) for a in self.forbidden],
             "tiers": [list(t) for t in self.tiers],
             "max_parents": dict(self.max_parents),
+            **{k: v for k, v in asdict(self.budgets).items() if v is not None},
         }
 
     def merged(self, required: Iterable[Arc], forbidden: Iterable[Arc]) -> Constraints:
         """These constraints with additional arcs."""
-        return Constraints(
+        return replace(
+            self,
             required=(*self.required, *required),
             forbidden=(*self.forbidden, *forbidden),
-            tiers=self.tiers,
-            max_parents=self.max_parents,
         )
 
     def check_names(self, variables: Sequence[str], absent: Iterable[str] = ()) -> None:
@@ -185,7 +201,7 @@ class Constraints:
             raise ConstraintError(f"the required arcs form a cycle: {cycle}") from None
 
 
-_KEYS = ("required", "forbidden", "tiers", "max_parents")
+_KEYS = tuple(f.name for f in fields(Constraints))
 
 
 def _tiers(given: Any) -> tuple[tuple[str, ...], ...]:

@@ -1,13 +1,14 @@
 """The MILP of Peharz & Pernkopf (2012) for margin scores, and its form for decomposable scores.
 
 Columns: binary ``eta[i,S]`` per family, real ``tau[u]`` per distinct row (margin
-scores only), real ``order[i]`` per variable. All columns have finite bounds, which
-makes the solver's answers reliable.
+scores only), real ``order[i]`` per variable, real ``used[i]`` per feature (if their number is
+limited). All columns have finite bounds, which makes the solver's answers reliable.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from milpbn._types import FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.errors import BudgetError
-from milpbn.families.candidates import DEFAULT_MEMORY, FamilySpace
+from milpbn.families.candidates import CLASS, DEFAULT_MEMORY, FamilySpace
 from milpbn.formulation.model import ColumnBlock, RowBlock, SparseModel
 from milpbn.formulation.names import ModelNames
 from milpbn.scores import LinearObjective, MarginObjective, Objective
@@ -28,12 +29,13 @@ _BYTES_PER_ENTRY = {"highspy": 80, "pulp": 200}
 
 @dataclass(frozen=True)
 class ModelLayout:
-    """Positions of eta, tau and order among the columns; conversion of points and structures."""
+    """Positions of the columns; conversion of points and structures."""
 
     objective: Objective
     eta: slice
     tau: slice
     order: slice
+    used: slice
     bound: float
     """A first valid bound: every row (or variable) has the families that are best for it."""
 
@@ -46,13 +48,15 @@ class ModelLayout:
     def point(self, families: npt.NDArray[np.integer]) -> FloatArray:
         """The solution vector of a structure: a complete MIP start."""
         space = self.objective.space
-        x = np.zeros(self.order.stop)
+        x = np.zeros(self.used.stop)
         x[self.eta][families] = 1.0
         if isinstance(self.objective, MarginObjective):
             x[self.tau] = np.minimum(self.objective.margins(families), self.objective.gamma)
         position = np.empty(space.n_variables)
         position[list(space.structure(families).order)] = np.arange(space.n_variables)
         x[self.order] = position
+        if space.budgets.max_features is not None:
+            x[self.used] = space.budget_use.touches[families].any(axis=0)[CLASS + 1 :]
         return x
 
 
@@ -98,20 +102,21 @@ def build_model(
         columns = (_eta(objective.space, objective.weights, names),)
     else:
         raise TypeError(f"no MILP is known for {type(objective).__name__}")
-    columns = (*columns, _order_columns(objective.space, names))
-    n_before_order = sum(len(c) for c in columns[:-1])
-    rows = (
-        *rows,
-        _one_parent_set(objective.space, names),
-        _order_rows(objective.space, n_before_order, names),
-    )
+    space = objective.space
+    n_eta, first_order = len(space), sum(map(len, columns))
+    first_used = first_order + space.n_variables
+    columns = (*columns, _order_columns(space, names))
+    rows = (*rows, _one_parent_set(space, names), _order_rows(space, first_order, names))
+    if space.budgets:
+        columns = (*columns, _used_columns(space, names))
+        rows = (*rows, _budget_rows(space, first_used), _use_rows(space, first_used, names))
     model = SparseModel("structure_learning", columns, rows, names.legend)
-    n_eta = len(objective.space)
     layout = ModelLayout(
         objective,
         eta=slice(0, n_eta),
-        tau=slice(n_eta, n_before_order),
-        order=model.column_slice("order"),
+        tau=slice(n_eta, first_order),
+        order=slice(first_order, first_used),
+        used=slice(first_used, model.n_columns),
         bound=bound,
     )
     return model, layout
@@ -237,4 +242,61 @@ def _order_rows(space: FamilySpace, first_order: int, names: ModelNames) -> RowB
         lower=np.full(len(pairs), 1.0 - 2.0 * n),
         upper=np.full(len(pairs), np.inf),
         name=lambda r: names.acyclic(*pairs[r]),
+    )
+
+
+def _used_columns(space: FamilySpace, names: ModelNames) -> ColumnBlock:
+    # used[i] in [0, 1], only if the number of features is limited
+    n = 0 if space.budgets.max_features is None else space.n_variables - 1
+    return ColumnBlock(
+        "used",
+        np.zeros(n),
+        np.zeros(n),
+        np.ones(n),
+        integer=False,
+        name=lambda k: names.used(k + CLASS + 1),
+    )
+
+
+def _budget_rows(space: FamilySpace, first_used: int) -> RowBlock:
+    # sum_{i,S} |S| eta[i,S] <= max_arcs
+    # sum_{i,S} (r_i - 1) q_S eta[i,S] <= max_parameters
+    # sum_i used[i] <= max_features
+    rows = [
+        (name, np.flatnonzero(row), row[row != 0], limit)
+        for name, (row, limit) in space.budget_use.linear.items()
+    ]
+    most = space.budgets.max_features
+    if most is not None:
+        used = first_used + np.arange(space.n_variables - 1)
+        rows.append(("features", used, np.ones(len(used)), float(most)))
+    return RowBlock(
+        "budget",
+        starts=np.cumsum([0, *(len(index) for _, index, _, _ in rows)]),
+        index=np.concatenate([index for _, index, _, _ in rows]).astype(np.int32),
+        value=np.concatenate([value for _, _, value, _ in rows]),
+        lower=np.full(len(rows), -np.inf),
+        upper=np.array([limit for _, _, _, limit in rows]),
+        name=lambda r: f"budget.{rows[r][0]}",
+    )
+
+
+def _use_rows(space: FamilySpace, first_used: int, names: ModelNames) -> RowBlock:
+    # sum_{S not empty} eta[i,S] <= used[i]                    for every feature i
+    # sum_{S contains i} eta[j,S] <= used[i]                   for every feature i and j != i
+    by: dict[tuple[int, int], list[int]] = {}
+    if space.budgets.max_features is not None:
+        for f, feature in np.argwhere(space.budget_use.touches).tolist():
+            by.setdefault((feature, int(space.child[f])), []).append(f)
+    pairs = sorted(by)
+    index = [[*by[pair], first_used + pair[0] - CLASS - 1] for pair in pairs]
+    value = [[1.0] * len(by[pair]) + [-1.0] for pair in pairs]
+    return RowBlock(
+        "use",
+        starts=np.cumsum([0, *map(len, index)]),
+        index=np.fromiter(chain(*index), dtype=np.int32),
+        value=np.fromiter(chain(*value), dtype=np.float64),
+        lower=np.full(len(pairs), -np.inf),
+        upper=np.zeros(len(pairs)),
+        name=lambda r: names.use(*pairs[r]),
     )

@@ -69,6 +69,14 @@ class ModelNames:
         """The order row of an arc."""
         return f"acyclic.{self._safe[parent]}.before.{self._safe[child]}"
 
+    def used(self, feature: int) -> str:
+        """Whether a feature has an arc."""
+        return f"used.{self._safe[feature]}"
+
+    def use(self, feature: int, variable: int) -> str:
+        """The row that marks a feature as used by the family of a variable."""
+        return f"use.{self._safe[feature]}.by.{self._safe[variable]}"
+
     def legend(self) -> list[str]:
         """One line per variable and per family: the name in the file, then the original names."""
         space = self._space

@@ -14,7 +14,8 @@ AUTO = "auto"
 """The name of the default grid."""
 
 AUTO_GRID: list[dict[str, list[Any]]] = [
-    {"method": ["nb", "tan-cmi"], "parameters": ["cl"]},
+    {"method": ["nb"], "max_parents": [1], "parameters": ["cl"]},
+    {"method": ["tan-cmi"], "parameters": ["cl"]},
     {
         "structure_score": ["sm"],
         "validation": ["loo"],

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import pandas as pd
+
 from milpbn.learning.criteria import CRITERIA
 
 
@@ -51,9 +53,11 @@ class Selection:
     candidates
         All candidates, in the order of the grid.
     chosen
-        The index of the best one; the first of equals.
+        The index of the chosen one.
     interrupted
         Whether Ctrl-C ended the selection before all folds were finished.
+    rule
+        How the measures decided, see :class:`milpbn.SelectionPlan`.
     """
 
     by: str
@@ -61,15 +65,47 @@ class Selection:
     candidates: tuple[Candidate, ...]
     chosen: int
     interrupted: bool = False
+    rule: str = "best"
 
     @property
     def values(self) -> dict[str, Any]:
         """The values of the chosen candidate."""
         return self.candidates[self.chosen].values
 
+    @property
+    def plain_values(self) -> dict[str, Any]:
+        """The values of the chosen candidate as plain data."""
+        return {k: _plain(v) for k, v in self.values.items()}
+
+    @property
+    def order(self) -> list[int]:
+        """The candidates from the best to the worst; those that failed come last."""
+        ranks = [CRITERIA[self.by].rank(c.scores.get(self.by)) for c in self.candidates]
+        return sorted(range(len(ranks)), key=lambda k: -ranks[k])
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line per candidate, in the order of the grid."""
+        return pd.DataFrame(
+            [
+                {
+                    **c.values,
+                    **{name.replace("-", "_"): c.scores.get(name) for name in CRITERIA},
+                    "n_parameters": c.n_parameters,
+                    "seconds": c.seconds,
+                    "stopped_early": c.stopped_early,
+                    "error": c.error,
+                }
+                for c in self.candidates
+            ]
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for reports and model files."""
-        return asdict(self)
+        content = asdict(self)
+        for candidate in content["candidates"]:
+            values = candidate["values"]
+            candidate["values"] = {k: _plain(v) for k, v in values.items()}
+        return content
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Selection:
@@ -79,11 +115,22 @@ class Selection:
 
     def __str__(self) -> str:
         best = self.candidates[self.chosen]
-        why = "the first candidate; no fold was finished"
+        why = "the first candidate; none was finished"
         if best.scores:
             found = CRITERIA[self.by].show(best.scores[self.by])
-            why = f"{self.by} {found} on held-out rows, best of {len(self.candidates)} candidates"
+            tried = sum(bool(c.scores) for c in self.candidates)
+            why = f"{self.by} {found} on held-out rows, best of {tried} candidates"
+            if self.chosen != (top := self.order[0]):
+                least = CRITERIA[self.by].show(self.candidates[top].scores[self.by])
+                why = (
+                    f"{self.by} {found} on held-out rows, within one standard error of the best "
+                    f"of {tried} candidates, {least}"
+                )
         return f"{show_values(best.values)} ({why})"
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def show_values(values: Mapping[str, Any]) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+from sklearn.metrics import roc_auc_score
 
 from milpbn._types import FloatArray, IntArray
+from milpbn.errors import OptionError
 
 LOG_LOSS = "log-loss"
 
@@ -26,11 +27,15 @@ class Criterion:
         Whether the smallest value is the best.
     percent
         Whether it is a share, shown in per cent.
+    by_row
+        Computes what each row contributes to a mean that is larger for better predictions (NaN
+        for rows that say nothing), if the measure is such a mean.
     """
 
     measure: Callable[[IntArray, FloatArray], float]
     smaller_is_better: bool = False
     percent: bool = True
+    by_row: Callable[[IntArray, FloatArray], FloatArray] | None = None
 
     def rank(self, value: float | None) -> float:
         """A number that is larger for better values; -inf for none."""
@@ -43,19 +48,30 @@ class Criterion:
         return f"{100 * value:.2f} %" if self.percent else f"{value:.4f}"
 
 
-def _log_loss(labels: IntArray, log_proba: FloatArray) -> float:
+def _log_probabilities(labels: IntArray, log_proba: FloatArray) -> FloatArray:
     """Rows whose class was not among the training rows say nothing about the settings."""
     own = log_proba[np.arange(len(labels)), labels]
-    known = np.isfinite(own)
-    return float(-own[known].mean()) if known.any() else math.nan
+    return np.where(np.isfinite(own), own, np.nan)
+
+
+def _log_loss(labels: IntArray, log_proba: FloatArray) -> float:
+    own = _log_probabilities(labels, log_proba)
+    return math.nan if np.isnan(own).all() else -float(np.nanmean(own))
+
+
+def _correct(labels: IntArray, log_proba: FloatArray) -> FloatArray:
+    out: FloatArray = (log_proba.argmax(axis=1) == labels).astype(float)
+    return out
 
 
 def _accuracy(labels: IntArray, log_proba: FloatArray) -> float:
-    return float((log_proba.argmax(axis=1) == labels).mean())
+    return float(_correct(labels, log_proba).mean())
 
 
 def _balanced_accuracy(labels: IntArray, log_proba: FloatArray) -> float:
-    return float(balanced_accuracy_score(labels, log_proba.argmax(axis=1)))
+    """The mean over the classes that have rows; scikit-learn warns about the others."""
+    correct = _correct(labels, log_proba)
+    return float(np.mean([correct[labels == c].mean() for c in np.unique(labels)]))
 
 
 def _auc(labels: IntArray, log_proba: FloatArray) -> float:
@@ -70,12 +86,38 @@ def _auc(labels: IntArray, log_proba: FloatArray) -> float:
 
 
 CRITERIA: dict[str, Criterion] = {
-    LOG_LOSS: Criterion(_log_loss, smaller_is_better=True, percent=False),
-    "accuracy": Criterion(_accuracy),
+    LOG_LOSS: Criterion(
+        _log_loss, smaller_is_better=True, percent=False, by_row=_log_probabilities
+    ),
+    "accuracy": Criterion(_accuracy, by_row=_correct),
     "balanced-accuracy": Criterion(_balanced_accuracy),
     "auc": Criterion(_auc),
 }
 """What settings can be selected by. Log-loss is per row, in nats."""
+
+
+# What scikit-learn calls them.
+_OTHER_NAMES = {
+    "neg_log_loss": LOG_LOSS,
+    "log_loss": LOG_LOSS,
+    "balanced_accuracy": "balanced-accuracy",
+    "roc_auc": "auc",
+    "roc_auc_ovr": "auc",
+}
+
+
+def criterion_name(name: str) -> str:
+    """Our name of a criterion, also from scikit-learn's name.
+
+    Examples
+    --------
+    >>> criterion_name("accuracy"), criterion_name("roc_auc")
+    ('accuracy', 'auc')
+    """
+    found = _OTHER_NAMES.get(name, name)
+    if found not in CRITERIA:
+        raise OptionError(f"cannot select by {name!r}; choose one of {', '.join(CRITERIA)}")
+    return found
 
 
 def measure_all(labels: IntArray, log_proba: FloatArray) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """Learn with many settings from the rows of one fold, and predict its held-out rows.
 
-Settings share what does not depend on them: the encoding, the tables of a score for all p and
-penalties, structures as starts of local search, and parameters of equal structures.
+Settings share what does not depend on them: the encoding, the tables and cuts of a score for all p
+and penalties, structures as starts, and parameters of equal structures.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import pandas as pd
 
 from milpbn._types import FloatArray
 from milpbn.clock import Clock
+from milpbn.engines.relaxation import Pool
 from milpbn.learning.classifier import Encoded, structure_clock
 from milpbn.learning.maximise import Shared, warm_starter
 from milpbn.learning.methods import ENGINES, method_name, wants_whole_space
@@ -90,6 +91,7 @@ class FoldLearner:
             if _penalty(one.score) < _penalty(least.score):
                 self._least_penalty[key] = one
         self._objectives: dict[Key, Objective] = {}
+        self._pools: dict[Key, Pool] = {}
         self._structures: dict[Key, AnyStructure] = {}
         self._predicted: dict[Key, Predicted] = {}
 
@@ -118,11 +120,14 @@ class FoldLearner:
         if key in self._structures:
             return self._structures[key]
         objective = self._objective(settings, clock)
+        best = _best(objective, [s for k, s in self._structures.items() if k[0] == tables])
+        shared = Shared(objective)
         if settings.method == LocalSearch.name or (settings.method in ENGINES and not self._exact):
-            found = [s for k, s in self._structures.items() if k[0] == tables]
             local = warm_starter(LocalSearch.name, _PATIENCE)
-            settings = replace(settings, method=local, start=_best(objective, found))
-        result = run_method(self._encoded.data, settings, clock=clock, shared=Shared(objective))
+            settings = replace(settings, method=local, start=best)
+        elif settings.method == "branch-and-cut":
+            shared = Shared(objective, best, self._pools.setdefault(tables, Pool()))
+        result = run_method(self._encoded.data, settings, clock=clock, shared=shared)
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         self._structures[key] = result.structure

@@ -15,78 +15,29 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import BaseCrossValidator, ParameterGrid
 
-from milpbn._types import FloatArray
+from milpbn._types import FloatArray, IntArray
 from milpbn.clock import Clock
 from milpbn.datasets.table import Table
-from milpbn.errors import MilpbnError, OptionError
-from milpbn.learning.auto import AUTO, AUTO_GRID
+from milpbn.errors import MilpbnError
 from milpbn.learning.candidates import Candidate, Selection, show_values
 from milpbn.learning.classifier import encode, learn_classifier
-from milpbn.learning.criteria import CRITERIA, LOG_LOSS, measure_all
+from milpbn.learning.criteria import CRITERIA, measure_all
 from milpbn.learning.held_out import FoldLearner
 from milpbn.learning.maximise import warm_starter
-from milpbn.learning.methods import ENGINES, Method
+from milpbn.learning.methods import ENGINES
 from milpbn.learning.model import Model
-from milpbn.learning.settings import Settings, make_settings
-from milpbn.learning.validation import ValidationSplit, part
+from milpbn.learning.plan import ONE_SE, SelectionPlan
+from milpbn.learning.settings import Settings
+from milpbn.learning.validation import part
 from milpbn.result import Listener, Status
-from milpbn.scores import SoftMargin, score_class
 from milpbn.search.local_search import LocalSearch
-
-Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
-"""Settings and their candidate values, or a list of such grids."""
 
 Watch = Callable[[int, int, str], None]
 """Called with the number of finished runs, of all runs, and what was run."""
 
 # The share of the time limit for the selection; the final run has the rest.
 _SELECTION_SHARE = 0.6
-
-
-@dataclass(frozen=True)
-class SelectionPlan:
-    """What is tried, and how it is judged.
-
-    Parameters
-    ----------
-    grid
-        Settings and their candidate values, such as ``{"p": [0.6, 0.9], "parameters": ["ml",
-        "cl"]}``; a list of such grids; or ``"auto"`` for
-        :data:`~milpbn.learning.auto.AUTO_GRID`.
-    by
-        The measure that decides: ``"log-loss"``, ``"accuracy"``, ``"balanced-accuracy"`` or
-        ``"auc"``.
-    splitter
-        How rows are held out, as in scikit-learn; by default :class:`ValidationSplit`.
-    exact_folds
-        Run exact engines inside the folds, too.
-    """
-
-    grid: Grid | str = AUTO
-    by: str = LOG_LOSS
-    splitter: BaseCrossValidator | None = None
-    exact_folds: bool = False
-
-    def __post_init__(self) -> None:
-        if self.by not in CRITERIA:
-            raise OptionError(f"cannot select by {self.by!r}; choose one of {', '.join(CRITERIA)}")
-        if isinstance(self.grid, str) and self.grid != AUTO:
-            raise OptionError(
-                f"the grid is a dictionary, a list of them or {AUTO!r}, not {self.grid!r}"
-            )
-        for one in self.grids:
-            for name, values in one.items():
-                if isinstance(values, str) or not isinstance(values, Sequence) or not values:
-                    raise OptionError(f"select {name}: expected a list of values, not {values!r}")
-
-    @property
-    def grids(self) -> list[Mapping[str, Sequence[Any]]]:
-        """The grids, one after the other."""
-        if isinstance(self.grid, str):
-            return list(AUTO_GRID)
-        return [self.grid] if isinstance(self.grid, Mapping) else list(self.grid)
 
 
 def learn_selected(
@@ -125,13 +76,13 @@ def learn_selected(
     ('optimal', 2)
     """
     clock = clock or Clock(names.get("time_limit"))
-    share = clock.until(clock.elapsed + _SELECTION_SHARE * clock.remaining, phase="selecting")
-    selection = select_settings(table, names, plan, clock=share, watch=watch)
-    share.close_phase("selecting")
-    settings = candidate_settings(names, selection.values)
-    if selection.interrupted and settings.method in ENGINES:
-        settings = replace(settings, method=warm_starter(LocalSearch.name))
+    selection, settings = select_settings(table, names, plan, clock=clock, watch=watch)
     model = learn_classifier(table, settings, clock=clock, listener=listener)
+    return selected_model(model, selection)
+
+
+def selected_model(model: Model, selection: Selection) -> Model:
+    """The model of the final run, with the selection that came before it."""
     if selection.interrupted:
         model = replace(model, result=replace(model.result, status=Status.INTERRUPTED))
     return replace(model, selection=selection)
@@ -144,48 +95,59 @@ def select_settings(
     *,
     clock: Clock | None = None,
     watch: Watch | None = None,
-) -> Selection:
+) -> tuple[Selection, Settings]:
     """Choose settings for a table by cross-validation within its training rows.
 
-    The arguments are those of :func:`learn_selected`.
+    The arguments are those of :func:`learn_selected`. The selection takes at most a share of the
+    time that the clock has left. Returns the selection and the settings for the final run: local
+    search with the best candidate so far if Ctrl-C ended the selection.
     """
-    plan = plan or SelectionPlan()
+    plan, clock = plan or SelectionPlan(), clock or Clock(names.get("time_limit"))
+    candidates = plan.candidates(names)
+    share = clock.until(clock.elapsed + _SELECTION_SHARE * clock.remaining, phase="selecting")
+    selection = _validate(table, names, plan, candidates, share, watch)
+    share.close_phase("selecting")
+    settings = candidates[selection.chosen][1]
+    if selection.interrupted and settings.method in ENGINES:
+        settings = replace(settings, method=warm_starter(LocalSearch.name))
+    return selection, settings
+
+
+def _validate(
+    table: Table,
+    names: Mapping[str, Any],
+    plan: SelectionPlan,
+    candidates: Sequence[tuple[dict[str, Any], Settings]],
+    clock: Clock,
+    watch: Watch | None,
+) -> Selection:
+    """Learn and predict with every candidate in every fold; choose the best one."""
     rows = table.train()
     if table.missing == "drop":
         rows = rows.rows(rows.features.notna().all(axis=1).to_numpy())
-    tallies = [_Tally(candidate_settings(names, v), dict(v)) for v in ParameterGrid(plan.grids)]
-    splitter = plan.splitter or ValidationSplit(int(names.get("seed", 0)))
+    tallies = [_Tally(settings, values) for values, settings in candidates]
     classes = sorted(set(rows.target))
     labels = pd.Categorical(rows.target, categories=classes).codes.astype(np.int64)
     held_out, interrupted = [], False
-    splits = list(splitter.split(rows.features, rows.target))
-    runs = _Runs(clock or Clock(), len(tallies) * len(splits), watch)
-    for train, test in splits:
-        learner = FoldLearner(
-            encode(part(rows, train)),
-            [tally.settings for tally in tallies],
-            part(rows, test).features,
-            classes,
-            exact=plan.exact_folds,
-        )
-        try:
+    splits = list(plan.splitter(int(names.get("seed", 0))).split(rows.features, rows.target))
+    runs = _Runs(clock, len(tallies) * len(splits), watch)
+    try:
+        for train, test in splits:
+            learner = FoldLearner(
+                encode(part(rows, train)),
+                [tally.settings for tally in tallies],
+                part(rows, test).features,
+                classes,
+                exact=plan.exact_folds,
+            )
             for tally in tallies:
                 tally.add(learner, runs)
-        except KeyboardInterrupt:
-            interrupted = True
-            break
-        held_out.append(labels[np.sort(test)])
-    return _choose(plan.by, tallies, held_out, interrupted)
-
-
-def candidate_settings(names: Mapping[str, Any], values: Mapping[str, Any]) -> Settings:
-    """The settings of a candidate; local search if the engine cannot maximise its score."""
-    own = {**names, **values}
-    method: Method = own.get("method", Settings.method)
-    exact = score_class(own.get("structure_score", SoftMargin.name)).exact
-    if isinstance(method, str) and method in ENGINES and not exact:
-        own["method"] = LocalSearch.name
-    return make_settings(**own)
+            held_out.append(labels[np.sort(test)])
+    except KeyboardInterrupt:
+        interrupted = True
+        if not held_out:  # the candidates that have finished the first fold can be compared
+            held_out.append(labels[np.sort(splits[0][1])])
+    return _choose(plan, tallies, held_out, interrupted)
 
 
 @dataclass
@@ -235,15 +197,18 @@ class _Tally:
         self.seconds += clock.elapsed
         runs.finish(show_values(self.values))
 
-    def candidate(self, labels: Sequence[Any]) -> Candidate:
-        """The result over the finished folds, whose held-out labels are given."""
-        scores = {}
-        if labels and not self.error:
-            log_proba = np.concatenate(self.log_proba[: len(labels)])
-            scores = measure_all(np.concatenate(labels), log_proba)
+    def predictions(self, labels: Sequence[IntArray]) -> FloatArray | None:
+        """For the folds whose held-out labels are given; None if one of them is missing."""
+        if not labels or self.error or len(self.log_proba) < len(labels):
+            return None
+        return np.concatenate(self.log_proba[: len(labels)])
+
+    def candidate(self, labels: Sequence[IntArray]) -> Candidate:
+        """The result over the folds whose held-out labels are given, if all are finished."""
+        predicted = self.predictions(labels)
         return Candidate(
             values=self.values,
-            scores=scores,
+            scores={} if predicted is None else measure_all(np.concatenate(labels), predicted),
             n_parameters=float(np.mean(self.sizes)) if self.sizes else 0.0,
             seconds=self.seconds,
             stopped_early=self.stopped_early,
@@ -251,9 +216,28 @@ class _Tally:
         )
 
 
-def _choose(by: str, tallies: list[_Tally], labels: list[Any], interrupted: bool) -> Selection:
+def _choose(
+    plan: SelectionPlan, tallies: list[_Tally], labels: list[IntArray], interrupted: bool
+) -> Selection:
     candidates = tuple(tally.candidate(labels) for tally in tallies)
-    if all(c.error for c in candidates):
-        raise MilpbnError(f"every candidate failed; the first one: {candidates[0].error}")
-    ranks = [CRITERIA[by].rank(c.scores.get(by)) for c in candidates]
-    return Selection(by, len(labels), candidates, int(np.argmax(ranks)), interrupted)
+    criterion = CRITERIA[plan.by]
+    ranks = [criterion.rank(c.scores.get(plan.by)) for c in candidates]
+    chosen = best = int(np.argmax(ranks))
+    if plan.rule == ONE_SE and criterion.by_row is not None and candidates[best].scores:
+        truth, values = np.concatenate(labels), {}
+        for k, tally in enumerate(tallies):
+            predicted = tally.predictions(labels)
+            if predicted is not None:
+                values[k] = criterion.by_row(truth, predicted)
+        near = [k for k, v in values.items() if _within_one_error(values[best], v)]
+        chosen = min(near, key=lambda k: (candidates[k].n_parameters, -ranks[k]))
+    return Selection(plan.by, len(labels), candidates, chosen, interrupted, plan.rule)
+
+
+def _within_one_error(best: FloatArray, other: FloatArray) -> bool:
+    """Whether the mean difference is at most its standard error, over the rows of both."""
+    difference = (best - other)[np.isfinite(best - other)]
+    if len(difference) < 2:
+        return bool(difference.sum() <= 0)
+    error = difference.std(ddof=1) / np.sqrt(len(difference))
+    return bool(difference.mean() <= error)

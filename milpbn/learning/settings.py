@@ -9,6 +9,7 @@ from typing import Any, TypedDict, Unpack
 from milpbn.anytime import SolveOptions
 from milpbn.errors import OptionError
 from milpbn.families import Constraints
+from milpbn.families.constraints import BUDGETS
 from milpbn.families.smoothing import Laplace, Smoothing, parse_smoothing
 from milpbn.learning.methods import Method, check_method, method_name
 from milpbn.parameters import Parameters, make_parameters
@@ -29,7 +30,7 @@ class SearchSpace:
     class_parents
         Whether features may be parents of the class.
     constraints
-        Required and forbidden arcs, tiers, parent limits.
+        Required and forbidden arcs, tiers, parent limits, budgets.
     augmented
         Whether a feature with parents must have the class among them. For margin scores this
         loses nothing and always holds; for generative scores it is a choice.
@@ -119,8 +120,8 @@ class Settings:
         return make_settings(**names)
 
 
-# Settings that only some scores have, but that may be given for every score.
-_OF_SOME_SCORES = ("p", "gamma", "penalty", "smoothing", "validation", "fold_seed")
+OF_SOME_SCORES = ("p", "gamma", "penalty", "smoothing", "validation", "fold_seed")
+"""Settings that only some scores have, but that may be given for every score."""
 
 
 class SettingNames(TypedDict, total=False):
@@ -138,6 +139,9 @@ class SettingNames(TypedDict, total=False):
     class_parents: bool
     constraints: Constraints | None
     augmented: bool
+    max_arcs: int | None
+    max_features: int | None
+    max_parameters: int | None
     method: Method
     start: Structure | str | None
     start_source: str
@@ -156,7 +160,8 @@ def make_settings(**names: Unpack[SettingNames]) -> Settings:
     """Build settings from plain names and values; the others take their defaults.
 
     Scores ignore those of `p`, `gamma`, `penalty`, `smoothing` and `validation` that they do not
-    have, so that the same names work for every score.
+    have, so that the same names work for every score. The budgets `max_arcs`, `max_features` and
+    `max_parameters` replace those of the constraints.
 
     Examples
     --------
@@ -171,10 +176,12 @@ def make_settings(**names: Unpack[SettingNames]) -> Settings:
             f"{', '.join(SettingNames.__annotations__)}"
         )
     score = given.get("structure_score", SoftMargin.name)
-    common = {name: given.get(name) for name in _OF_SOME_SCORES}
+    common = {name: given.get(name) for name in OF_SOME_SCORES}
     own = {"ess": given.get("ess")}
     options = given.get("options") or SolveOptions()
     smoothing = parse_smoothing(given.get("smoothing", Laplace()))
+    if budgets := {name: given[name] for name in BUDGETS if given.get(name) is not None}:
+        given["constraints"] = replace(given.get("constraints") or Constraints(), **budgets)
     plain = ("method", "start", "start_source", "time_limit")
     return Settings(
         score=make_score(score, **applicable_settings(score, common), **own),

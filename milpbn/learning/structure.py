@@ -8,8 +8,8 @@ from typing import Unpack
 from milpbn.anytime import Progress
 from milpbn.clock import Clock, OutOfTime
 from milpbn.encoding.data import EncodedData
-from milpbn.errors import DataError, MilpbnError, SolverError
-from milpbn.families import MergedRows
+from milpbn.errors import DataError, MilpbnError, OptionError, SolverError
+from milpbn.families import Constraints, MergedRows
 from milpbn.learning.maximise import Shared, maximise
 from milpbn.learning.methods import wants_whole_space
 from milpbn.learning.objective import build_objective
@@ -42,7 +42,8 @@ def learn_structure(
         - `structure_score` (``"sm"``): the name of a score or a score object; `p` (0.9), `gamma`,
           `ess`, `validation`, `fold_seed` and `smoothing` (``"laplace"``) are its settings, see
           :func:`milpbn.scores.make_score`;
-        - `max_parents` (2), `class_parents` (True), `constraints`, `augmented`: the search space;
+        - `max_parents` (2), `class_parents` (True), `constraints`, `augmented`, `max_arcs`,
+          `max_features`, `max_parameters`: the search space;
         - `method` (``"branch-and-cut"``): an engine, a heuristic of ``milpbn.search.LEARNERS`` by
           name or as an object, or ``"multinet-cmi"``, ``"multinet-ear"``;
         - `start` (``"local-search"``): a structure to start from; for the engines also the name
@@ -140,6 +141,11 @@ def _run_multinet(
 ) -> Result:
     """Learn one structure per class; the score is that of the whole multinet."""
     name = str(settings.method)
+    if objective.space.budgets:
+        raise OptionError(
+            f"{name} learns one structure per class, but max_arcs, max_features and "
+            "max_parameters limit a single structure; choose another method"
+        )
     search = Search(objective, Progress(objective, clock), settings.options.seed)
     rows = MergedRows.from_codes(data.train())
     try:
@@ -174,6 +180,11 @@ def _scored(data: EncodedData, settings: Settings, structure: AnyStructure, sour
 
 
 def _check(result: Result, settings: Settings, data: EncodedData) -> None:
+    budgets = (settings.space.constraints or Constraints()).budgets
+    if isinstance(result.structure, Structure) and (
+        broken := list(budgets.broken_by(result.structure, [v.card for v in data.variables]))
+    ):
+        raise SolverError(f"{'; '.join(broken)}; please report this with the data and the options")
     if not settings.score.has_definition():
         return  # a user's own score: there is no second way to compute it
     independent = rescore(settings.score, result.structure, data.variables, data.train())

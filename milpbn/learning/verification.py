@@ -7,7 +7,7 @@ enough, every structure is enumerated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,7 +113,7 @@ def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Che
         return
     yield _parameters(model, data)
     settings = Settings.from_dict(model.settings)
-    structure_check = _structure(model, settings.space)
+    structure_check = _structure(model, settings.space, [v.card for v in data.variables])
     yield structure_check
     if structure_check.holds is False:
         return
@@ -178,10 +178,10 @@ def _tables(network: Classifier) -> list[FloatArray]:
     return list(network.log_cpts)
 
 
-def _structure(model: Model, space: SearchSpace) -> Check:
+def _structure(model: Model, space: SearchSpace, cards: Sequence[int]) -> Check:
     structure = model.result.structure
     parts = structure.structures if isinstance(structure, ClassStructures) else (structure,)
-    broken = [rule for part in parts for rule in _broken_rules(part, space)]
+    broken = [rule for part in parts for rule in _broken_rules(part, space, cards)]
     if structure != model.network.structure:
         broken.append("the result and the network have different structures")
     return Check(
@@ -191,7 +191,7 @@ def _structure(model: Model, space: SearchSpace) -> Check:
     )
 
 
-def _broken_rules(structure: Structure, space: SearchSpace) -> Iterator[str]:
+def _broken_rules(structure: Structure, space: SearchSpace, cards: Sequence[int]) -> Iterator[str]:
     constraints = space.constraints or Constraints()
     if not nx.is_directed_acyclic_graph(structure.to_networkx()):
         yield "there is a cycle"
@@ -210,6 +210,7 @@ def _broken_rules(structure: Structure, space: SearchSpace) -> Iterator[str]:
             yield f"{parent}->{child} is forbidden"
         if child == structure.variables[0] and not space.class_parents:
             yield f"{parent}->{child} is not allowed: the class must be a root"
+    yield from constraints.budgets.broken_by(structure, cards)
 
 
 def _objective(model: Model, score: Score, data: EncodedData) -> Check:

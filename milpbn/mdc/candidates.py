@@ -136,6 +136,11 @@ def parent_choices(
             raise OptionError(f"{name} must not be negative: {value}")
     constraints = constraints or Constraints()
     constraints.check_names(nodes.names)
+    if constraints.budgets:
+        raise ConstraintError(
+            "max_arcs, max_features and max_parameters are for a single class variable; remove "
+            "them from the constraints"
+        )
     features = set(nodes.names[nodes.d :])
     for parent, child in constraints.required:
         if child in features:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milpbn.errors import OptionError
+from milpbn.pictures.lines import line_look
 from milpbn.pictures.saving import FIGURE_SUFFIXES, picture_path, save_figure
 
 if TYPE_CHECKING:
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
 
     from milpbn.evaluation.missing_curve import CurvePoint
 
-# The colours of Okabe and Ito, which nearly everybody can distinguish.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
-_MARKERS = "osD^vPX*"
 _SIZE = (8.0, 4.6)
 
 
@@ -59,10 +57,9 @@ def _figure(points: Sequence[CurvePoint], title: str | None) -> Figure:
         y = [100 * p.accuracy for p in own]
         low = [100 * (p.accuracy - p.deviation) for p in own]
         high = [100 * (p.accuracy + p.deviation) for p in own]
-        colour, marker = _COLOURS[k % len(_COLOURS)], _MARKERS[k % len(_MARKERS)]
-        style = "--" if k >= len(_COLOURS) else "-"
-        axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
-        axes.plot(x, y, style, color=colour, marker=marker, markersize=4, label=name, lw=1.4)
+        look = line_look(k)
+        axes.fill_between(x, low, high, color=look["color"], alpha=0.15, linewidth=0)
+        axes.plot(x, y, label=name, **look)
     axes.set_xlabel("missing features per test row")
     axes.set_ylabel("accuracy, % of the test rows")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -17,8 +17,8 @@ def prune_dominated(
 ) -> LinearObjective:
     """Drop every parent set that has a candidate subset scoring at least as well.
 
-    Replacing a parent set by a subset only removes arcs and cannot close a cycle, so the
-    optimum over the remaining families is the optimum over all families.
+    Replacing a parent set by a subset only removes arcs: it closes no cycle and breaks no budget,
+    so the optimum over the remaining families is the optimum over all families.
     """
     space = objective.space
     keep: list[int] = []
@@ -48,6 +48,7 @@ def prune_dominated(
         tuple(space.parent_sets[f] for f in keep),
         np.concatenate([[0], np.cumsum(counts)]),
         {pruned: place[f] for pruned, f in better.items()},
+        space.budgets,
     )
     return LinearObjective(reduced, objective.weights[keep], objective.rows)
 

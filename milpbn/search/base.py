@@ -9,16 +9,16 @@ from typing import ClassVar
 import numpy as np
 
 from milpbn._types import Families
-from milpbn.anytime import Progress, Run, simple_starts
+from milpbn.anytime import Progress, Run, simple_starts, simplest_start
 from milpbn.clock import Checkpoint, OutOfTime
-from milpbn.families.acyclicity import Acyclicity
 from milpbn.families.candidates import FamilySpace
+from milpbn.families.feasibility import Feasibility
 from milpbn.result import Result, Status
 from milpbn.scores import Objective, ScoreReport, SearchState
 
 
 class Search:
-    """What a heuristic is given: objective, acyclicity, time, randomness and the record.
+    """What a heuristic is given: objective, feasible exchanges, time, randomness and the record.
 
     Parameters
     ----------
@@ -56,9 +56,9 @@ class Search:
         return self.objective.space
 
     @cached_property
-    def acyclicity(self) -> Acyclicity:
+    def feasibility(self) -> Feasibility:
         """Which families may be exchanged."""
-        return Acyclicity(self.space)
+        return Feasibility(self.space)
 
     @property
     def evaluations(self) -> int:
@@ -72,8 +72,28 @@ class Search:
         return state
 
     def simple_start(self) -> Families:
-        """Naive Bayes if the constraints allow it, else some structure that they allow."""
-        return next(iter(simple_starts(self.space).values()))
+        """Naive Bayes if the constraints allow it, else some structure that they allow.
+
+        If naive Bayes is too large for the budgets, its most useful part is returned.
+        """
+        return self.reduced(next(iter(simple_starts(self.space).values())))
+
+    def reduced(self, families: Families) -> Families:
+        """The structure, without the families whose loss is least if it is too large.
+
+        Dropped families are replaced by those of the smallest structure, which is within the
+        budgets.
+        """
+        if self.space.fits(families):
+            return families
+        state, smallest = self.state(families), self.space.feasible_families()
+        while not self.space.fits(state.families):
+            self.checkpoint()
+            left = np.flatnonzero(state.families != smallest)
+            scores = [float(state.scores(int(v), [int(smallest[v])])[0]) for v in left]
+            variable = int(left[int(np.argmax(scores))])
+            state.exchange(variable, int(smallest[variable]))
+        return state.families.copy()
 
     def offer(self, state: SearchState, source: str) -> None:
         """Report the structure of the state if it is better than the best so far."""
@@ -121,7 +141,8 @@ def run_learner(
         status = Status.INTERRUPTED
     if progress.families is None:
         # Stopped before the first report: return the simplest structure.
-        progress.incumbent(search.simple_start(), "naive-bayes")
+        source, families = simplest_start(objective.space)
+        progress.incumbent(families, source)
     run.clock.close_phase("searching")
     return progress.result(
         score, status, engine=learner.name, bound=None, evaluations=search.evaluations

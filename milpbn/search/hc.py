@@ -42,8 +42,9 @@ class KTrees:
     """
 
     def __init__(self, search: Search) -> None:
+        self._search = search
         self.space = search.space
-        self.graph = search.acyclicity
+        self.graph = search.feasibility
         self.features = range(1, self.space.n_variables)
         has_class = self.graph.contains[:, CLASS]
         can_have_class = np.logical_or.reduceat(has_class, self.space.offsets[:-1])
@@ -62,7 +63,8 @@ class KTrees:
         Variables are placed one by one, each with parents among those already placed: first
         the class, after its required ancestors; then the variable with the cheapest family,
         where a missing class costs more than any number of parents. Placing a variable never
-        prevents placing another, so this finds a structure whenever one exists.
+        prevents placing another, so this finds a structure whenever one exists. A structure
+        that is too large for the budgets loses its least useful families.
         """
         space, contains, n = self.space, self.graph.contains, self.space.n_variables
         size = contains.sum(axis=1)
@@ -75,7 +77,7 @@ class KTrees:
             waiting = placed[space.child] | contains[:, ~placed].any(axis=1)
             family = int(np.argmin(np.where(waiting, np.iinfo(np.int64).max, cost)))
             chosen[space.child[family]], placed[space.child[family]] = family, True
-        return chosen
+        return self._search.reduced(chosen)
 
     def _required_by_class(self) -> set[int]:
         """The variables that are ancestors of the class in every structure."""
@@ -89,12 +91,12 @@ class KTrees:
     def additions(self, families: Families, feature: int) -> Families:
         """The families of `feature` with one additional feature parent."""
         added, removed, free = self._changes(families, feature)
-        return self._of(feature, free & (removed == 0) & (added <= 1))
+        return self._of(families, feature, free & (removed == 0) & (added <= 1))
 
     def replacements(self, families: Families, feature: int) -> Families:
         """The families of `feature` with one edge added or replaced."""
         added, removed, free = self._changes(families, feature)
-        return self._of(feature, free & (removed <= 1) & (added <= 1))
+        return self._of(families, feature, free & (removed <= 1) & (added <= 1))
 
     def new_parents(self, families: Families, feature: int) -> dict[int, int]:
         """The features that can be added as a parent of `feature`, each with the new family."""
@@ -118,8 +120,9 @@ class KTrees:
         free = self.usable[own] & added.any(axis=1) & ~closes_cycle
         return added[:, CLASS + 1 :].sum(axis=1), removed.sum(axis=1), free
 
-    def _of(self, feature: int, mask: BoolArray) -> Families:
-        return int(self.space.offsets[feature]) + np.flatnonzero(mask)
+    def _of(self, families: Families, feature: int, mask: BoolArray) -> Families:
+        found = int(self.space.offsets[feature]) + np.flatnonzero(mask)
+        return self.graph.within_budgets(families, feature, found)
 
 
 def best_family(

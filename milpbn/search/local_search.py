@@ -2,7 +2,8 @@
 
 The moves are: the best family of one variable given all others (best response), reversing
 an arc together with the best new family at its other end, cutting off a subtree and joining
-it again at any of its variables, and making features parents of the class. From a local
+it again at any of its variables, making features parents of the class, and, if there are
+budgets, dropping parents of one variable to make room for those of another. From a local
 optimum the search perturbs ("kicks") a few variables, climbs again, and continues from the
 better of the two structures. The longer there is no improvement, the more variables it
 kicks; from time to time it restarts from a random structure, and later returns to the best.
@@ -66,7 +67,7 @@ class Climber:
         self.search = search
         self.source = source
         self.space = search.space
-        self.graph = search.acyclicity
+        self.graph = search.feasibility
         start = search.simple_start() if search.start is None else search.start
         self.state: SearchState = search.state(start)
         search.offer(self.state, source)
@@ -116,7 +117,13 @@ class Climber:
 
     def climb(self) -> None:
         """Improve until no move helps."""
-        while self.best_responses() or self.reversals() or self.transplants() or self.class_moves():
+        while (
+            self.best_responses()
+            or self.reversals()
+            or self.transplants()
+            or self.class_moves()
+            or self.trades()
+        ):
             self.search.offer(self.state, self.source)
         self.search.offer(self.state, self.source)
 
@@ -272,6 +279,30 @@ class Climber:
             return True
         self.restore(before)
         return False
+
+    def trades(self) -> bool:
+        """Drop parents of one variable to make room within the budgets for those of another."""
+        if not self.space.budgets:
+            return False
+        target = self.state.value
+        for v in self.search.rng.permutation(self.space.n_variables).tolist():
+            before = int(self.state.families[v])
+            for smaller in self.reductions(v):
+                self.state.exchange(v, smaller)
+                for w in self.search.rng.permutation(self.space.n_variables).tolist():
+                    self.search.checkpoint()
+                    candidates = self.graph.candidates(self.state.families, w)
+                    if w != v and self.take_best(w, candidates, target):
+                        return True
+                self.state.exchange(v, before)
+        return False
+
+    def reductions(self, variable: int) -> set[int]:
+        """The families with one parent less than now, and the one without parents."""
+        parents = self.space.parent_sets[int(self.state.families[variable])]
+        sets = [[p for p in parents if p != gone] for gone in parents] + [[]] * bool(parents)
+        found = (self.space.find(variable, s) for s in sets)
+        return {f for f in found if f is not None}
 
     def restore(self, families: Families) -> None:
         """Undo exchanges one by one (cheaper than a reset)."""

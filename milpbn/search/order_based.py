@@ -237,7 +237,7 @@ class ParentSelection:
         rank[CLASS] = -1
         rank[list(self.order[:j])] = np.arange(j)
         late = (rank >= j) & ~contains[self.base[feature]]
-        found = self.search.acyclicity.candidates(self.state.families, feature)
+        found = self.search.feasibility.candidates(self.state.families, feature)
         found = found[self.trees.usable[found] & ~contains[found][:, late].any(axis=1)]
         parents = [sorted(rank[np.flatnonzero(contains[f])]) for f in found]
         by_tie = sorted(range(len(found)), key=lambda i: (len(parents[i]), parents[i]))

@@ -90,7 +90,8 @@ def _best_edges(search: Search, state: SearchState, edges: Edges, k: int) -> Edg
             state.exchange(child, family)
         for chosen in sets:
             child, family = chosen[-1]
-            score, found = best_family(search, state, child, np.array([family]), best)
+            last = search.feasibility.within_budgets(state.families, child, np.array([family]))
+            score, found = best_family(search, state, child, last, best)
             if found >= 0:
                 best, best_edges = score, list(chosen)
         for child, _ in first:

@@ -18,18 +18,21 @@ def test_the_table_compares_methods(milpbn):
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["data", "synthetic-3"]
     assert lines[1].endswith("1000 training rows, 1000 test rows")
-    assert [line.split()[:2] for line in lines[-3:]] == [
-        ["nb", "ml"],
-        ["hc:cr", "ml"],
-        ["branch-and-cut", "ml"],
+    assert lines[3].split() == [
+        *("method", "learned", "accuracy", "balanced", "AUC", "log-loss", "ECE", "size"),
+        *("seconds", "proven"),
     ]
-    assert lines[-1].split()[-1] == "1/1"
-    assert "47.60 ± 3.10 %" in lines[-3]
+    assert [line.split()[0] for line in lines[4:8]] == ["majority", "nb", "hc:cr", "branch-and-cut"]
+    assert "47.70 ± 3.10 %" in lines[4]
+    assert "ml       47.60 ± 3.10 % !" in lines[5]
+    assert lines[7].split()[-1] == "1/1"
+    assert lines[-1] == "!    not more accurate than always predicting the majority class"
+    assert "warning: synthetic-3: nb ml is not more accurate than always predict" in result.stderr
 
 
 def test_progress_is_plain_lines_on_stderr(milpbn):
     result = milpbn(*BASE, "nb,tan-cmi")
-    first, second = result.stderr.splitlines()
+    first, second, _ = result.stderr.splitlines()
     assert first.startswith("1/2  nb ml, fold 1: 47.60 %, ")
     assert second.startswith("2/2  tan-cmi ml, fold 1: ")
     assert "\x1b" not in result.stderr
@@ -67,12 +70,110 @@ def test_own_data_are_cross_validated(milpbn, messy_csv):
     assert json.loads(dropped.stdout)["protocol"] == "5-fold cross-validation of 54 rows"
 
 
+def test_rows_left_out_are_counted(milpbn, messy_csv):
+    data = ("--data", messy_csv, "--target", "Klasse №", "--method", "nb")
+    result = milpbn("evaluate", *data)
+    assert "5-fold cross-validation of 54 rows (6 incomplete rows left out)" in result.stdout
+    content = json.loads(milpbn("evaluate", *data, "--json", "--quiet").stdout)
+    assert content["n_incomplete_rows"] == 6
+
+
+def test_all_measures_are_in_json_and_csv(milpbn, tmp_path):
+    file = tmp_path / "table.csv"
+    result = milpbn(*BASE, "nb,sk:tree", "--json", "--csv", file)
+    content = json.loads(result.stdout)
+    measures = (
+        *("accuracy", "interval", "balanced_accuracy", "macro_f1", "auc", "log_loss", "brier"),
+        "calibration_error",
+    )
+    frame = pd.read_csv(file)
+    assert frame["method"].tolist() == ["majority", "nb", "sk:tree"]
+    for line, (_, row) in zip(
+        [content["majority"], *content["methods"]], frame.iterrows(), strict=True
+    ):
+        assert row[list(measures)].tolist() == pytest.approx([line[m] for m in measures])
+    (test,) = content["tests"]
+    assert (test["method"], test["other_method"], test["p"]) == ("nb", "sk:tree", None)
+
+
+def test_details_as_text_csv_and_picture(milpbn, tmp_path):
+    files = {name: tmp_path / f"{name}.csv" for name in ("confusion", "reliability")}
+    picture = tmp_path / "out.png"
+    saved = [word for name, file in files.items() for word in (f"--{name}", file)]
+    result = milpbn(*BASE, "nb,tan-cmi", "--details", *saved, "--plot", picture)
+    assert result.exit_code == 0, result.output
+    assert "synthetic-3: nb ml\ntrue \\ predicted" in result.stdout
+    assert "mean confidence" in result.stdout
+    confusion, reliability = (pd.read_csv(file) for file in files.values())
+    assert confusion.groupby("method")["rows"].sum().tolist() == [1000, 1000]
+    right = confusion[confusion["truth"] == confusion["prediction"]]
+    assert right.groupby("method")["rows"].sum()["nb"] == 476
+    assert reliability.groupby("method")["rows"].sum().tolist() == [1000, 1000]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert f"wrote {picture}" in result.stderr
+
+
+def test_several_data_sets_in_one_command(milpbn, tmp_path):
+    file, table = tmp_path / "results.jsonl", tmp_path / "table.csv"
+    options = ("--method", "tan-cmi,nb", "--out", file, "--csv", table)
+    result = milpbn("evaluate", "--dataset", "synthetic-3,monks-1", *options)
+    assert result.exit_code == 0, result.output
+    assert result.stderr.splitlines()[2].startswith("monks-1 1/2  tan-cmi ml, fold 1: ")
+    assert "means over 2 data sets" in result.stdout
+    assert pd.read_csv(table)["data"].tolist() == ["synthetic-3"] * 3 + ["monks-1"] * 3
+    more = milpbn("evaluate", "--dataset", "monks-1,monks-3,synthetic-3", *options, "--json")
+    assert [line.split()[0] for line in more.stderr.splitlines()[:2]] == ["monks-3"] * 2
+    content = json.loads(more.stdout)
+    assert [part["data"] for part in content["sets"]] == ["monks-1", "monks-3", "synthetic-3"]
+    assert [m["sets"] for m in content["methods"]] == [3, 3]
+    assert content["tests"][0]["wins"] + content["tests"][0]["losses"] == 3
+
+
+def halves(tmp_path):
+    """A file with fold numbers, and its rows in two files."""
+    labels, x = ["p", "q"] * 40, list("ab") * 30 + list("ba") * 10
+    frame = pd.DataFrame({"x": x, "n": range(80), "fold": [1, 2, 2, 1] * 20, "class": labels})
+    frame["n"] = frame["n"] % 7 + 0.5
+    whole, train, test = (tmp_path / f"{name}.csv" for name in ("whole", "train", "test"))
+    frame.to_csv(whole, index=False)
+    frame[:60].to_csv(train, index=False)
+    frame[60:].to_csv(test, index=False)
+    return whole, train, test
+
+
+def test_a_second_file_holds_the_test_rows(milpbn, tmp_path):
+    _, train, test = halves(tmp_path)
+    options = ("--target", "class", "--drop", "fold", "--method", "nb", "--json", "--quiet")
+    content = json.loads(milpbn("evaluate", "--data", train, *options, "--test", test).stdout)
+    assert content["protocol"] == "60 training rows, 20 test rows"
+    assert content["methods"][0]["accuracy"] == 0.0  # the last rows are turned round
+    lost = milpbn("evaluate", "--data", train, *options, "--test", tmp_path / "none.csv")
+    assert (lost.exit_code, lost.stderr.startswith("Error: there is no file")) == (1, True)
+
+
+def test_a_column_holds_the_folds(milpbn, tmp_path):
+    whole, *_ = halves(tmp_path)
+    predictions = tmp_path / "predictions.csv"
+    options = ("evaluate", "--data", whole, "--target", "class", "--method", "nb", "--quiet")
+    result = milpbn(*options, "--fold-column", "fold", "--predictions", predictions)
+    assert result.exit_code == 0, result.output
+    assert "2-fold cross-validation of 80 rows" in result.stdout
+    frame = pd.read_csv(predictions).sort_values("row")
+    assert frame["fold"].tolist() == [1, 2, 2, 1] * 20
+    # Two states of x and seven of n, without one for the folds: at most 1 + 2 + 12 parameters.
+    assert float(result.stdout.splitlines()[-1].split()[-3]) <= 15
+    wrong = milpbn(*options, "--fold-column", "x")
+    assert "column 'x': fold numbers must be integers" in wrong.stderr
+    absent = milpbn(*options, "--fold-column", "folds")
+    assert (absent.exit_code, "no column 'folds'" in absent.stderr) == (1, True)
+
+
 def test_selection_from_the_command_line(milpbn, tmp_path):
     file = tmp_path / "results.jsonl"
     select = ("--select", "p=0.6,0.99", "--select", "max-parents=1,2")
     result = milpbn(*BASE, "hc", *select, "--out", file, "--class-root")
     assert result.exit_code == 0, result.output
-    record = json.loads(file.read_text().splitlines()[1])
+    record = json.loads(file.read_text().splitlines()[-1])
     assert set(record["selected"]) == {"p", "max_parents"}
 
 
@@ -82,14 +183,22 @@ def test_selection_from_the_command_line(milpbn, tmp_path):
         (("--method", "nbb"), "unknown method 'nbb'"),
         (("--parameters", "magic"), "unknown parameters 'magic'"),
         (("--select", "p"), "write p=0.6,0.9"),
-        (("--select", "p=a"), "write p=0.6,0.9"),
-        (("--select", "q=1"), "no parameter 'q'"),
-        (("--select", "p=0.6", "--select", "p=0.7"), "twice for the same hyper-parameter"),
+        (("--select", "p=a"), "select p: 'a' is not a number"),
+        (("--select", "q=1"), "'q' cannot be selected"),
+        (("--select", "p=0.6", "--select", "p=0.7"), "twice for the same setting"),
         (("--select", "p=0.6", "--p", 0.7), "--p does not go with --select"),
         (("--p", 0.7, "--gamma", 1), "give --p or --gamma"),
         (("--ess", 2), "--ess does not go with --score sm"),
         (("--folds", 1), "--folds"),
         (("--method", "branch-and-cut:cr"), "cannot be maximised exactly"),
+        (("--method", "sk:forest"), "the classifiers of scikit-learn are sk:logistic"),
+        (("--dataset", "iris,nope"), "nope"),
+        (("--dataset", "iris,iris"), "the data set 'iris' is listed twice"),
+        (("--test", "new.csv"), "--test goes with --data FILE"),
+        (("--fold-column", "fold"), "--fold-column goes with --data FILE"),
+        (("--fold-column", "fold", "--folds", 3), "--fold-column does not go with --folds"),
+        (("--csv", "same.csv", "--confusion", "same.csv"), "--confusion same.csv is also --csv"),
+        (("--plot", "picture.doc"), "must end in .png or .svg or .pdf"),
     ],
 )
 def test_mistakes_are_named(milpbn, options, message):

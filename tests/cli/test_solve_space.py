@@ -41,9 +41,35 @@ def test_the_class_is_a_root_where_that_is_asked_for(milpbn: Run) -> None:
     assert _structure(milpbn(*QUICK, "--class-root", "--json"))["class"] == []
 
 
+def test_budgets_limit_the_structure(milpbn: Run, tmp_path: Path) -> None:
+    command = (*QUICK, "--class-root", "--json", "--p", 0.99)
+    free = _structure(milpbn(*command))
+    assert sum(map(len, free.values())) > 1
+    rules = tmp_path / "rules.toml"
+    rules.write_text("max_features = 1\n")
+    for options in (("--max-arcs", 1), ("--max-parameters", 14), ("--constraints", rules)):
+        structure = _structure(milpbn(*command, *options))
+        assert sum(map(len, structure.values())) == 1
+
+
+def test_the_exported_program_has_the_budgets(milpbn: Run, tmp_path: Path) -> None:
+    file = tmp_path / "iris.lp"
+    options = ("--max-arcs", 3, "--max-features", 2, "--max-parameters", 30, "--quiet")
+    assert milpbn(*QUICK, *options, "--write-model", file).exit_code == 0
+    text = file.read_text()
+    assert all(f"budget.{name}" in text for name in ("arcs", "features", "parameters"))
+    assert "use.petalwidth.by.petalwidth" in text
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (
+            ("--max-arcs", "1", "--require", "class->petalwidth", "--require", "class->sepalwidth"),
+            "no structure is small enough: with class->sepalwidth, class->petalwidth, the "
+            "structure has 2 arcs, max_arcs is 1",
+        ),
+        (("--max-parameters", "3"), "with no arcs, the structure has 10 parameters"),
         (("--require", "class->petal"), "constraint on 'petal': there is no such variable"),
         (
             ("--require", "class->petalwidth", "--forbid", "class->petalwidth"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -136,3 +137,29 @@ def test_more_parameters_than_rows_are_reported(milpbn, folder):
     assert "more parameters than training rows" in done.stdout
     plain = milpbn("learn", *options, "--max-states", 3, "--dates", "drop", "--method", "nb")
     assert "more parameters than training rows" not in plain.stdout
+
+
+def test_test_rows_from_another_format_are_read_alike(milpbn, folder, tmp_path):
+    found = []
+    for suffix in WRITERS:
+        done = milpbn(
+            *("learn", "--data", folder / "train.csv", "--target", TARGET, "--method", "nb"),
+            *("--test", folder / f"test.{suffix}", "--json"),
+        )
+        assert done.exit_code == 0, done.output
+        assert "never seen in training" not in done.stderr
+        found.append(json.loads(done.stdout)["test"])
+    assert found[0] == found[1] == found[2]
+    assert found[0]["accuracy"] > found[0]["majority"]["accuracy"] + 0.15
+
+
+def test_the_advice_can_be_typed_as_it_is(milpbn, folder):
+    done = milpbn(
+        *("learn", "--data", folder / "train.csv", "--target", TARGET, "--method", "nb"),
+        *("--drop", '"a,b",email', "--dates", "drop", "--missing", "state"),
+    )
+    advice = shlex.split(done.stdout.split("or run: milpbn ")[1])
+    assert advice[advice.index("--drop") + 1] == '"a,b",email'
+    assert advice[advice.index("--dates") + 1] == "drop"
+    again = milpbn(*advice, "--method", "nb")
+    assert again.exit_code == 0, again.output

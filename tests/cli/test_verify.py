@@ -47,6 +47,20 @@ def test_an_honest_model_agrees_and_is_proven_again(milpbn: Run, iris_model: Pat
     assert "enumeration" in result.stdout
 
 
+def test_budgets_are_checked(milpbn: Run, tmp_path: Path) -> None:
+    model = tmp_path / "small.json"
+    options = ("--dataset", "iris", "--class-root", "--quiet", "--out", model)
+    assert milpbn("solve", *options, "--max-arcs", 3, "--max-features", 2).exit_code == 0
+    assert milpbn("verify", model).exit_code == 0
+    for name, message in (("arcs", "has 3 arcs, max_arcs is 1"), ("parameters", "parameters is 1")):
+
+        def tighten(content: dict[str, Any], name: str = name) -> None:
+            content["settings"]["constraints"][f"max_{name}"] = 1
+
+        found = disagreements(milpbn("verify", changed(model, tighten)))
+        assert any(message in line for line in found)
+
+
 def test_augmented_families_are_checked(milpbn: Run, tmp_path: Path) -> None:
     model = tmp_path / "mdl.json"
     options = ("--dataset", "iris", "--score", "mdl", "--quiet", "--out", model)

@@ -101,7 +101,7 @@ def test_predictions_cover_every_row_once_and_give_the_measures(iris):
         by_fold = (part["truth"] == part["prediction"]).groupby(part["fold"]).mean()
         assert line.accuracy == pytest.approx(by_fold.mean())
         own = [row[f"P({row['truth']})"] for _, row in part.iterrows()]
-        assert line.cll == pytest.approx(np.log(own).mean())
+        assert line.log_loss == pytest.approx(-np.log(own).mean())
 
 
 def test_every_method_goes_with_every_way_to_learn_parameters():
@@ -110,7 +110,7 @@ def test_every_method_goes_with_every_way_to_learn_parameters():
     assert list(lines) == [(m, p) for m in ("nb", "multinet-cmi:cr") for p in ("ml", "cl")]
     for method in ("nb", "multinet-cmi:cr"):
         assert lines[method, "cl"].n_parameters == lines[method, "ml"].n_parameters
-    assert lines["nb", "cl"].cll > lines["nb", "ml"].cll
+    assert lines["nb", "cl"].log_loss < lines["nb", "ml"].log_loss
 
 
 def test_predictions_are_kept_only_where_asked_for():
@@ -141,10 +141,10 @@ def test_hyper_parameters_are_selected_on_the_training_rows():
     (record,) = evaluate(table, ["hc"], select=grid, class_parents=False).records
     train = table.train()
     learner = BNClassifier(engine="hc", class_parents=False)
-    search = GridSearchCV(learner, grid, cv=ValidationSplit(0))
+    search = GridSearchCV(learner, grid, cv=ValidationSplit(0), scoring="neg_log_loss")
     search.fit(train.features, train.target)
     assert record.selected == search.best_params_
-    share = search.score(table.test().features, table.test().target)
+    share = search.best_estimator_.score(table.test().features, table.test().target)
     assert record.measures.correct / record.measures.rows == pytest.approx(share)
 
 
@@ -254,13 +254,65 @@ def test_incomplete_rows_are_left_out_and_counted():
         evaluate(replace(table, features=features.assign(z=None)), ["nb"])
 
 
+def test_folds_are_numbered_as_the_rows_that_were_given():
+    n = 40
+    features = pd.DataFrame({"x": (["a", "b"] * n)[:n]})
+    features.loc[[0, 7], "x"] = None
+    table = Table("toy", features, pd.Series((["p", "q"] * n)[:n], name="class"), ())
+    folds = [1 + (k > 9) for k in range(n)]
+    evaluation = evaluate(table, ["nb"], folds=folds)
+    assert [r.measures.rows for r in evaluation.records] == [8, 30]
+    assert evaluation.n_left_out == 2
+    assert "(2 incomplete rows left out)" in str(evaluation)
+    with pytest.raises(OptionError, match="39 fold numbers for the 40 rows of toy"):
+        evaluate(table, ["nb"], folds=folds[1:])
+
+
+def test_the_majority_baseline_by_hand():
+    table = Table(
+        "toy", pd.DataFrame({"x": ["a", "b"] * 5}), pd.Series(list("ppqqqqqprq"), name="class"), ()
+    )
+    evaluation = evaluate(table, ["nb"], folds=[1] * 4 + [2] * 6)
+    # Fold 1 learns from qqqprq: it predicts q. Fold 2 learns from ppqq: it predicts p.
+    first, second = (record.measures for record in evaluation.baseline)
+    assert (first.correct, first.unknown, second.correct, second.unknown) == (2, 0, 1, 1)
+    line = evaluation.majority()
+    assert line.accuracy == pytest.approx((2 / 4 + 1 / 6) / 2)
+    # The row of r has no likelihood in fold 2.
+    likelihood = 2 * np.log(1 / 6) + 2 * np.log(4 / 6) + 5 * np.log(1 / 2)
+    assert line.log_loss == pytest.approx(-likelihood / 9)
+    assert line.method == "majority"
+
+
+def test_methods_that_do_not_beat_the_majority_are_marked():
+    evaluation = evaluate("synthetic-3", ["nb", "hc:cr"])
+    assert [s.method for s in evaluation.not_better()] == ["nb"]
+    assert "47.60 ± 3.10 % !" in str(evaluation)
+    assert "not more accurate than always predicting the majority class" in str(evaluation)
+
+
+def test_significant_differences_are_marked_and_explained():
+    found = evaluate("vote", ["tan-cmi", "nb"], folds=10)
+    (test,) = found.tests()
+    assert (test.mark == "+") == (test.p < 0.05) == ("% +" in str(found))
+    assert ("corrected resampled t-test" in str(found)) == (test.mark != "")
+
+
+def test_open_gaps_are_shown():
+    options = {"folds": 2, "gap": 0.05, "class_parents": False, "time_limit": None}
+    evaluation = evaluate("heart", ["branch-and-cut"], **options)
+    (line,) = evaluation.summaries()
+    assert line.gap == max(r.gap for r in evaluation.records)
+    assert f"0/2, gap {100 * line.gap:.2g} %" in str(evaluation)
+
+
 def test_a_class_that_only_test_rows_have_is_counted_as_error():
     features = pd.DataFrame({"x": ["a", "b"] * 10})
     target = pd.Series(["p", "q"] * 9 + ["p", "rare"], name="class")
     evaluation = evaluate(Table("toy", features, target, ()), ["nb"])
     assert sum(r.measures.unknown for r in evaluation.records) == 1
     assert "class is not in the training rows" in str(evaluation)
-    assert np.isfinite(evaluation.summaries()[0].cll)
+    assert np.isfinite(evaluation.summaries()[0].log_loss)
 
 
 @pytest.mark.parametrize(
@@ -275,8 +327,8 @@ def test_a_class_that_only_test_rows_have_is_counted_as_error():
         ({"parameters": ["magic"]}, "unknown parameters 'magic'"),
         ({"speed": 3}, "no parameter 'speed'"),
         ({"engine": "nb"}, "no parameter 'engine' that can be set here"),
-        ({"select": {"parameters": ["ml"]}}, "no parameter 'parameters' that can be set here"),
-        ({"select": {"q": [1]}}, "no parameter 'q'"),
+        ({"select": {"parameters": ["magic"]}}, "unknown parameters 'magic'"),
+        ({"select": {"q": [1]}}, "'q' cannot be selected"),
         ({"select": {"p": 0.9}}, "select p: expected a list"),
         ({"select": {"p": []}}, "select p: expected a list"),
         ({"folds": 1}, "at least 2 folds"),

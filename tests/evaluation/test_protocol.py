@@ -9,7 +9,7 @@ from milpbn import BNClassifier, load_dataset
 from milpbn.datasets import Table
 from milpbn.errors import DataError, OptionError
 from milpbn.evaluation import ValidationSplit
-from milpbn.evaluation.protocol import splits
+from milpbn.evaluation.protocol import fold_numbers, hold_out, splits
 
 
 def table_of(labels):
@@ -95,3 +95,32 @@ def test_validation_works_in_a_grid_search():
 def test_the_number_of_validation_splits_needs_the_rows():
     with pytest.raises(OptionError, match="pass X"):
         ValidationSplit().get_n_splits()
+
+
+@pytest.mark.parametrize("share", [0.1, 0.25, 1 / 3, 0.5])
+def test_a_share_of_every_class_is_held_out(share):
+    table = table_of("a" * 60 + "b" * 31 + "c" * 9)
+    split = hold_out(table, share, seed=1)
+    for label, n in (("a", 60), ("b", 31), ("c", 9)):
+        held_out = (split.test().target == label).sum()
+        assert abs(held_out - share * n) <= 1
+    assert len(split.test()) == round(100 * share)
+    again, other = hold_out(table, share, seed=1), hold_out(table, share, seed=2)
+    assert (split.is_train == again.is_train).all()
+    assert (split.is_train != other.is_train).any()
+
+
+def test_rows_are_held_out_once_and_not_all_of_them():
+    table = table_of("ab" * 10)
+    with pytest.raises(DataError, match="toy already has test rows"):
+        hold_out(hold_out(table, 0.5), 0.5)
+    for share in (0.001, 0.999):
+        with pytest.raises(DataError, match="leaves no row to learn from or to test"):
+            hold_out(table, share)
+
+
+def test_given_folds_are_used_as_they_are():
+    numbers = fold_numbers([3, 1, 1, 3, 2], "folds")
+    parts = splits(table_of("ababa"), numbers, seed=0)
+    assert [test.tolist() for _, test in parts] == [[1, 2], [4], [0, 3]]
+    assert all(sorted([*train, *test]) == [0, 1, 2, 3, 4] for train, test in parts)

@@ -54,7 +54,7 @@ def test_the_summary_has_both_scores(table):
         assert line.accuracy == pytest.approx(np.mean([m.accuracy for m in own]))
         assert line.hamming == pytest.approx(np.mean([m.hamming for m in own]))
         assert line.hamming > line.accuracy
-        assert (line.cll, line.brier) == (None, None)
+        assert (line.log_loss, line.brier, line.macro_f1) == (None, None, None)
     assert "exact match" in str(evaluation)
     assert "3-fold cross-validation of 120 rows" in str(evaluation)
 

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from milpbn.clock import OutOfTime
 from milpbn.errors import BudgetError
-from milpbn.families import MergedRows, candidate_families
+from milpbn.families import Constraints, MergedRows, candidate_families
 from milpbn.formulation import build_model
 from milpbn.scores import make_score
 from milpbn.scores.base import Objective
@@ -175,6 +175,20 @@ def test_only_eta_is_integer(problem):
         "tau": False,
         "order": False,
     }
+
+
+def test_budgets_are_rows_that_hold_for_exactly_the_structures_within_them(problem):
+    budgets = Constraints(max_arcs=4, max_features=2, max_parameters=20)
+    objective, model, layout = problem("mdl", n=4, n_classes=2, constraints=budgets)
+    space = objective.space
+    A, _, upper = matrix(model)
+    rows = [i for kind in ("budget", "use") for i in range(model.n_rows)[model.row_slice(kind)]]
+    holds = []
+    for families in picks(space):
+        if acyclic(space, families):
+            holds.append(bool((A[rows] @ layout.point(families) <= upper[rows] + 1e-9).all()))
+            assert holds[-1] == space.fits(families)
+    assert {True, False} == set(holds)
 
 
 def test_sizes_add_up(problem):

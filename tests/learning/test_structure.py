@@ -75,6 +75,17 @@ def test_the_search_space_is_obeyed(data):
     assert ("class", "x1") not in result.structure.arcs
 
 
+def test_budgets_do_not_go_with_one_structure_per_class(data):
+    with pytest.raises(OptionError, match="multinet-cmi learns one structure per class"):
+        learn(data, method="multinet-cmi", max_arcs=3)
+
+
+def test_a_start_that_breaks_a_budget_is_refused(data):
+    start = learn(data, method="nb").structure
+    with pytest.raises(ConstraintError, match="max_arcs is 1"):
+        learn(data, start=start, max_arcs=1)
+
+
 def test_phases_cover_the_run(data, ticking):
     began = time.perf_counter()
     result = learn(data)

@@ -3,7 +3,7 @@
 import numpy as np
 import oracle
 import pytest
-from problems import encoded, random_codes, random_constraints
+from problems import encoded, random_budgets, random_codes, random_constraints
 
 from milpbn import Encoder, load_dataset
 from milpbn.anytime import Run, SolveOptions
@@ -34,16 +34,18 @@ def named(limits, names):
         out[kind] = [(names[p], names[c]) for p, c in limits.get(kind, ())]
     out["tiers"] = [[names[v] for v in tier] for tier in limits.get("tiers", ())]
     out["max_parents"] = {names[v]: k for v, k in limits.get("max_parents", {}).items()}
-    return Constraints(**out)
+    return Constraints(**out, **limits.get("budgets", {}))
 
 
-def random_problem(seed):
+def random_problem(seed, budgets=False):
     """(objective, score, limits) with random data, score, space and constraints; or None."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 7))
     codes, cards = random_codes(rng, n, int(rng.integers(2, 4)))
     data = encoded(codes, cards)
     limits = random_constraints(rng, n)
+    if budgets:
+        limits |= {"budgets": random_budgets(rng, cards), "cards": cards}
     name = str(rng.choice(["cr", "cll", "sm", "sbm", "mdl", "bdeu"]))
     validation = (None, "loo", 3)[int(rng.integers(3))]
     score = make_score(name, **applicable_settings(name, {"validation": validation}))
@@ -55,11 +57,12 @@ def random_problem(seed):
         return None
 
 
+@pytest.mark.parametrize("budgets", [False, True])
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_constraints_are_obeyed(learner):
+def test_constraints_are_obeyed(learner, budgets):
     runs = 0
     for seed in range(40):
-        problem = random_problem(seed)
+        problem = random_problem(seed, budgets)
         if problem is None:
             continue
         objective, score, limits = problem

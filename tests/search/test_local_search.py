@@ -3,7 +3,7 @@
 import numpy as np
 import oracle
 import pytest
-from problems import all_rows, encoded, random_codes
+from problems import all_rows, encoded, random_budgets, random_codes
 
 from milpbn import Encoder, Structure, learn_structure, load_dataset
 from milpbn.anytime import Run, SolveOptions
@@ -44,6 +44,27 @@ def test_finds_the_brute_force_optimum_almost_always(score):
         if found.objective < best - 1e-6 * max(1, abs(best)):
             missed.append(seed)
     assert len(missed) <= 1, missed
+
+
+def test_finds_the_brute_force_optimum_within_budgets():
+    missed, runs = [], 0
+    for seed in range(32):
+        codes, cards, space = small_problem(seed, "sm")
+        budgets = random_budgets(np.random.default_rng([seed, 3]), cards)
+        structures, values = oracle.scores_of_all("sm", codes, cards, gamma=2.2, **space)
+        within = [oracle.satisfies(s, budgets=budgets, cards=cards) for s in structures]
+        if not any(within):
+            continue
+        found = learn_structure(
+            encoded(codes, cards), method=LocalSearch(patience=40), gamma=2.2, **budgets, **space
+        )
+        best = values[within].max()
+        assert found.objective <= best + 1e-6 * max(1, abs(best))
+        runs += 1
+        if found.objective < best - 1e-6 * max(1, abs(best)):
+            missed.append(seed)
+    assert len(missed) <= 1, missed
+    assert runs >= 20
 
 
 @pytest.mark.parametrize("score", ["cr", "cll", "sm"])

@@ -8,9 +8,10 @@ import click
 
 from milpbn.cli.data import check_data_options, several_targets_options
 from milpbn.cli.evaluate import run_evaluation
+from milpbn.cli.evaluation_output import check_outputs, short_outputs
 from milpbn.cli.mdc.options import load_several, make_classifier, model_options
 from milpbn.cli.options import constraint_options
-from milpbn.cli.params import Names, OutputFile, refuse_overwriting
+from milpbn.cli.params import Names
 
 if TYPE_CHECKING:
     from milpbn.mdc.base import MultiDimensionalClassifier
@@ -46,14 +47,7 @@ _METHODS = ("gbnc", "br", "cc", "cp")
     show_default=True,
     help="Number of classifier chains, each in a random order.",
 )
-@click.option(
-    "--out",
-    type=OutputFile(),
-    metavar="RESULTS.jsonl",
-    help="Keep finished folds in this file; the same command continues where it stopped.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
-@click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
+@short_outputs
 @click.pass_context
 def evaluate(ctx: click.Context, /, **options: Any) -> None:
     """Cross-validate, and print the mean and standard deviation of both scores.
@@ -72,7 +66,7 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
     run_evaluation(
         ctx,
         options,
-        load_several(options),
+        [load_several(options)],
         _methods(options),
         folds=options["folds"],
         fold_file=options["fold_file"],
@@ -81,8 +75,8 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
 
 def _check(options: dict[str, Any]) -> None:
     check_data_options(options)
-    refuse_overwriting(
-        {"--out": options["out"]},
+    check_outputs(
+        options,
         {
             "the data": options["file"],
             "the constraints": options["constraints_file"],

@@ -11,7 +11,11 @@ from milpbn._types import Families, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.engines.cuts.clusters import Cluster, ClusterOracle
 from milpbn.engines.cuts.concave import ConcaveOracle
+from milpbn.engines.cuts.features import FeatureOracle, FeatureRow
 from milpbn.scores import LinearObjective, MarginObjective, Objective
+
+StructureRow = Cluster | FeatureRow
+"""What a row on the structure alone is made from."""
 
 GROUPS = 40
 """Number of row groups of the concave cuts, if there are many rows."""
@@ -28,7 +32,7 @@ _CHOSEN = 1 - 1e-6
 
 
 class CutOracle:
-    """Concave cuts, cluster rows and true scores of one objective.
+    """Concave cuts, rows on the structure and true scores of one objective.
 
     Parameters
     ----------
@@ -42,6 +46,8 @@ class CutOracle:
         self.objective = objective
         self.space = objective.space
         self.clusters = ClusterOracle(self.space)
+        limited = self.space.budgets.max_features is not None
+        self.features = FeatureOracle(self.space) if limited else None
         self.concave: ConcaveOracle | None = None
         self.gamma = 0.0
         none = np.empty(0)
@@ -74,17 +80,43 @@ class CutOracle:
         return out
 
     def structure_at(self, eta: FloatArray) -> Families | None:
-        """The structure at a point; None if the point is fractional or cyclic."""
+        """The structure at a point; None if the point is fractional, cyclic or too large."""
         chosen = self.choice_at(eta)
-        return None if chosen is None or self.clusters.cycle(chosen) is not None else chosen
+        return chosen if chosen is not None and self.is_structure(chosen) else None
+
+    def is_structure(self, families: Families) -> bool:
+        """Whether a choice of families is acyclic and within the budgets."""
+        return self.clusters.cycle(families) is None and self.space.fits(families)
 
     def choice_at(self, eta: FloatArray) -> Families | None:
-        """One family per variable, cyclic or not; None if the point is fractional."""
+        """One family per variable, a structure or not; None if the point is fractional."""
         chosen = np.flatnonzero(eta > _CHOSEN)
         one_each = np.array_equal(self.space.child[chosen], np.arange(self.space.n_variables))
         return chosen.astype(np.int64) if one_each else None
 
-    def violated_clusters(self, eta: FloatArray) -> list[Cluster]:
+    def budget_rows(self) -> list[tuple[FloatArray, float]]:
+        """The rows ``coefficients . eta <= limit`` that are there from the beginning."""
+        return list(self.space.budget_use.linear.values())
+
+    def inequality(self, row: StructureRow) -> tuple[FloatArray, float]:
+        """``coefficients . eta <= rhs`` of a row."""
+        if isinstance(row, FeatureRow):
+            assert self.features is not None
+            return self.features.coefficients(row), self.features.limit
+        families, sign, rhs = self.clusters.inequality(row)
+        coefficients = np.zeros(len(self.space))
+        coefficients[families] = sign
+        return coefficients, rhs
+
+    def violated_rows(self, eta: FloatArray) -> list[StructureRow]:
+        """Violated rows; at least one at an integer point that is no structure.
+
+        The budgets of :meth:`budget_rows` are not checked, because they hold at every point.
+        """
+        features = [] if self.features is None else self.features.separate(eta)
+        return [*self._violated_clusters(eta), *features]
+
+    def _violated_clusters(self, eta: FloatArray) -> list[Cluster]:
         """Violated clusters, the most violated first; at least one at a cyclic integer point."""
         found = self.clusters.separate(eta)
         chosen = self.choice_at(eta)

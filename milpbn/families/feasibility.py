@@ -1,4 +1,4 @@
-"""Which families may be exchanged without closing a cycle."""
+"""Which families may be exchanged without closing a cycle or breaking a budget."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from milpbn.families.candidates import FamilySpace
 _WORD = 63
 
 
-class Acyclicity:
-    """Which families of a variable keep a given structure acyclic.
+class Feasibility:
+    """Which families of a variable keep a given structure acyclic and within the budgets.
 
     Sets of variables are integers, with bit i for variable i, because searches ask this
     before every exchange.
@@ -38,12 +38,24 @@ class Acyclicity:
         return below
 
     def candidates(self, families: IntArray, variable: int) -> IntArray:
-        """The families of `variable` without a parent among its descendants."""
+        """The families of `variable` with no parent among its descendants, within the budgets."""
         own = self._space.of(variable)
         below = self.descendants(families, variable)
         if self._words is not None:
-            return own.start + np.flatnonzero((self._words[own.start : own.stop] & below) == 0)
-        return np.array([f for f in own if not self._parents[f] & below], dtype=np.int64)
+            found = own.start + np.flatnonzero((self._words[own.start : own.stop] & below) == 0)
+        else:
+            found = np.array([f for f in own if not self._parents[f] & below], dtype=np.int64)
+        return self.within_budgets(families, variable, found)
+
+    def within_budgets(self, families: IntArray, variable: int, candidates: IntArray) -> IntArray:
+        """Those families of `variable` that keep the structure within the budgets."""
+        if not self._space.budgets:
+            return candidates
+        return candidates[self._space.budget_use.allows(families, variable, candidates)]
+
+    def is_feasible(self, families: IntArray) -> bool:
+        """Whether a choice of families, one per variable, is acyclic and within the budgets."""
+        return self._space.fits(families) and self.is_acyclic(families)
 
     def is_acyclic(self, families: IntArray) -> bool:
         """Whether a choice of families, one per variable, has no cycle."""

@@ -1,0 +1,142 @@
+"""What the evaluating commands print and save."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milpbn.cli.options import option_group
+from milpbn.cli.params import OutputFile, refuse_overwriting
+from milpbn.cli.session import report_files
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from milpbn.evaluation import Evaluation, Evaluations, FoldRecord
+
+_OUT = click.option(
+    "--out",
+    type=OutputFile(),
+    metavar="RESULTS.jsonl",
+    help="Keep finished folds in this file; the same command continues where it stopped.",
+)
+_PRINTED = (
+    click.option("--json", "as_json", is_flag=True, help="Print the results as JSON."),
+    click.option("--quiet", is_flag=True, help="No progress, notes or warnings on stderr."),
+)
+
+# Files of a comma-separated table: option, its name in the code, and its help text.
+_CSV = (
+    ("--csv", "csv_file", "Save the table with all measures."),
+    ("--predictions", "predictions_file", "Save the predictions for all test rows."),
+    ("--confusion", "confusion_file", "Save the confusion matrices."),
+    ("--reliability", "reliability_file", "Save the reliability curves."),
+)
+
+evaluation_outputs = option_group(
+    (
+        _OUT,
+        click.option(
+            "--details", is_flag=True, help="Print confusion matrices and reliability curves, too."
+        ),
+        *(
+            click.option(flag, name, type=OutputFile(), metavar="FILE.csv", help=text)
+            for flag, name, text in _CSV
+        ),
+        click.option(
+            "--plot",
+            type=OutputFile(".png", ".svg", ".pdf"),
+            metavar="OUT.png",
+            help="Draw reliability curves and confusion matrices (png, svg, pdf).",
+        ),
+        *_PRINTED,
+    )
+)
+"""Options for the output of `evaluate`."""
+
+short_outputs = option_group((_OUT, *_PRINTED))
+"""Options for the output of commands that only print the table."""
+
+
+def check_outputs(options: Mapping[str, Any], inputs: Mapping[str, str | None]) -> None:
+    """Reject output files that would replace an input or another output."""
+    names = {"--out": "out", "--plot": "plot", **{flag: name for flag, name, _ in _CSV}}
+    refuse_overwriting({flag: options.get(name) for flag, name in names.items()}, inputs)
+
+
+def deliver(evaluations: Evaluations, options: Mapping[str, Any]) -> None:
+    """Write the requested files and print the tables."""
+    from milpbn.files import write_whole
+
+    frames: dict[str, Callable[[Evaluation], pd.DataFrame]] = {
+        "csv_file": lambda e: e.to_frame(),
+        "predictions_file": lambda e: e.predictions(),
+        "confusion_file": lambda e: e.confusion_frame(),
+        "reliability_file": lambda e: e.reliability_frame(),
+    }
+    for name, frame in frames.items():
+        if options.get(name):
+            text = evaluations.concat(frame).to_csv(index=False, lineterminator="\n")
+            write_whole(options[name], text)
+    if options.get("plot"):
+        from milpbn.pictures import plot_evaluation
+
+        plot_evaluation(evaluations.parts, options["plot"])
+    if options["as_json"]:
+        click.echo(json.dumps(_content(evaluations), indent=1, allow_nan=False))
+    else:
+        click.echo(evaluations)
+        if options.get("details"):
+            click.echo("\n" + evaluations.details())
+    if not options["quiet"]:
+        _warn(evaluations)
+    report_files(options, ("out", *frames, "plot"))
+
+
+def _warn(evaluations: Evaluations) -> None:
+    for part in evaluations.parts:
+        names = [" ".join(s.label).strip() for s in part.not_better()]
+        if names:
+            verb = "is" if len(names) == 1 else "are"
+            click.echo(
+                f"warning: {part.table.name}: {', '.join(names)} {verb} not more accurate than "
+                "always predicting the majority class",
+                err=True,
+            )
+
+
+def _content(evaluations: Evaluations) -> dict[str, Any]:
+    """The results as plain data; those of a single data set are not nested."""
+    parts = [_part(part) for part in evaluations.parts]
+    if evaluations.n_expected == 1:
+        return parts[0]
+    return {
+        "complete": evaluations.complete,
+        "sets": parts,
+        "methods": [vars(s) for s in evaluations.summaries()],
+        "tests": [vars(t) for t in evaluations.tests()],
+    }
+
+
+def _part(evaluation: Evaluation) -> dict[str, Any]:
+    least = evaluation.majority()
+    return {
+        "data": evaluation.table.name,
+        "protocol": evaluation.protocol,
+        "n_incomplete_rows": evaluation.n_left_out,
+        "complete": evaluation.complete,
+        "majority": None if least is None else vars(least),
+        "methods": [vars(s) for s in evaluation.summaries()],
+        "tests": [vars(t) for t in evaluation.tests()],
+        "folds": [_as_dict(record) for record in evaluation.records],
+    }
+
+
+def _as_dict(record: FoldRecord) -> dict[str, Any]:
+    """One fold of a method as plain data, without the predictions of single rows."""
+    names = ("method", "parameters", "fold", "selected", "status", "gap", "seconds")
+    measures = {"accuracy": record.measures.accuracy, "hamming": record.measures.hamming}
+    return {**{name: getattr(record, name) for name in names}, **measures}

@@ -1,0 +1,87 @@
+"""Options that choose settings by validation, shared by `solve`, `learn` and `evaluate`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milpbn.cli.options import option_group
+from milpbn.cli.params import Candidates, OutputFile
+from milpbn.cli.registries import Registered, RegistryOption, criteria, registry
+
+if TYPE_CHECKING:
+    from milpbn.learning.plan import SelectionPlan
+
+AUTO = "auto"
+
+selection_options = option_group(
+    (
+        click.option(
+            "--select",
+            type=Candidates(),
+            multiple=True,
+            help="Settings to choose from by validation on the training rows: p=0.6,0.9 or "
+            "parameters=ml,cl; may be repeated. `auto` for a good default.",
+        ),
+        click.option(
+            "--select-by",
+            cls=RegistryOption,
+            metavar="MEASURE",
+            help_from=lambda: f"Measure that decides: {criteria()}.  [default: log-loss]",
+        ),
+        click.option(
+            "--select-rule",
+            type=Registered(registry("milpbn.learning.plan", "RULES")),
+            help="The smallest candidate within one standard error of the best one (1se), or the "
+            "best one.  [default: 1se]",
+        ),
+        click.option(
+            "--exact-folds",
+            is_flag=True,
+            help="Run the exact engine also inside the folds of --select, instead of local search.",
+        ),
+    )
+)
+"""Options that say what to choose from, and how."""
+
+selection_plot_option = click.option(
+    "--plot",
+    type=OutputFile(".png", ".svg", ".pdf"),
+    metavar="OUT.png",
+    help="Plot how the candidates of --select predict held-out rows (png, svg, pdf).",
+)
+
+
+def given_plan(options: Mapping[str, Any], *with_it: str) -> SelectionPlan | None:
+    """The selection that the options ask for; names, values and contradictions are checked.
+
+    `with_it` are further options of the command that only make sense with a selection.
+    """
+    names = [name for name, _ in options["select"]]
+    if not names:
+        for option in ("select_by", "select_rule", "exact_folds", *with_it):
+            if options.get(option):
+                raise click.UsageError(f"--{option.replace('_', '-')} needs --select")
+        return None
+    if AUTO in names and len(names) > 1:
+        raise click.UsageError(f"--select {AUTO} is a list of its own; it takes no other --select")
+    if len(set(names)) < len(names):
+        raise click.UsageError("--select is given twice for the same setting")
+    for name in ("p", "gamma"):
+        if options[name] is not None and {"p", "gamma"} & set(names):
+            raise click.UsageError(f"--{name} does not go with --select p=... or gamma=...")
+    from milpbn.errors import OptionError
+    from milpbn.learning.plan import SelectionPlan
+
+    grid = AUTO if names == [AUTO] else {name: list(v) for name, v in options["select"]}
+    given = {"by": options["select_by"], "rule": options["select_rule"]}
+    try:
+        return SelectionPlan(
+            grid,
+            exact_folds=options["exact_folds"],
+            **{name: value for name, value in given.items() if value is not None},
+        )
+    except OptionError as error:
+        raise click.UsageError(str(error)) from None

@@ -1,0 +1,125 @@
+"""The classifier that chooses its own settings."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from sklearn.model_selection import BaseCrossValidator
+
+from milpbn.datasets.table import Table
+from milpbn.estimators.bn import SETTING_NAMES, BNClassifier
+from milpbn.learning.auto import AUTO
+from milpbn.learning.criteria import LOG_LOSS
+from milpbn.learning.model import Model
+from milpbn.learning.plan import ONE_SE, Grid, SelectionPlan
+from milpbn.learning.selection import learn_selected
+
+
+class BNClassifierCV(BNClassifier):
+    """Bayesian network classifier with settings that predict held-out rows best.
+
+    Every candidate learns from part of the training rows and predicts the others, fold by fold.
+    Inside the folds local search takes the place of the exact engine. The engine runs once, with
+    the chosen settings and all rows. Candidates share the encoding, the tables and their
+    structures, so that a selection costs far less than ``GridSearchCV(BNClassifier(), ...)``.
+
+    Parameters
+    ----------
+    param_grid : "auto", dict or list of dict, default="auto"
+        Parameters of :class:`BNClassifier` and their candidate values, such as
+        ``{"p": [0.6, 0.9], "parameters": ["ml", "cl"]}``. ``"auto"`` is the grid
+        ``milpbn.learning.auto.AUTO_GRID``.
+    scoring : {"log-loss", "accuracy", "balanced-accuracy", "auc"}, default="log-loss"
+        The measure that decides. scikit-learn's names (``"neg_log_loss"``, ``"roc_auc"``, ...)
+        are understood.
+    cv : int or cross-validator, default=None
+        Number of stratified folds, or a splitter. By default five folds, or a fifth of the
+        rows drawn once if there are more than 1000.
+    exact_folds : bool, default=False
+        Run the exact engine inside the folds, too.
+    rule : {"1se", "best"}, default="1se"
+        The smallest of the candidates within one standard error of the best one, or the best
+        one. The first rule is for measures that are means over rows: log-loss and accuracy.
+    **settings
+        The other parameters of :class:`BNClassifier`. The time limit is for everything
+        together; the selection gets at most 60 % of it.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The chosen values.
+    cv_results_ : DataFrame
+        The candidates: values, measures on held-out rows, parameters, seconds.
+    selection_ : Selection
+        The same as an object.
+    model_, structure_, network_, result_, ...
+        As in :class:`BNClassifier`.
+
+    See Also
+    --------
+    milpbn.evaluate : Estimates how well the result classifies new rows.
+
+    Examples
+    --------
+    >>> from milpbn import load_dataset
+    >>> monks = load_dataset("monks-1")
+    >>> train, test = monks.train(), monks.test()
+    >>> grid = {"max_parents": [1, 2], "parameters": ["ml", "cl"]}
+    >>> model = BNClassifierCV(param_grid=grid).fit(train.features, train.target)
+    >>> model.best_params_["max_parents"], model.optimal_, model.score(test.features, test.target)
+    (2, True, 1.0)
+    """
+
+    def __init__(
+        self,
+        *,
+        param_grid: Grid | str = AUTO,
+        scoring: str = LOG_LOSS,
+        cv: int | BaseCrossValidator | None = None,
+        exact_folds: bool = False,
+        rule: str = ONE_SE,
+        **settings: Any,
+    ) -> None:
+        super().__init__(**settings)
+        self.param_grid = param_grid
+        self.scoring = scoring
+        self.cv = cv
+        self.exact_folds = exact_folds
+        self.rule = rule
+
+    def _learn(self, table: Table) -> Model:
+        grid = _in_setting_names(self.param_grid)
+        plan = SelectionPlan(grid, self.scoring, self.cv, self.exact_folds, self.rule)
+        return learn_selected(table, self._names(), plan)
+
+    def _take(self, model: Model) -> None:
+        super()._take(model)
+        self.selection_ = selection = model.selection
+        if selection is None:  # a model file of another learner
+            self.best_params_, self.cv_results_ = {}, pd.DataFrame()
+            return
+        back = {setting: parameter for parameter, setting in SETTING_NAMES.items()}
+        self.best_params_ = {back.get(k, k): v for k, v in selection.values.items()}
+        self.cv_results_ = selection.to_frame().rename(columns=back)
+
+
+def _in_setting_names(grid: Grid | str) -> Grid | str:
+    if isinstance(grid, str):
+        return grid
+    if isinstance(grid, Mapping):
+        return {SETTING_NAMES.get(k, k): values for k, values in grid.items()}
+    return [{SETTING_NAMES.get(k, k): values for k, values in one.items()} for one in grid]
+
+
+def _signature() -> inspect.Signature:
+    """Own parameters, then those of BNClassifier: scikit-learn reads the names here."""
+    own = inspect.signature(BNClassifierCV.__init__).parameters.values()
+    base = list(inspect.signature(BNClassifier.__init__).parameters.values())[1:]
+    named = [p for p in own if p.kind is not inspect.Parameter.VAR_KEYWORD]
+    return inspect.Signature([*named, *base])
+
+
+BNClassifierCV.__init__.__signature__ = _signature()  # type: ignore[attr-defined]

@@ -1,0 +1,95 @@
+"""Tables of an evaluation as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from milpbn.evaluation.comparison import LEVEL
+
+if TYPE_CHECKING:
+    from milpbn.evaluation.summary import Evaluation, Summary
+
+_HEADER = (
+    *("method", "learned", "accuracy", "balanced", "AUC", "log-loss", "ECE"),
+    *("size", "seconds", "proven"),
+)
+
+# Marks a method that is not better than the majority baseline.
+_WARNING = "!"
+
+
+def aligned(lines: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Cells as columns of equal width; the first `left` columns are flush left.
+
+    Examples
+    --------
+    >>> print(aligned([["method", "size"], ["nb", "23"]]))
+    method  size
+    nb        23
+    """
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if k < left else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def methods_table(evaluation: Evaluation) -> str:
+    """One line per method, the majority baseline first, and footnotes for the marks."""
+    summaries, least = evaluation.summaries(), evaluation.majority()
+    weak = {s.label for s in evaluation.not_better()}
+    tests = evaluation.tests()[: max(0, len(summaries) - 1)]  # those of the first method
+    marks = {test.other: test.mark for test in tests if test.mark}
+    width = bool(marks) + bool(weak)
+    lines: list[Sequence[str]] = [_HEADER]
+    for s in [*([least] if least else []), *summaries]:
+        signs = marks.get(s.label, "") + (_WARNING if s.label in weak else "")
+        lines.append(_line(s, signs.ljust(width)))
+    notes = []
+    if marks:
+        first = " ".join(summaries[0].label).strip()
+        notes.append(
+            f"+/-  {first} is significantly better/worse (corrected resampled t-test, {LEVEL:.0%})"
+        )
+    if weak:
+        notes.append(f"{_WARNING}    not more accurate than always predicting the majority class")
+    return "\n".join([aligned(lines, left=2), *([""] if notes else []), *notes])
+
+
+def _line(s: Summary, signs: str) -> list[str]:
+    share = f"{100 * s.accuracy:.2f} ± {100 * s.interval:.2f} %"
+    return [
+        s.method,
+        s.parameters,
+        f"{share} {signs}" if signs else share,
+        show(s.balanced_accuracy, ".2f", 100),
+        show(s.auc, ".3f"),
+        show(s.log_loss, ".4f"),
+        show(s.calibration_error, ".3f"),
+        show(s.n_parameters, ".0f"),
+        f"{s.seconds:.2f}" if s.seconds else "-",
+        _proven(s),
+    ]
+
+
+def _proven(s: Summary) -> str:
+    """How many folds were proven optimal, and the largest gap of the others."""
+    if s.gap is None:
+        return f"{s.optimal}/{s.folds}" if s.optimal else "-"
+    proven = f"{s.optimal}/{s.folds}"
+    return proven if s.optimal == s.folds else f"{proven}, gap {100 * s.gap:.2g} %"
+
+
+def show(value: float | None, form: str, factor: float = 1.0) -> str:
+    """A number, or a dash if there is none.
+
+    Examples
+    --------
+    >>> show(0.25, ".1f", 100), show(None, ".1f")
+    ('25.0', '-')
+    """
+    return "-" if value is None else format(factor * value, form)

@@ -1,0 +1,133 @@
+"""The plan of a selection: which settings are tried, and how they are judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import BaseCrossValidator, ParameterGrid
+
+from milpbn.errors import OptionError
+from milpbn.learning.auto import AUTO, AUTO_GRID
+from milpbn.learning.criteria import LOG_LOSS, criterion_name
+from milpbn.learning.methods import ENGINES, Method
+from milpbn.learning.settings import Settings, make_settings
+from milpbn.learning.validation import ValidationSplit, stratified_folds
+from milpbn.scores import SoftMargin, score_class
+from milpbn.search.local_search import LocalSearch
+
+Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
+"""Settings and their candidate values, or a list of such grids."""
+
+ONE_SE, BEST = "1se", "best"
+RULES = (ONE_SE, BEST)
+"""How the measures of the candidates decide."""
+
+# The settings that can be chosen, and what their values must be if nothing else reads them.
+_ANY = (object, "a value")
+_NUMBER = (Real, "a number")
+_SWITCH = (bool, "true or false")
+_SELECTABLE: dict[str, tuple[Any, str]] = {
+    **dict.fromkeys(("structure_score", "penalty", "validation", "smoothing"), _ANY),
+    **dict.fromkeys(("method", "parameters"), _ANY),
+    **dict.fromkeys(("p", "gamma", "ess"), _NUMBER),
+    "max_parents": (Integral, "a whole number"),
+    **dict.fromkeys(("class_parents", "augmented"), _SWITCH),
+}
+
+
+@dataclass(frozen=True)
+class SelectionPlan:
+    """What is tried, and how it is judged.
+
+    Parameters
+    ----------
+    grid
+        Settings and their candidate values, such as ``{"p": [0.6, 0.9], "parameters": ["ml",
+        "cl"]}``; a list of such grids; or ``"auto"`` for
+        :data:`~milpbn.learning.auto.AUTO_GRID`.
+    by
+        The measure that decides: ``"log-loss"``, ``"accuracy"``, ``"balanced-accuracy"`` or
+        ``"auc"``.
+    cv
+        How rows are held out: a number of stratified folds, or a splitter of scikit-learn; by
+        default :class:`ValidationSplit`.
+    exact_folds
+        Run exact engines inside the folds, too.
+    rule
+        ``"1se"``, the rule of one standard error: of all candidates that are not worse than the
+        best by more than one standard error of the difference, the one with the fewest free
+        parameters. ``"best"``: the best one.
+    """
+
+    grid: Grid | str = AUTO
+    by: str = LOG_LOSS
+    cv: int | BaseCrossValidator | None = None
+    exact_folds: bool = False
+    rule: str = ONE_SE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by", criterion_name(self.by))
+        if self.rule not in RULES:
+            raise OptionError(f"unknown rule {self.rule!r}; choose one of {', '.join(RULES)}")
+        if isinstance(self.cv, int) and self.cv < 2:
+            raise OptionError(f"selection needs at least 2 folds, not {self.cv}")
+        if isinstance(self.grid, str) and self.grid != AUTO:
+            raise OptionError(
+                f"the grid is a dictionary, a list of them or {AUTO!r}, not {self.grid!r}"
+            )
+        for grid in self.grids:
+            for name, values in grid.items():
+                _check_values(name, values)
+
+    @property
+    def grids(self) -> list[Mapping[str, Sequence[Any]]]:
+        """The grids, one after the other."""
+        if isinstance(self.grid, str):
+            return list(AUTO_GRID)
+        return [self.grid] if isinstance(self.grid, Mapping) else list(self.grid)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data that tell plans apart."""
+        return {
+            "grid": [{name: list(map(str, v)) for name, v in grid.items()} for grid in self.grids],
+            "by": self.by,
+            "cv": self.cv if self.cv is None else str(self.cv),
+            "exact_folds": self.exact_folds,
+            "rule": self.rule,
+        }
+
+    def candidates(self, names: Mapping[str, Any]) -> list[tuple[dict[str, Any], Settings]]:
+        """The values of every candidate, and its settings together with `names`."""
+        return [(dict(v), _candidate_settings(names, v)) for v in ParameterGrid(self.grids)]
+
+    def splitter(self, seed: int) -> BaseCrossValidator:
+        """What divides the rows; the seed is for splitters of our own."""
+        if self.cv is None:
+            return ValidationSplit(seed)
+        return stratified_folds(self.cv, seed) if isinstance(self.cv, int) else self.cv
+
+
+def _check_values(name: str, values: Any) -> None:
+    if name not in _SELECTABLE:
+        raise OptionError(f"{name!r} cannot be selected; choose among {', '.join(_SELECTABLE)}")
+    listed = isinstance(values, Sequence | np.ndarray) and not isinstance(values, str)
+    if not listed or len(values) == 0:
+        raise OptionError(f"select {name}: expected a list of values, not {values!r}")
+    kind, what = _SELECTABLE[name]
+    for value in values:
+        if not isinstance(value, kind):
+            raise OptionError(f"select {name}: {value!r} is not {what}")
+
+
+def _candidate_settings(names: Mapping[str, Any], values: Mapping[str, Any]) -> Settings:
+    """The settings of a candidate; local search if the engine cannot maximise its score."""
+    own = {**names, **values}
+    method: Method = own.get("method", Settings.method)
+    exact = score_class(own.get("structure_score", SoftMargin.name)).exact
+    if isinstance(method, str) and method in ENGINES and not exact:
+        own["method"] = LocalSearch.name
+    return make_settings(**own)

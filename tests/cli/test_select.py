@@ -1,0 +1,95 @@
+"""The option --select of `solve`, `learn` and `evaluate`."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from milpbn import Model
+
+QUICK = ("--dataset", "synthetic-3")
+
+
+def test_solve_selects_and_proves(milpbn, tmp_path):
+    out, plot = tmp_path / "model.json", tmp_path / "candidates.png"
+    result = milpbn(
+        *("solve", *QUICK, "--select", "max-parents=1,2", "--select", "penalty=0,bic"),
+        *("--select-by", "accuracy", "--select-rule", "best", "--out", out, "--plot", plot),
+    )
+    assert result.exit_code == 0
+    assert "selected    max-parents=2, penalty=" in result.stdout
+    assert "on held-out rows, best of 4 candidates)" in result.stdout
+    assert "status      optimal" in result.stdout
+    assert f"wrote {plot}" in result.stderr
+    assert plot.read_bytes()[:4] == b"\x89PNG"
+    selection = Model.load(out).selection
+    assert (selection.by, len(selection.candidates)) == ("accuracy", 4)
+    shown = milpbn("inspect", out).stdout
+    assert "max-parents=1, penalty=bic" in shown
+    assert milpbn("verify", out).exit_code == 0
+
+
+def test_learn_selects_with_a_heuristic(milpbn):
+    result = milpbn(
+        *("learn", *QUICK, "--method", "hc", "--select", "score=cr,cll", "--json"),
+        *("--select", "parameters=ml,cl"),
+    )
+    content = json.loads(result.stdout)
+    chosen = content["selection"]["candidates"][content["selection"]["chosen"]]["values"]
+    assert content["settings"]["score"] == chosen["structure_score"]
+    assert content["result"]["bound"] is None
+
+
+def test_evaluate_has_a_method_that_selects_by_itself(milpbn, monkeypatch):
+    from milpbn.learning import plan
+
+    monkeypatch.setattr(plan, "AUTO_GRID", [{"method": ["nb"], "parameters": ["ml", "cl"]}])
+    result = milpbn("evaluate", *QUICK, "--method", "nb,auto", "--json")
+    records = json.loads(result.stdout)["folds"]
+    assert [r["method"] for r in records] == ["nb", "auto"]
+    assert records[1]["selected"]["method"] == "nb"
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "message"),
+    [
+        ("solve", ("--plot", "a.png"), "--plot needs --select"),
+        ("solve", ("--select-by", "auc"), "--select-by needs --select"),
+        ("learn", ("--exact-folds",), "--exact-folds needs --select"),
+        ("solve", ("--select", "auto", "--select", "p=0.9"), "takes no other --select"),
+        ("solve", ("--select", "p=0.9,2"), "p must lie strictly between 0.5 and 1, not 2"),
+        ("solve", ("--select", "penalty=aic"), "penalty"),
+        ("solve", ("--select", "penalty=0,1", "--p", "0.6,0.9"), "needs a single value of p"),
+        ("learn", ("--select", "p=0.9", "--method", "all"), "does not go with --method all"),
+        ("evaluate", ("--select", "auto"), "use --method auto"),
+        ("evaluate", ("--select", "p=0.6", "--select-by", "f1"), "cannot select by 'f1'"),
+    ],
+)
+def test_mistakes_are_named(milpbn, command, options, message):
+    result = milpbn(command, *QUICK, *options)
+    assert result.exit_code in (1, 2)
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_ctrl_c_during_the_selection_leaves_a_model(tmp_path):
+    out = tmp_path / "model.json"
+    command = [sys.executable, "-m", "milpbn", "solve", "--dataset", "car", "--out", str(out)]
+    grid = ",".join(f"{0.51 + k / 100:.2f}" for k in range(45))
+    run = subprocess.Popen(
+        [*command, "--select", f"p={grid}", "--select", "parameters=ml,cl"],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    while "selecting" not in run.stderr.readline():
+        pass
+    os.kill(run.pid, signal.SIGINT)
+    stdout, stderr = run.communicate()
+    assert "Traceback" not in stderr
+    assert run.returncode == 3
+    assert "status      interrupted" in stdout
+    assert Model.load(out).result.status == "interrupted"

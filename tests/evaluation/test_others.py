@@ -1,0 +1,95 @@
+"""Classifiers of scikit-learn on the states of milpbn's encoder."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from milpbn import Encoder, evaluate, load_dataset
+from milpbn.datasets import Table
+from milpbn.errors import OptionError
+from milpbn.evaluation.others import OTHERS, fit_other
+
+
+def toy(n=60, labels=("p", "q")):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 3, n)
+    features = pd.DataFrame({"x": np.array(list("abc"))[x], "y": rng.normal(size=n) + 2 * (x > 0)})
+    target = np.where(x + rng.random(n) > 1.4, labels[1], labels[0])
+    return Table("toy", features, pd.Series(target, name="class"), ("y",))
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_probabilities_of_rows_with_values_never_seen(name):
+    fitted = fit_other(name, toy(), seed=0)
+    new = pd.DataFrame({"x": ["a", "c", "unheard"], "y": [-1.0, 3.0, np.nan]})
+    proba = fitted.proba(new)
+    assert fitted.classes == ("p", "q")
+    assert proba.sum(axis=1) == pytest.approx(np.ones(3))
+    assert proba[0, 0] > 0.5 > proba[1, 0]
+    assert (fit_other(name, toy(), seed=0).proba(new) == proba).all()
+
+
+def test_logistic_regression_sees_one_indicator_per_state():
+    table = toy()
+    fitted = fit_other("sk:logistic", table, seed=0)
+    encoder = Encoder.fit(table)
+    codes = encoder.encode(table).codes
+    cards = [v.card for v in encoder.variables[1:]]
+    wide = np.column_stack(
+        [codes[:, j + 1] == k for j, card in enumerate(cards) for k in range(card)]
+    )
+    by_hand = LogisticRegression(max_iter=1000, **fitted.selected).fit(
+        wide.astype(float), codes[:, 0]
+    )
+    assert fitted.selected["C"] in (0.01, 0.1, 1.0, 10.0, 100.0)
+    expected = by_hand.predict_proba(wide.astype(float))
+    assert fitted.proba(table.features) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_rare_classes_and_warnings_do_not_leak(name):
+    table = toy()
+    target = table.target.copy()
+    target.iloc[:2] = "rare"
+    target.iloc[2] = "single"
+    rare = Table("toy", table.features, target, ("y",))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = fit_other(name, rare, seed=0)
+    assert fitted.classes == ("p", "q", "rare", "single")
+    assert fitted.proba(table.features).sum(axis=1) == pytest.approx(np.ones(60))
+
+
+@pytest.mark.parametrize("name", ["sk:gradient-boosting", "sk:tree"])
+def test_columns_with_very_many_states(name):
+    n = 400
+    many = pd.DataFrame({"x": ["a", "b"] * (n // 2), "id": [f"v{k % 300}" for k in range(n)]})
+    table = Table("toy", many, pd.Series(["p", "q"] * (n // 2), name="class"), ())
+    proba = fit_other(name, table, seed=0).proba(many)
+    assert (proba.argmax(axis=1) == np.arange(n) % 2).mean() > 0.9
+
+
+def test_without_a_feature_the_frequencies_are_left():
+    constant = pd.DataFrame({"x": ["a"] * 30})
+    table = Table("toy", constant, pd.Series(["p", "q", "q"] * 10, name="class"), ())
+    for name in OTHERS:
+        assert fit_other(name, table, seed=0).proba(constant)[0, 1] > 0.5
+
+
+def test_they_are_methods_of_an_evaluation():
+    evaluation = evaluate("monks-1", ["nb", "sk:tree"], parameters=["ml", "cl"])
+    labels = [s.label for s in evaluation.summaries()]
+    assert labels == [("nb", "ml"), ("nb", "cl"), ("sk:tree", "")]
+    table = load_dataset("monks-1")
+    test = table.test()
+    fitted = fit_other("sk:tree", table.train(), seed=0)
+    right = np.array(fitted.classes)[fitted.proba(test.features).argmax(axis=1)] == test.target
+    last = evaluation.records[-1]
+    assert last.measures.correct == right.sum()
+    assert last.selected == fitted.selected
+    assert (last.n_parameters, last.status) == (None, "")
+    with pytest.raises(OptionError, match="unknown method 'sk:forest'; the classifiers of scikit"):
+        evaluate("monks-1", ["sk:forest"])

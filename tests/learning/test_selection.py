@@ -1,0 +1,232 @@
+"""Settings chosen by how well they predict held-out rows."""
+
+import json
+import os
+import signal
+
+import numpy as np
+import pytest
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+
+from milpbn import BNClassifier, BNClassifierCV, Model, SelectionPlan, load_dataset
+from milpbn.clock import Clock
+from milpbn.errors import MilpbnError, OptionError
+from milpbn.learning import held_out
+from milpbn.learning.candidates import Selection
+from milpbn.learning.criteria import CRITERIA, measure_all
+from milpbn.learning.selection import learn_selected, select_settings
+from milpbn.learning.validation import ValidationSplit
+
+SCORERS = {"log-loss": "neg_log_loss", "accuracy": "accuracy", "auc": "roc_auc"}
+
+
+@pytest.fixture(scope="module")
+def monks():
+    return load_dataset("monks-3")
+
+
+@pytest.mark.parametrize("by", SCORERS)
+def test_candidates_score_as_scikit_learn_scores_them(monks, by):
+    grid = {"p": [0.6, 0.9], "max_parents": [1, 2], "penalty": [0.0, 2.0]}
+    splitter = StratifiedKFold(2, shuffle=True, random_state=3)
+    plan = SelectionPlan(grid, by, cv=splitter, rule="best")
+    selection, _ = select_settings(monks, {"method": "hc", "class_parents": False}, plan)
+    train = monks.train()
+    search = GridSearchCV(
+        BNClassifier(engine="hc", class_parents=False), grid, scoring=SCORERS[by], cv=plan.cv
+    ).fit(train.features, train.target)
+    # One number over all held-out rows here, the mean over folds there: equal folds, except AUC.
+    sign = -1 if by == "log-loss" else 1
+    ours = [sign * c.scores[by] for c in selection.candidates]
+    tolerance = 0.03 if by == "auc" else 1e-9
+    assert ours == pytest.approx(list(search.cv_results_["mean_test_score"]), abs=tolerance)
+    assert selection.chosen == int(np.argmax(ours))
+
+
+def fold_losses(table, names, values, splitter, score):
+    """Losses per held-out row, and free parameters per fold, learned from scratch."""
+    losses, sizes = [], []
+    for train, test in splitter.split(table.features, table.target):
+        model = BNClassifier(**names, **values)
+        model.fit(table.features.iloc[train], table.target.iloc[train])
+        proba = model.predict_proba(table.features.iloc[test])
+        own = model.classes_.searchsorted(table.target.iloc[test])
+        at = np.arange(len(test))
+        losses.append(
+            -np.log(proba[at, own]) if score == "log-loss" else proba.argmax(axis=1) != own
+        )
+        sizes.append(model.network_.n_parameters)
+    return np.concatenate(losses).astype(float), np.mean(sizes)
+
+
+@pytest.mark.parametrize("by", ["log-loss", "accuracy"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_smallest_candidate_within_one_standard_error(monks, by, seed):
+    train, names = monks.train(), {"engine": "hc", "class_parents": False}
+    candidates = [{"max_parents": 1}, {"max_parents": 2}, {"max_parents": 3}]
+    splitter = StratifiedKFold(3, shuffle=True, random_state=seed)
+    plan = SelectionPlan({"max_parents": [1, 2, 3]}, by, splitter)
+    selection, _ = select_settings(monks, {"method": "hc", "class_parents": False}, plan)
+    losses, sizes = zip(
+        *(fold_losses(train, names, c, splitter, by) for c in candidates), strict=True
+    )
+    best = int(np.argmin([x.mean() for x in losses]))
+    excess = [x - losses[best] for x in losses]
+    near = [k for k, x in enumerate(excess) if x.mean() <= x.std(ddof=1) / np.sqrt(len(x)) + 1e-15]
+    assert selection.values == candidates[min(near, key=lambda k: sizes[k])]
+
+
+def test_the_chosen_settings_learn_from_all_training_rows(monks):
+    plan = SelectionPlan({"max_parents": [1, 2], "parameters": ["ml", "cl"]})
+    model = learn_selected(monks, {"class_parents": False}, plan)
+    assert model.result.status == "optimal"
+    assert model.data["n_rows"] == len(monks.train())
+    assert model.selection.values == {
+        "max_parents": model.settings["max_parents"],
+        "parameters": model.parameters.method,
+    }
+    again = learn_selected(monks, {"class_parents": False}, plan)
+    assert again.selection.values == model.selection.values
+
+
+def test_proofs_inside_the_folds_on_request(monks, monkeypatch):
+    engines = []
+
+    def run(data, settings, **more):
+        engines.append(getattr(settings.method, "name", settings.method))
+        return original(data, settings, **more)
+
+    original = held_out.run_method
+    monkeypatch.setattr(held_out, "run_method", run)
+    for exact in (False, True):
+        plan = SelectionPlan({"p": [0.6, 0.9]}, cv=2, exact_folds=exact)
+        select_settings(monks, {"max_parents": 1}, plan)
+    assert engines == ["local-search"] * 4 + ["branch-and-cut"] * 4
+
+
+def test_scores_without_an_exact_engine_are_searched(monks):
+    plan = SelectionPlan({"structure_score": ["cll"], "max_parents": [2]}, cv=2)
+    model = learn_selected(monks, {}, plan)
+    assert (model.result.engine, model.result.bound) == ("local-search", None)
+
+
+def test_a_candidate_that_fails_is_recorded(monks, monkeypatch):
+    def fails(self, settings, clock):
+        if settings.space.max_parents == 2:
+            raise MilpbnError("too large")
+        return original(self, settings, clock)
+
+    original = held_out.FoldLearner.predict
+    monkeypatch.setattr(held_out.FoldLearner, "predict", fails)
+    selection, settings = select_settings(monks, {}, SelectionPlan({"max_parents": [2, 1]}))
+    assert [c.error for c in selection.candidates] == ["too large", ""]
+    assert settings.space.max_parents == 1
+    # If every candidate fails, the first one is left: the final run has more time.
+    model = learn_selected(monks, {}, SelectionPlan({"max_parents": [2]}))
+    assert "the first candidate; none was finished" in str(model.selection)
+    assert model.result.status == "optimal"
+
+
+@pytest.mark.parametrize(("runs", "tried"), [(7, 3), (2, 2)])
+def test_ctrl_c_keeps_the_finished_runs(monks, runs, tried):
+    """All candidates by the finished folds, or those that have finished the first one."""
+
+    def stop(done, total, what):
+        if done == runs:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    plan = SelectionPlan({"max_parents": [1, 2, 3]}, cv=5)
+    model = learn_selected(monks, {}, plan, watch=stop)
+    assert model.selection.interrupted
+    assert model.selection.folds == max(1, runs // 3)
+    assert sum(bool(c.scores) for c in model.selection.candidates) == tried
+    assert model.result.status == "interrupted"
+    assert model.result.structure.arcs
+
+
+def test_the_time_limit_is_for_everything(monks):
+    """The clock of the runs never has more than the selection's share."""
+    limits = []
+
+    def watch(done, total, what):
+        limits.append((done, total))
+
+    selection, _ = select_settings(
+        monks, {}, SelectionPlan({"max_parents": [1]}, cv=2), clock=Clock(1000), watch=watch
+    )
+    assert limits == [(1, 2), (2, 2)]
+    assert selection.candidates[0].seconds < 600
+
+
+def test_a_class_that_a_fold_lacks_is_no_obstacle():
+    X = [["a"], ["b"]] * 10
+    y = [0, 1] * 9 + [0, 2]
+    model = BNClassifierCV(param_grid={"parameters": ["ml", "cl"]}, max_parents=1, cv=3).fit(X, y)
+    assert model.selection_.folds == 3
+    assert set(model.predict(X)) <= {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"by": "kappa"}, "cannot select by 'kappa'; choose one of log-loss, accuracy"),
+        ({"cv": 1}, "at least 2 folds, not 1"),
+        ({"grid": "all"}, "the grid is a dictionary, a list of them or 'auto', not 'all'"),
+        ({"grid": {"seed": [1]}}, "'seed' cannot be selected; choose among structure_score"),
+        ({"rule": "median"}, "unknown rule 'median'; choose one of 1se, best"),
+        ({"grid": {"p": 0.9}}, "select p: expected a list of values, not 0.9"),
+        ({"grid": {"p": "0.9"}}, "select p: expected a list of values, not '0.9'"),
+        ({"grid": {"max_parents": [1.5]}}, "select max_parents: 1.5 is not a whole number"),
+    ],
+)
+def test_a_bad_plan_is_named(given, message):
+    with pytest.raises(OptionError, match=message):
+        SelectionPlan(**given)
+
+
+def test_selection_survives_the_model_file(monks, tmp_path):
+    grid = {"penalty": [0.5, "bic"], "validation": [None, "loo"]}
+    model = BNClassifierCV(param_grid=grid, scoring="roc_auc").fit(monks.features, monks.target)
+    model.save(tmp_path / "model.json")
+    loaded = Model.load(tmp_path / "model.json").selection
+    assert loaded == model.selection_
+    assert isinstance(loaded, Selection)
+    again = BNClassifierCV.load(tmp_path / "model.json")
+    assert again.best_params_ == model.best_params_
+    assert again.selection_.by == "auc"
+    json.dumps(loaded.to_dict(), allow_nan=False)
+
+
+def test_the_estimator_reports_every_candidate(monks):
+    grid = [{"engine": ["nb", "tan-cmi"]}, {"p": np.array([0.6, 0.9]), "max_parents": (1,)}]
+    model = BNClassifierCV(param_grid=grid, cv=ValidationSplit(), rule="best")
+    model.fit(monks.features, monks.target)
+    table = model.cv_results_
+    assert len(table) == 4
+    assert set(table["engine"].dropna()) == {"nb", "tan-cmi"}
+    best = table.loc[table["log_loss"].idxmin()]
+    assert all(best[name] == value for name, value in model.best_params_.items())
+    shares = model.predict_proba(monks.features)
+    assert shares.sum(axis=1) == pytest.approx(1)
+
+
+def test_the_parameters_of_the_estimator_are_those_of_the_base_and_its_own():
+    own = {"param_grid", "scoring", "cv", "exact_folds", "rule"}
+    assert set(BNClassifierCV().get_params()) == {*BNClassifier().get_params(), *own}
+    assert BNClassifierCV(p=0.7).p == 0.7
+    with pytest.raises(TypeError, match="speed"):
+        BNClassifierCV(speed=1)
+
+
+def test_balanced_accuracy_is_the_mean_recall():
+    rng = np.random.default_rng(0)
+    labels, log_proba = rng.integers(0, 3, 50), np.log(rng.dirichlet(np.ones(3), 50))
+    measured = measure_all(labels, log_proba)["balanced-accuracy"]
+    assert measured == pytest.approx(balanced_accuracy_score(labels, log_proba.argmax(axis=1)))
+
+
+def test_measures_ignore_what_the_labels_leave_undefined():
+    log_proba = np.log(np.array([[0.9, 0.1], [0.8, 0.2]]))
+    measured = measure_all(np.array([0, 0]), log_proba)
+    assert set(measured) == set(CRITERIA) - {"auc"}
