@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # the names with an alias are exported, for type checkers
     from milpbn.datasets import read_table as read_table
     from milpbn.encoding import EncodedData as EncodedData
     from milpbn.encoding import Encoder as Encoder
+    from milpbn.errors import DataWarning as DataWarning
     from milpbn.estimators import BNClassifier as BNClassifier
     from milpbn.estimators import BNClassifierCV as BNClassifierCV
     from milpbn.evaluation import evaluate as evaluate
@@ -47,6 +48,7 @@ _HOMES = {
     "BNClassifier": "milpbn.estimators",
     "BNClassifierCV": "milpbn.estimators",
     "Constraints": "milpbn.families",
+    "DataWarning": "milpbn.errors",
     "EncodedData": "milpbn.encoding",
     "Encoder": "milpbn.encoding",
     "GBNCClassifier": "milpbn.mdc",

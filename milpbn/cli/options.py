@@ -144,8 +144,15 @@ def check_score(options: Mapping[str, Any], settings: Sequence[str] = SCORE_SETT
 
 
 _CONSTRAINTS = (
-    click.option("--require", type=ARC, multiple=True, help="Required arc; may be repeated."),
-    click.option("--forbid", type=ARC, multiple=True, help="Forbidden arc; may be repeated."),
+    click.option(
+        "--require",
+        type=ARC,
+        multiple=True,
+        help="Required arc; may be repeated. A name that contains -> is put in double quotes.",
+    ),
+    click.option(
+        "--forbid", type=ARC, multiple=True, help="Forbidden arc, written like --require."
+    ),
     click.option(
         "--constraints",
         "constraints_file",

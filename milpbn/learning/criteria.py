@@ -146,11 +146,24 @@ def standard_errors(labels: IntArray, log_proba: FloatArray) -> dict[str, float]
     >>> {name: round(value, 3) for name, value in errors.items()}
     {'log-loss': 0.321, 'accuracy': 0.333}
     """
-    found = {}
-    for name, criterion in CRITERIA.items():
-        if criterion.by_row is not None:
-            values = criterion.by_row(labels, log_proba)
-            values = values[np.isfinite(values)]
-            if len(values) > 1:
-                found[name] = float(values.std(ddof=1)) / math.sqrt(len(values))
-    return found
+    errors = {
+        name: mean_and_error(c.by_row(labels, log_proba))[1]
+        for name, c in CRITERIA.items()
+        if c.by_row is not None
+    }
+    return {name: error for name, error in errors.items() if not math.isnan(error)}
+
+
+def mean_and_error(values: FloatArray) -> tuple[float, float]:
+    """The mean over rows and its standard error, without rows that say nothing (NaN).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mean_and_error(np.array([1.0, 3.0, np.nan]))
+    (2.0, 1.0)
+    """
+    known = values[~np.isnan(values)]
+    if len(known) < 2:
+        return math.nan, math.nan
+    return float(known.mean()), float(known.std(ddof=1)) / math.sqrt(len(known))

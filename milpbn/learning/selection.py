@@ -22,7 +22,7 @@ from milpbn.datasets.table import Table
 from milpbn.errors import MilpbnError
 from milpbn.learning.candidates import Candidate, Selection, show_values
 from milpbn.learning.classifier import encode, learn_classifier
-from milpbn.learning.criteria import CRITERIA, measure_all, standard_errors
+from milpbn.learning.criteria import CRITERIA, mean_and_error, measure_all, standard_errors
 from milpbn.learning.held_out import FoldLearner
 from milpbn.learning.maximise import warm_starter
 from milpbn.learning.methods import ENGINES
@@ -248,8 +248,5 @@ def _is_near(by: str, own: _Tally, best: _Tally, labels: list[IntArray]) -> bool
     if by_row is None or ours is None or theirs is None:
         return False
     truth = np.concatenate(labels)
-    difference = by_row(truth, theirs) - by_row(truth, ours)
-    difference = difference[np.isfinite(difference)]
-    if len(difference) < 2:
-        return False
-    return bool(difference.mean() <= difference.std(ddof=1) / np.sqrt(len(difference)))
+    mean, error = mean_and_error(by_row(truth, theirs) - by_row(truth, ours))
+    return mean <= error
