@@ -13,9 +13,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import oracle
-from problems import encoded, random_codes, random_constraints
+from problems import encoded, named, random_budgets, random_codes, random_constraints
 
-from milpbn import Constraints, learn_structure
+from milpbn import learn_structure
 from milpbn.anytime import SolveOptions
 from milpbn.errors import ConstraintError
 from milpbn.scores import applicable_settings, make_score
@@ -31,6 +31,9 @@ def case_of(seed):
     n, max_parents = (SMALL if small else LARGE)[int(rng.integers(len(SMALL if small else LARGE)))]
     codes, cards = random_codes(rng, n, int(rng.integers(2, 5)))
     p = float(rng.choice([0.501, 0.6, 0.8, 0.9, 0.99, 0.999]))
+    limits = random_constraints(rng, n) if rng.random() < 0.5 else {}
+    if rng.random() < 0.3:
+        limits |= {"budgets": random_budgets(rng, cards), "cards": cards}
     return {
         "small": small,
         "codes": codes,
@@ -39,21 +42,10 @@ def case_of(seed):
         "gamma": math.log(p / (1 - p)),
         "ess": float(rng.choice([0.5, 1.0, 10.0])),
         "space": {"max_parents": max_parents, "class_parents": bool(rng.random() < 0.6)},
-        "limits": random_constraints(rng, n) if rng.random() < 0.5 else {},
+        "limits": limits,
         "start": None if rng.random() < 0.5 else "local-search",
         "emit": str(rng.choice(["pulp", "highspy"])),
     }
-
-
-def constraints_of(limits, names):
-    arcs = {
-        k: [(names[a], names[b]) for a, b in limits.get(k, ())] for k in ("required", "forbidden")
-    }
-    return Constraints(
-        **arcs,
-        tiers=[[names[v] for v in group] for group in limits.get("tiers", ())],
-        max_parents={names[v]: k for v, k in limits.get("max_parents", {}).items()},
-    )
 
 
 CONTESTANTS = {
@@ -72,7 +64,7 @@ def learn(case, contestant):
             data,
             method=engine,
             structure_score=make_score(case["score"], **applicable_settings(case["score"], case)),
-            constraints=constraints_of(case["limits"], [v.name for v in data.variables]),
+            constraints=named(case["limits"], data),
             start=case["start"],
             options=SolveOptions(emit=case["emit"], **how),
             **case["space"],

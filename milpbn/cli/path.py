@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=2),
     default=20,
     show_default=True,
-    help="Number of penalties above 0 in the automatic grid.",
+    help="Maximum number of penalties above 0 in the automatic grid.",
 )
 @space_options
 @click.option(
@@ -73,7 +73,7 @@ def path(ctx: click.Context, /, **options: Any) -> None:
     \b
     Examples:
       milpbn path --dataset heart --class-root --plot heart.png
-      milpbn path --data my.csv --target outcome --penalty 0,0.5,1,2,5 --time-limit 10m --out my.csv
+      milpbn path --data my.csv --target outcome --penalty 0,0.5,1,5 --time-limit 10m --out path.csv
     """
     plan = _check(options)
     names = given_names(options, start="local-search")

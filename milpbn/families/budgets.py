@@ -49,7 +49,9 @@ class Budgets:
                 raise ConstraintError(f"{name} must be a whole number >= 0, not {limit!r}")
 
     def __bool__(self) -> bool:
-        return any(limit is not None for limit in asdict(self).values())
+        # Searches ask this before every exchange.
+        none = self.max_arcs is None and self.max_features is None and self.max_parameters is None
+        return not none
 
     def broken_by(self, structure: Structure, cards: Sequence[int]) -> Iterator[str]:
         """What a structure has too much of; `cards` are the numbers of states."""

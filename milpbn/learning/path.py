@@ -262,11 +262,9 @@ def run_path(
         return PenaltyPath(tuple(points), complete=False)
     stopped = any(p.model.result.status is Status.INTERRUPTED for p in points)
     path = PenaltyPath(tuple(points), complete=not stopped)
-    return (
-        path
-        if plan.folds is None or stopped
-        else _validated(path, table, names, plan, clock, watch)
-    )
+    if plan.folds is None or stopped:
+        return path
+    return _validated(path, table, names, plan, clock, watch)
 
 
 def _with_penalty(settings: Settings, penalty: float) -> Settings:

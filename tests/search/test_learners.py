@@ -3,14 +3,13 @@
 import numpy as np
 import oracle
 import pytest
-from problems import encoded, random_budgets, random_codes, random_constraints
+from problems import encoded, named, random_budgets, random_codes, random_constraints
 
 from milpbn import Encoder, load_dataset
 from milpbn.anytime import Run, SolveOptions
 from milpbn.clock import Clock, OutOfTime
 from milpbn.datasets.generators import synthetic_3
 from milpbn.errors import ConstraintError
-from milpbn.families import Constraints
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace
 from milpbn.network.inference import accuracy
@@ -27,16 +26,6 @@ def quick(name):
     return brief.get(name) or make_learner(name)
 
 
-def named(limits, names):
-    """Constraints by index as constraints by name."""
-    out = {}
-    for kind in ("required", "forbidden"):
-        out[kind] = [(names[p], names[c]) for p, c in limits.get(kind, ())]
-    out["tiers"] = [[names[v] for v in tier] for tier in limits.get("tiers", ())]
-    out["max_parents"] = {names[v]: k for v, k in limits.get("max_parents", {}).items()}
-    return Constraints(**out, **limits.get("budgets", {}))
-
-
 def random_problem(seed, budgets=False):
     """(objective, score, limits) with random data, score, space and constraints; or None."""
     rng = np.random.default_rng(seed)
@@ -50,7 +39,7 @@ def random_problem(seed, budgets=False):
     validation = (None, "loo", 3)[int(rng.integers(3))]
     score = make_score(name, **applicable_settings(name, {"validation": validation}))
     try:
-        constraints = named(limits, [v.name for v in data.variables])
+        constraints = named(limits, data)
         space = SearchSpace(int(rng.integers(1, 4)), bool(rng.random() < 0.5), constraints)
         return build_objective(data, score, space), score, limits
     except ConstraintError:
