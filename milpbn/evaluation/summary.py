@@ -51,8 +51,8 @@ class Named:
 class Summary(Named):
     """One line of the table: a method over all its folds.
 
-    With several class variables, all but the accuracy, the Hamming score and what concerns
-    learning is None.
+    With several class variables, all but the accuracy, macro F1, the Hamming score, the sub-exact
+    match and what concerns learning is None.
 
     Attributes
     ----------
@@ -66,7 +66,8 @@ class Summary(Named):
     balanced_accuracy
         Mean over the classes of the share of correct rows, over the rows of all folds.
     macro_f1
-        Mean of F1 over the classes, over the rows of all folds.
+        Mean of F1 over the classes, over the rows of all folds; with several class variables the
+        mean over class variables and folds.
     auc
         Area under the ROC curve, averaged over classes (each against the rest) and folds.
     log_loss
@@ -85,6 +86,10 @@ class Summary(Named):
         The largest relative gap of a fold; None if there is a fold without a bound.
     hamming
         Mean share of single class values that are correct; None with one class variable.
+    sub_exact
+        Mean share of rows with at most one wrong class value; None with one class variable.
+    unconverged
+        Number of base models that did not converge.
     """
 
     folds: int
@@ -101,6 +106,8 @@ class Summary(Named):
     optimal: int
     gap: float | None
     hamming: float | None = None
+    sub_exact: float | None = None
+    unconverged: int = 0
 
 
 @dataclass(frozen=True)
@@ -287,7 +294,7 @@ def _summary(records: Sequence[FoldRecord]) -> Summary:
         accuracy=accuracy,
         interval=interval,
         balanced_accuracy=confusion.balanced_accuracy if confusion else None,
-        macro_f1=confusion.macro_f1 if confusion else None,
+        macro_f1=confusion.macro_f1 if confusion else mean_defined([m.macro_f1 for m in measures]),
         auc=mean_defined([m.auc for m in measures]),
         log_loss=mean_log_loss(measures),
         brier=mean_brier(measures),
@@ -297,4 +304,6 @@ def _summary(records: Sequence[FoldRecord]) -> Summary:
         optimal=sum(r.status == "optimal" for r in records),
         gap=max(known) if len(known) == len(gaps) else None,
         hamming=mean_defined([r.measures.hamming for r in records]),
+        sub_exact=mean_defined([r.measures.sub_exact for r in records]),
+        unconverged=sum(r.unconverged for r in records),
     )
