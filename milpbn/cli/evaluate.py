@@ -188,9 +188,21 @@ def _tables(options: dict[str, Any]) -> tuple[list[Table], Any]:
     if column is None:
         table = load_table(**names, rows="train")
         return [hold_out_rows(table, test_file=options["test_file"])], options["folds"]
+    _check_column(options["file"], column)
     # As a category the column is neither cut into intervals nor dropped like an identifier.
     table = load_table(**{**names, "categorical": (*names["categorical"], column)}, rows="train")
     return _without_folds(table, column)
+
+
+def _check_column(file: str, column: str) -> None:
+    from milpbn.datasets.assemble import unknown_columns
+    from milpbn.datasets.readers import read_raw
+    from milpbn.errors import DataError
+
+    raw = read_raw(file)
+    names = [str(name) for name in raw.frame.columns]
+    if column not in names:
+        raise DataError(f"{raw.name}: --fold-column: {unknown_columns([column], names)}")
 
 
 def _without_folds(table: Table, column: str) -> tuple[list[Table], Any]:

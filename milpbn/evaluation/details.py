@@ -124,7 +124,7 @@ class Reliability:
 
     @property
     def calibration_error(self) -> float:
-        """Expected calibration error: the mean over rows of |accuracy - confidence| of the bin."""
+        """Expected calibration error: ``abs(accuracy - confidence)``, the mean over all rows."""
         return float(np.average(np.abs(self.accuracy - self.confidence), weights=self.rows))
 
     def __str__(self) -> str:

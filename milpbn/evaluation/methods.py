@@ -19,7 +19,7 @@ from milpbn.evaluation.others import PREFIX, check_other, fit_other
 from milpbn.evaluation.records import Predictions
 from milpbn.learning.auto import AUTO
 from milpbn.learning.classifier import learn_classifier
-from milpbn.learning.maximise import warm_starter
+from milpbn.learning.maximise import START_PATIENCE, warm_starter
 from milpbn.learning.model import Model
 from milpbn.learning.plan import SelectionPlan
 from milpbn.learning.selection import learn_selected
@@ -40,6 +40,9 @@ from milpbn.search.multinet import MULTINETS
 
 # Methods whose structure does not depend on score, margin or number of parents.
 _FIXED = ("nb", "tan-cmi", "tan-ear", *MULTINETS)
+
+# Unsuccessful kicks after which local search ends; with more it would mostly use up its time limit.
+_PATIENCE = 400
 
 # Parameters of BNClassifier that the arguments `methods` and `parameters` or the table decide.
 _GIVEN = (
@@ -227,9 +230,9 @@ def _contender(
             plan.candidates(names)
     except OptionError as error:
         raise OptionError(f"{label}: {error}") from None
-    if plan is not None and method == LocalSearch.name:
+    if method == LocalSearch.name:
         # A selection fits many models: local search stops as early as it does for a start.
-        names["method"] = warm_starter(method)
+        names["method"] = warm_starter(method, _PATIENCE if plan is None else START_PATIENCE)
     return Contender(label, parameters, partial(_learn_network, names, plan))
 
 

@@ -165,7 +165,10 @@ def test_a_column_holds_the_folds(milpbn, tmp_path):
     wrong = milpbn(*options, "--fold-column", "x")
     assert "column 'x': fold numbers must be integers" in wrong.stderr
     absent = milpbn(*options, "--fold-column", "folds")
-    assert (absent.exit_code, "no column 'folds'" in absent.stderr) == (1, True)
+    assert (absent.exit_code, "--fold-column: there is no column 'folds'" in absent.stderr) == (
+        1,
+        True,
+    )
 
 
 def test_selection_from_the_command_line(milpbn, tmp_path):

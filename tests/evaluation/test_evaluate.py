@@ -9,7 +9,7 @@ import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GridSearchCV
 
-from milpbn import BNClassifier, Encoder, evaluate, load_dataset
+from milpbn import BNClassifier, Encoder, evaluate, learn_structure, load_dataset
 from milpbn.datasets import Table
 from milpbn.errors import ConstraintError, DataError, OptionError
 from milpbn.evaluation import ValidationSplit
@@ -17,6 +17,7 @@ from milpbn.families import Constraints, Laplace
 from milpbn.learning.structure import run_method
 from milpbn.network.inference import accuracy
 from milpbn.network.network import fit_network
+from milpbn.search.local_search import LocalSearch
 from milpbn.structure import Structure
 
 # Every fit has a limit of a minute by default.
@@ -296,6 +297,17 @@ def test_significant_differences_are_marked_and_explained():
     (test,) = found.tests()
     assert (test.mark == "+") == (test.p < 0.05) == ("% +" in str(found))
     assert ("corrected resampled t-test" in str(found)) == (test.mark != "")
+
+
+def test_local_search_ends_by_itself():
+    """Its patience ends long before a time limit of ten minutes."""
+    (record,) = evaluate("synthetic-3", ["local-search"], time_limit=600).records
+    assert record.status == "feasible"
+    table = load_dataset("synthetic-3").train()
+    data = Encoder.fit(table).encode(table)
+    found = learn_structure(data, method=LocalSearch(patience=400))
+    network = fit_network(found.structure, data.variables, data.train(), Laplace())
+    assert record.n_parameters == network.n_parameters
 
 
 def test_open_gaps_are_shown():
