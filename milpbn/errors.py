@@ -1,4 +1,4 @@
-"""The errors that milpbn raises. Each message says what is wrong, where, and what to do.
+"""The errors and warnings of milpbn. Each message says what is wrong, where, and what to do.
 
 Only :class:`MilpbnError` and its subclasses are meant to reach a user; the command
 line prints them without a traceback.
@@ -42,6 +42,10 @@ class ConstraintError(MilpbnError, ValueError):
 # MemoryError has its own __new__ and must come first: Dask's workers call it on unpickling.
 class BudgetError(MemoryError, MilpbnError):
     """The problem does not fit into the memory budget."""
+
+
+class DataWarning(UserWarning):
+    """What was decided about the columns and rows of a table; the message names the way out."""
 
 
 class ModelFileError(MilpbnError, ValueError):

@@ -52,6 +52,8 @@ def option(
     Spelling(python="missing='state'", command_line='--missing state')
     >>> option("numeric", ["age", "body mass"]).command_line
     "--numeric 'age,body mass'"
+    >>> print(option("drop", ["name, given", "zip"]).command_line)
+    --drop '"name, given",zip'
     >>> option("class_root", True).command_line, option("drop").command_line
     ('--class-root', '--drop')
     """
@@ -61,8 +63,22 @@ def option(
     if isinstance(value, bool):
         return Spelling(f"{name}={value}", dashed)
     if isinstance(value, str):
-        return Spelling(f"{name}={value!r}", f"{dashed} {shlex.quote(value)}")
-    return Spelling(f"{name}={list(value)}", f"{dashed} {shlex.quote(','.join(value))}")
+        return Spelling(f"{name}={value!r}", f"{dashed} {_in_a_shell(value)}")
+    listed = ",".join(map(_in_a_list, value))
+    return Spelling(f"{name}={list(value)}", f"{dashed} {_in_a_shell(listed)}")
+
+
+def _in_a_shell(text: str) -> str:
+    """A text as it is typed in a shell; control characters must not reach the terminal."""
+    if text.isprintable():
+        return shlex.quote(text)
+    return "$'" + repr(text)[1:-1].replace("\\'", "'").replace("'", "\\'") + "'"
+
+
+def _in_a_list(name: str) -> str:
+    """A name as an item of a list that is separated by commas."""
+    plain = not any(mark in name for mark in ',"\n\r') and name == name.strip()
+    return name if plain else '"' + name.replace('"', '""') + '"'
 
 
 class Message(str):

@@ -9,6 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from milpbn.errors import DataError
+from milpbn.words import name_in_list
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -105,7 +106,8 @@ class Structure:
 
     def __str__(self) -> str:
         return "\n".join(
-            f"{v} <- {', '.join(names)}" if names else v for v, names in self.to_dict().items()
+            name_in_list(v) + (f" <- {', '.join(map(name_in_list, names))}" if names else "")
+            for v, names in self.to_dict().items()
         )
 
 
@@ -163,7 +165,7 @@ class ClassStructures:
     def __str__(self) -> str:
         lines = []
         for state, structure in zip(self.classes, self.structures, strict=True):
-            lines.append(f"{self.variables[0]} = {state}")
+            lines.append(f"{name_in_list(self.variables[0])} = {name_in_list(state)}")
             lines += [f"  {line}" for line in str(structure).splitlines()[1:]]
         return "\n".join(lines)
 

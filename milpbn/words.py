@@ -25,3 +25,21 @@ def quoted(names: Iterable[object], limit: int = 20) -> str:
     listed = [repr(name) for name in names]
     more = len(listed) - limit
     return ", ".join(listed[:limit]) + (f" and {more} more" if more > 0 else "")
+
+
+def name_in_list(name: str) -> str:
+    r"""A name as an item of a list: in double quotes if it could be misread.
+
+    Examples
+    --------
+    >>> [name_in_list(name) for name in ("age", "a, b", "two\nlines", "größe")]
+    ['age', '"a, b"', '"two\\nlines"', 'größe']
+    """
+    plain = name.isprintable() and name == name.strip() and name
+    if plain and not any(mark in name for mark in (",", '"', "<-", "->")):
+        return name
+    shown = "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii")
+        for c in name.replace("\\", "\\\\").replace('"', '\\"')
+    )
+    return f'"{shown}"'

@@ -10,9 +10,19 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from troubles import TARGET, troubled_frame
 
-from milpbn import BNClassifier, BNClassifierCV, Constraints, Structure, load_dataset
-from milpbn.errors import ConstraintError, OptionError
+from milpbn import (
+    BNClassifier,
+    BNClassifierCV,
+    Constraints,
+    DataWarning,
+    Encoder,
+    Structure,
+    load_dataset,
+)
+from milpbn.datasets import table_from_frame
+from milpbn.errors import ConstraintError, DataError, OptionError
 
 # The classifier has a limit of a minute by default.
 pytestmark = pytest.mark.usefixtures("compiled")
@@ -209,3 +219,103 @@ def test_parameters_are_a_choice_beside_the_structure(iris):
     assert plain.parameters_.method == "ml"
     with pytest.raises(OptionError, match="unknown parameters 'map'"):
         small(parameters="map").fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def troubled():
+    frame = troubled_frame()
+    labelled = frame[frame[TARGET].notna() & frame["plan"].notna()].reset_index(drop=True)
+    return labelled.drop(columns=TARGET), labelled[TARGET]
+
+
+def test_a_frame_goes_through_the_screening_of_files(troubled):
+    X, y = troubled
+    with pytest.warns(DataWarning) as caught:
+        model = small(engine="nb").fit(X, y)
+    told = [str(w.message) for w in caught]
+    table = table_from_frame(X, y, "X", numeric=["no", "customerID", "rooms"])
+    expected = Encoder.fit(table)
+    # A column whose type is a number is numeric; all others are decided like those of a file.
+    assert model.encoder_.variables[1:] == expected.variables[1:]
+    spelled = {"numeric=": "numeric_features=", "categorical=": "categorical_features="}
+    for note in table.notes:
+        for old, new in spelled.items():
+            note = note.replace(old, new)
+        assert note in told
+    # Rows to predict are raw again, as a frame or as an array.
+    proba = model.predict_proba(X)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        by_position = model.predict_proba(X.to_numpy())
+    np.testing.assert_array_equal(proba, by_position)
+    assert proba.tolist() == np.exp(model.model_.log_posterior(table.features)).tolist()
+
+
+def test_a_fitted_model_of_raw_columns_can_be_saved(troubled, tmp_path):
+    X, y = troubled
+    model = small(engine="nb", dates="expand").fit(X, y)
+    model.save(tmp_path / "model.json")
+    again = BNClassifier.load(tmp_path / "model.json")
+    assert again.feature_names_in_.tolist() == X.columns.tolist()
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_parameters_overrule_the_screening(troubled):
+    X, y = troubled
+    chosen = {"categorical_features": ["email", "rate"], "numeric_features": ["score", -7]}
+    model = small(engine="nb", dates="drop", max_states=None, **chosen).fit(X, y)
+    kinds = {c.name: c.kind for c in model.encoder_.columns}
+    assert kinds["email"] == kinds["rate"] == "categorical"
+    assert not [name for name in kinds if name.startswith(("signup", "visit", "day", "call"))]
+    assert len(next(c.states for c in model.encoder_.columns if c.name == "city")) > 50
+    with pytest.raises(OptionError, match="'rate' is both in categorical_features and in numeric"):
+        small(categorical_features=["rate"], numeric_features=["rate"]).fit(X, y)
+    with pytest.raises(OptionError, match="numeric_features: there is no column 'rates'"):
+        small(numeric_features=["rates"]).fit(X, y)
+
+
+def test_a_datetime_column_is_used_and_said(recwarn):
+    days = pd.date_range("2021-01-01", periods=60)
+    X = pd.DataFrame({"day": days, "noise": [*"ab" * 30]})
+    model = small().fit(X, days.month >= 2)
+    assert "day.month" in [v.name for v in model.encoder_.variables]
+    assert model.score(X, days.month >= 2) == 1.0
+    assert any("column 'day' holds dates" in str(w.message) for w in recwarn)
+
+
+def test_rows_left_out_are_said(mixed):
+    frame, y = mixed
+    holes = frame.copy()
+    holes.loc[:9, "colour"] = None
+    with pytest.warns(DataWarning, match="Left out: 10 rows with a missing feature"):
+        small(engine="nb").fit(holes, y)
+
+
+def test_a_regression_target_is_refused_with_a_way_out():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(442, 2))
+    y = rng.integers(0, 230, 442)
+    with pytest.raises(DataError, match=r"y has \d+ different values in 442 rows.*pandas.qcut"):
+        BNClassifier().fit(X, y)
+    small(engine="nb").fit(X, np.asarray(pd.qcut(y, 3).astype(str)))
+    small(engine="nb", max_states=None).fit(X, y.astype(str))
+
+
+def test_arrays_after_a_frame_without_names_go_by_position():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    frame = pd.DataFrame(X)  # the columns are the numbers 0 and 1
+    model = small(engine="nb").fit(frame, X[:, 0] > 0)
+    np.testing.assert_array_equal(model.predict_proba(frame), model.predict_proba(X))
+
+
+def test_an_email_column_is_cheap():
+    n = 1200
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"email": [f"user{i}@example.org" for i in range(n)], "x": rng.normal(size=n)})
+    y = X["x"] + rng.normal(size=n) > 0
+    with pytest.warns(DataWarning, match="column 'email' is dropped.*like an identifier"):
+        model = BNClassifier().fit(X, y)
+    assert model.network_.n_parameters < 50
+    # Even when it is asked for, it has no more states than allowed.
+    asked = small(categorical_features=["email"]).fit(X, y)
+    assert asked.encoder_.dropped["email"] == "every state is rare"
+    assert asked.predict(X).shape == (n,)

@@ -23,6 +23,9 @@ DATA_OPTIONS = (
     "numeric",
     "drop",
     "missing",
+    "dates",
+    "max_states",
+    "target_bins",
     "rows",
 )
 """The names of the data options, which are the arguments of `load_table`."""
@@ -43,7 +46,8 @@ def _table_options(
             "--categorical",
             type=Names(),
             default=(),
-            help="Columns of FILE to read as categories: a,b,c.",
+            help="Columns of FILE to read as categories: a,b,c. A name that contains a comma is "
+            'put in double quotes: a,"b, c".',
         ),
         click.option(
             "--numeric", type=Names(), default=(), help="Columns of FILE to read as numbers: a,b,c."
@@ -52,6 +56,12 @@ def _table_options(
             "--drop", type=Names(), default=(), help="Columns of FILE to leave out: a,b,c."
         ),
         click.option("--missing", type=click.Choice(["drop", "state"]), help=missing),
+        click.option(
+            "--dates",
+            type=click.Choice(["expand", "drop", "keep"]),
+            help="Replace dates in FILE by year, month, weekday and time of day, leave them out, "
+            "or read them as categories.  [default: expand]",
+        ),
     )
 
 
@@ -60,7 +70,20 @@ _MISSING = (
     "Drop incomplete rows, or treat a missing value as a separate state.  "
     "[default: the data set's policy, or drop]"
 )
-_TABLE = _table_options(_TARGET, _MISSING)
+_STATES = (
+    click.option(
+        "--max-states",
+        type=click.IntRange(min=2),
+        help="Maximum number of states of a category in FILE; rarer ones are pooled into one "
+        "state.  [default: 50]",
+    ),
+    click.option(
+        "--target-bins",
+        type=click.IntRange(min=2),
+        help="Cut the numeric class column of FILE into this many classes of about equal size.",
+    ),
+)
+_TABLE = (*_table_options(_TARGET, _MISSING), *_STATES)
 _ROWS = click.option(
     "--rows",
     type=click.Choice(["train", "all"]),
@@ -104,6 +127,7 @@ several_sets_options = option_group(
                 help="One or several bundled data sets; see `milpbn datasets list`.",
             ),
         ),
+        *_STATES,
         _TEST,
         click.option(
             "--fold-column",
@@ -139,9 +163,11 @@ def check_data_options(options: Mapping[str, Any]) -> None:
         )
     if options["file"] and not options[target]:
         raise click.UsageError(f"--data needs --{target} {example} to know what to predict")
-    for name in (target, "categorical", "numeric", "drop", *(("missing",) if several else ())):
-        if options["dataset"] and options[name]:
-            raise click.UsageError(f"--{name} goes with --data FILE, not with --dataset")
+    of_files = (target, "categorical", "numeric", "drop", "dates", "max_states", "target_bins")
+    for name in (*of_files, *(("missing",) if several else ())):
+        if options["dataset"] and options.get(name):
+            dashed = name.replace("_", "-")
+            raise click.UsageError(f"--{dashed} goes with --data FILE, not with --dataset")
     _check_held_out(options)
 
 
@@ -166,12 +192,16 @@ def load_table(
     numeric: tuple[str, ...],
     drop: tuple[str, ...],
     missing: str | None,
+    dates: str | None,
+    max_states: int | None = None,
+    target_bins: int | None = None,
     rows: str,
 ) -> Table:
     """Load the table that the data options describe; see `check_data_options`."""
     import numpy as np
 
     from milpbn.datasets import load_dataset, read_table
+    from milpbn.datasets.infer import MAX_STATES
 
     if file is not None:
         assert target is not None
@@ -182,6 +212,9 @@ def load_table(
             numeric=numeric,
             drop=drop,
             missing=missing or "drop",
+            dates=dates or "expand",
+            max_states=max_states or MAX_STATES,
+            target_bins=target_bins,
         )
     else:
         assert dataset is not None
@@ -191,6 +224,17 @@ def load_table(
         source = {**table.source, "rows": rows}
         table = replace(table, is_train=np.ones(len(table), dtype=bool), source=source)
     return table
+
+
+def notes_on_incomplete_rows(table: Table) -> list[str]:
+    """How many rows will be left out because a feature is missing, for tables not yet encoded."""
+    from milpbn.messages import Message, option
+
+    n = int(table.incomplete.sum()) if table.missing == "drop" else 0
+    if n == 0:
+        return []
+    told = f"{table.name}: {n} of {len(table)} rows are left out because a feature is missing; "
+    return [Message(told, option("missing", "state"), " keeps them.")]
 
 
 def hold_out_rows(

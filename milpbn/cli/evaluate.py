@@ -13,6 +13,7 @@ from milpbn.cli.data import (
     check_data_options,
     hold_out_rows,
     load_table,
+    notes_on_incomplete_rows,
     several_sets_options,
     show_notes,
 )
@@ -142,7 +143,7 @@ def run_evaluation(
 
     if not options["quiet"]:
         for table in tables:
-            show_notes(table.notes)
+            show_notes([*table.notes, *notes_on_incomplete_rows(table)])
     folds = Bar(sys.stderr, "folds; Ctrl-C keeps the finished ones", quiet=options["quiet"])
     with folds as bar, ending_workers(options["jobs"], kill=True):
 

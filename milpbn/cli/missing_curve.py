@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.data import DATA_OPTIONS, check_data_options, data_options, load_table
+from milpbn.cli.data import (
+    DATA_OPTIONS,
+    check_data_options,
+    data_options,
+    load_table,
+    notes_on_incomplete_rows,
+    show_notes,
+)
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import seed_option
 from milpbn.cli.params import (
@@ -121,6 +128,7 @@ def _points(options: dict[str, Any], classifiers: tuple[str, ...]) -> tuple[list
             click.echo(line, err=True)
 
     table = load_table(**{name: options[name] for name in DATA_OPTIONS})
+    show_notes([*table.notes, *notes_on_incomplete_rows(table)], tell)
     if not table.has_test:
         tell("note: the data have no test rows; a random third of the rows is held out")
         table = hold_out(table, 1 / 3, options["seed"])

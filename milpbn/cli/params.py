@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 import math
 import re
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -165,7 +167,13 @@ class Jobs(_ParamType):
 
 
 class Names(_ParamType):
-    """Column names separated by commas."""
+    """Names separated by commas; a name that contains a comma is in double quotes.
+
+    Examples
+    --------
+    >>> Names().convert('id, "name, given"', None, None)
+    ('id', 'name, given')
+    """
 
     name = "names"
 
@@ -173,7 +181,16 @@ class Names(_ParamType):
         """See :class:`click.ParamType`."""
         if isinstance(value, tuple):
             return value
-        return tuple(name.strip() for name in str(value).split(",") if name.strip())
+        try:
+            rows = list(csv.reader(StringIO(str(value)), skipinitialspace=True, strict=True))
+        except csv.Error:
+            self.fail(
+                f"{value!r} is not a list of names; put a name that contains a comma in double "
+                'quotes: id,"name, given"',
+                param,
+                ctx,
+            )
+        return tuple(name.strip() for row in rows for name in row if name.strip())
 
 
 class Candidates(_ParamType):
@@ -270,12 +287,13 @@ class ScoreName(Parsed):
 
 
 ARC = Parsed("A->B", "milpbn.families.constraints", "parse_arc")
-"""An arc ``A->B``."""
+"""An arc ``A->B``; a name that contains ``->`` is in double quotes."""
 
 SMOOTHING = ParsedText("smoothing", "milpbn.families", "parse_smoothing")
 """``laplace[:COUNT]`` or ``epsilon[:VALUE]``."""
 
 PENALTY = Parsed("penalty", "milpbn.scores.margin", "parse_penalty")
+PENALTIES = Parsed("penalties", "milpbn.scores.margin", "parse_penalties")
 """A number, or ``bic``."""
 
 VALIDATION = Parsed("validation", "milpbn.scores.rows", "parse_validation")

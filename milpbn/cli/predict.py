@@ -9,14 +9,14 @@ import click
 
 from milpbn.cli.data import show_notes
 from milpbn.cli.models import trust_option
-from milpbn.cli.params import OutputFile, refuse_overwriting
+from milpbn.cli.params import Names, OutputFile, refuse_overwriting
 from milpbn.words import count
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from milpbn.learning.model import Model
-    from milpbn.mdc import GBNCClassifier
+    from milpbn.mdc.model_file import GBNCModel
 
 
 @click.command(short_help="Predict the class of every row of a file.")
@@ -33,16 +33,31 @@ if TYPE_CHECKING:
     metavar="PREDICTIONS.csv",
     help="Write to this file instead of stdout.",
 )
+@click.option(
+    "--keep",
+    type=Names(),
+    default=(),
+    help="Columns of FILE to copy to the output: id,name.",
+)
+@click.option(
+    "--strict", is_flag=True, help="Reject a FILE that lacks a column which the model uses."
+)
 @trust_option
 def predict(
-    model_file: str, data_file: str, loss: str | None, out: str | None, trust: tuple[str, ...]
+    model_file: str,
+    data_file: str,
+    loss: str | None,
+    out: str | None,
+    keep: tuple[str, ...],
+    strict: bool,
+    trust: tuple[str, ...],
 ) -> None:
     """Predict the class of every row of FILE (CSV, Parquet or ARFF), with probabilities.
 
     Columns may come in any order; additional ones are ignored. Missing values, and values
     never seen in training, are summed out exactly. (With several class variables a missing
-    number becomes the training mean.) If FILE has the class columns too, the accuracy is
-    reported.
+    number becomes the training mean.) A column that FILE lacks is missing in every row. If
+    FILE has the class columns too, the accuracy is reported.
     """
     refuse_overwriting({"--out": out}, {"MODEL.json": model_file, "FILE": data_file})
     from milpbn.learning.model import Model
@@ -52,13 +67,15 @@ def predict(
     if isinstance(model, Model):
         if loss:
             raise click.UsageError("--loss only goes with models for several class variables")
-        _predict_one(model, data_file, out)
+        _predict_one(model, data_file, out, keep, strict)
     else:
         model.classifier.loss = loss or model.classifier.loss
-        _predict_several(model.classifier, data_file, out)
+        _predict_several(model, data_file, out, keep, strict)
 
 
-def _predict_one(model: Model, file: str, out: str | None) -> None:
+def _predict_one(
+    model: Model, file: str, out: str | None, keep: tuple[str, ...], strict: bool
+) -> None:
     import numpy as np
     import pandas as pd
 
@@ -66,7 +83,8 @@ def _predict_one(model: Model, file: str, out: str | None) -> None:
     from milpbn.network.inference import log_posterior
 
     target = model.encoder.target
-    frame = read_features(file, [c.name for c in model.encoder.columns], [target.name])
+    sources = model.encoder.sources()
+    frame = read_features(file, sources, [target.name], keep=keep, strict=strict)
     features = model.encoder.transform(frame)
     _report_values(file, frame, features.unseen, features.missing_counts)
     states = target.variable.states
@@ -74,8 +92,9 @@ def _predict_one(model: Model, file: str, out: str | None) -> None:
     predictions = pd.DataFrame(proba, columns=[f"P({s})" for s in states])
     predicted = pd.Series(np.array(states, dtype=object)[proba.argmax(axis=1)])
     predictions.insert(0, "prediction", predicted)
-    _write(predictions, out)
-    compared = _compare(file, frame, {target.name: (states, predicted)})
+    _write(frame[list(keep)], predictions, out)
+    labels = {n: model.encoder.read_labels(frame[n]) for n in (target.name,) if n in frame}
+    compared = _compare(file, pd.DataFrame(labels), {target.name: (states, predicted)})
     if compared is not None:
         truth, guesses = compared
         rows = count(len(truth), "labelled row")
@@ -84,22 +103,29 @@ def _predict_one(model: Model, file: str, out: str | None) -> None:
         )
 
 
-def _predict_several(model: GBNCClassifier, file: str, out: str | None) -> None:
+def _predict_several(
+    saved: GBNCModel, file: str, out: str | None, keep: tuple[str, ...], strict: bool
+) -> None:
     import pandas as pd
 
     from milpbn.datasets import read_features
+    from milpbn.datasets.readings import Reading, read_columns
     from milpbn.mdc import exact_match_score, hamming_score
 
+    model = saved.classifier
+    told = saved.data.get("readings", {})
+    readings = {name: Reading.from_dict(reading) for name, reading in told.items()}
     names = list(model.target_names_)
-    frame = read_features(file, model.encoder_.names, names)
-    features = model.encoder_.transform(frame)
+    sources = [readings[c].source if c in readings else c for c in model.encoder_.names]
+    frame = read_features(file, list(dict.fromkeys(sources)), names, keep=keep, strict=strict)
+    features = model.encoder_.transform(read_columns(frame, readings))
     _report_values(file, frame, features.unseen, features.missing_counts)
     predicted = pd.DataFrame(model.predict_features(features), columns=names)
     columns = [predicted]
     labels = dict(zip(names, model.target_classes_, strict=True))
     for (name, classes), proba in zip(labels.items(), model.marginals(features), strict=True):
         columns.append(pd.DataFrame(proba, columns=[f"P({name}={c})" for c in classes]))
-    _write(pd.concat(columns, axis=1), out)
+    _write(frame[list(keep)], pd.concat(columns, axis=1), out)
     shown = {n: (tuple(map(str, c)), predicted[n].map(str)) for n, c in labels.items()}
     compared = _compare(file, frame, shown)
     if compared is not None:
@@ -108,12 +134,16 @@ def _predict_several(model: GBNCClassifier, file: str, out: str | None) -> None:
         click.echo(f"exact match {exact:.2f} %, Hamming score {hamming:.2f} % on {rows}", err=True)
 
 
-def _write(predictions: pd.DataFrame, out: str | None) -> None:
+def _write(kept: pd.DataFrame, predictions: pd.DataFrame, out: str | None) -> None:
+    import pandas as pd
+
     from milpbn.files import write_whole
 
-    text = predictions.to_csv(index=False, lineterminator="\n")
+    columns = pd.concat([kept, predictions], axis=1)
+    text = columns.to_csv(index=False, lineterminator="\n")
     if out:
         write_whole(out, text)
+        click.echo(f"wrote {out}", err=True)
     else:
         click.echo(text, nl=False)
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
-import shlex
 from typing import Any
 
 import numpy as np
 
+from milpbn.datasets.infer import MAX_STATES
 from milpbn.encoding import EncodedData
 from milpbn.learning.candidates import show_values
 from milpbn.learning.criteria import CRITERIA
 from milpbn.learning.model import Model
-from milpbn.messages import on_command_line
+from milpbn.messages import on_command_line, option
 from milpbn.network.inference import accuracy, log_posterior
 from milpbn.result import Result
 from milpbn.words import count
@@ -74,7 +74,7 @@ def text_report(model: Model, data: EncodedData) -> str:
         f"{'rows':<12}{rows}",
         *selection_lines(model),
         str(model.result),
-        f"{'parameters':<12}{model.network.n_parameters} by {model.parameters}",
+        f"{'parameters':<12}{_parameters(model, n_train)}",
         *_accuracy_lines(model, data),
         "",
         str(model.network.structure),
@@ -82,6 +82,13 @@ def text_report(model: Model, data: EncodedData) -> str:
     if not n_test and "file" in data.source:
         lines += ["", _advice(model, data)]
     return "\n".join(lines)
+
+
+def _parameters(model: Model, n_train: int) -> str:
+    told = f"{model.network.n_parameters} by {model.parameters}"
+    if model.network.n_parameters <= n_train:
+        return told
+    return f"{told}; more parameters than training rows, so the training accuracy says little"
 
 
 def selection_lines(model: Model, most: int = 0) -> list[str]:
@@ -119,18 +126,17 @@ def _accuracy_lines(model: Model, data: EncodedData) -> list[str]:
 
 def _advice(model: Model, data: EncodedData) -> str:
     """How to estimate the accuracy on new rows of the user's own file."""
-    columns = data.source.get("columns", {})
-    options = {
-        "--data": data.source["file"],
-        "--target": columns.get("target"),
-        **{f"--{kind}": ",".join(columns.get(kind, ())) for kind in ("categorical", "numeric")},
-        "--drop": ",".join(columns.get("drop", ())),
-        "--missing": "state" if model.encoder.missing == "state" else "",
-    }
-    words = [word for name, value in options.items() if value for word in (name, str(value))]
+    columns = {**data.source.get("columns", {}), "missing": model.encoder.missing}
+    usual = {"missing": "drop", "dates": "expand", "max_states": MAX_STATES}
+    told = {"data": data.source["file"], **columns}
+    words = [
+        option(name, value if isinstance(value, list) else str(value)).command_line
+        for name, value in told.items()
+        if value and value != usual.get(name)
+    ]
     return (
         "To estimate the accuracy on new rows, add --holdout 0.25, or run: "
-        f"milpbn evaluate {shlex.join(words)}"
+        f"milpbn evaluate {' '.join(words)}"
     )
 
 

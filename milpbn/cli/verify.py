@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -126,6 +127,10 @@ def _table(model: AnyModel, model_file: str, file: str | None) -> Table:
         numeric=tuple(columns.get("numeric", ())),
         drop=tuple(columns.get("drop", ())),
         missing=told.get("missing"),
+        # Files from before these options existed kept dates and all states as categories.
+        dates=columns.get("dates", "keep"),
+        max_states=columns.get("max_states", sys.maxsize),
+        target_bins=columns.get("target_bins"),
         rows=told.get("rows", "train"),
     )
     held_out = told.get("holdout")

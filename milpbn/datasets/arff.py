@@ -1,4 +1,4 @@
-"""ARFF files with numeric and nominal attributes.
+"""ARFF files with numeric, nominal, string and date attributes.
 
 SciPy's reader detects the quotation mark in the first data row only and does not report
 line numbers, so that common files fail without a hint. Hence this reader.
@@ -21,12 +21,15 @@ _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE)
 _FIELD = re.compile(rf"[ \t]*({_QUOTED}|[^,'\"][^,]*|)[ \t]*(,|$)")
 _NUMERIC_TYPES = ("numeric", "real", "integer")
+# A date may be followed by its format, but the values themselves show it.
+_TEXT_TYPE = re.compile(rf"string|date(?:\s+(?:{_QUOTED}|\S+))?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class _Attribute:
     name: str
-    states: tuple[str, ...] | None  # None for a numeric attribute
+    numeric: bool
+    states: tuple[str, ...] = ()  # of a nominal attribute; a string has none
 
 
 def parse_arff(text: str, where: str) -> tuple[pd.DataFrame, dict[str, tuple[str, ...]]]:
@@ -40,7 +43,7 @@ def parse_arff(text: str, where: str) -> tuple[pd.DataFrame, dict[str, tuple[str
         raise DataError(f"{where}: the ARFF file has no {what}")
     columns = {}
     for name, attribute, values in zip(names, attributes, zip(*rows, strict=True), strict=True):
-        dtype = np.float64 if attribute.states is None else object
+        dtype = np.float64 if attribute.numeric else object
         columns[name] = pd.Series(values, dtype=dtype)
     states = {name: a.states for name, a in zip(names, attributes, strict=True) if a.states}
     return pd.DataFrame(columns), states
@@ -74,11 +77,14 @@ def _parse_attribute(line: str, number: int, where: str) -> _Attribute:
         raise DataError(f"{where}: line {number}: cannot read the attribute {line[:60]!r}")
     name, kind = _unquote(match[1]), match[2].strip()
     if kind.lower() in _NUMERIC_TYPES:
-        return _Attribute(name, None)
+        return _Attribute(name, numeric=True)
+    if _TEXT_TYPE.fullmatch(kind):
+        return _Attribute(name, numeric=False)
     if not kind.startswith("{"):
         raise DataError(
             f"{where}: line {number}: attribute {name!r} has the type {kind[:40]!r}, but only "
-            f"numeric and nominal attributes can be read; remove it or list its values in braces"
+            f"numeric, nominal, string and date attributes can be read; remove it or list its "
+            f"values in braces"
         )
     fields = _split_fields(kind[1:-1]) if kind.endswith("}") else None
     if fields is None or "" in fields:
@@ -86,7 +92,7 @@ def _parse_attribute(line: str, number: int, where: str) -> _Attribute:
             f"{where}: line {number}: the values of attribute {name!r} must be on one line, "
             f"in braces, separated by commas"
         )
-    return _Attribute(name, tuple(dict.fromkeys(map(_unquote, fields))))
+    return _Attribute(name, False, tuple(dict.fromkeys(map(_unquote, fields))))
 
 
 def _parse_row(
@@ -114,13 +120,13 @@ def _parse_value(field: str, attribute: _Attribute, where: str) -> float | str |
     if field == "?":
         return None
     value = _unquote(field)
-    if attribute.states is None:
+    if attribute.numeric:
         if not is_number(value):
             raise DataError(
                 f"{where}: {value!r} is not a number, but {attribute.name!r} is numeric"
             )
         return float(value)
-    if value not in attribute.states:
+    if attribute.states and value not in attribute.states:
         raise DataError(f"{where}: {value!r} is not a declared value of {attribute.name!r}")
     return value
 

@@ -3,81 +3,23 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from milpbn.datasets.infer import FEW_VALUES, SHORT_COLUMN, decide_column
+from milpbn.datasets.infer import FEW_VALUES, MAX_STATES, Rules
+from milpbn.datasets.raw import Columns, RawFrame
+from milpbn.datasets.screening import Screened, screen
 from milpbn.datasets.table import Table
+from milpbn.datasets.targets import decide_target
 from milpbn.datasets.text import column_names
-from milpbn.datasets.values import holds_numbers, is_number, show_text, show_value, unusable
 from milpbn.errors import DataError
 from milpbn.messages import Message, option
 from milpbn.words import count, quoted
-
-# A target of decimal fractions with more values than this is a measurement.
-MANY_FRACTIONS = 20
-
-
-@dataclass(frozen=True)
-class RawFrame:
-    """The columns of a file before any decision.
-
-    Attributes
-    ----------
-    name
-        What messages begin with.
-    frame
-        The columns, with distinct names.
-    untyped
-        Whether strings may stand for numbers, as in a CSV file.
-    states
-        Declared states of some columns.
-    notes
-        What was decided while reading.
-    source
-        Where the rows came from.
-    """
-
-    name: str
-    frame: pd.DataFrame
-    untyped: bool
-    states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    notes: Sequence[str] = ()
-    source: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Columns:
-    """What the user says about the columns.
-
-    Attributes
-    ----------
-    targets
-        The class columns.
-    categorical, numeric
-        Columns whose kind is given.
-    drop
-        Columns to leave out.
-    """
-
-    targets: tuple[str, ...]
-    categorical: tuple[str, ...] = ()
-    numeric: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The arguments of :func:`~milpbn.datasets.readers.read_table`, for a JSON file."""
-        return {
-            "target": self.targets[0] if len(self.targets) == 1 else list(self.targets),
-            "categorical": list(self.categorical),
-            "numeric": list(self.numeric),
-            "drop": list(self.drop),
-        }
 
 
 def table_from_frame(
@@ -89,11 +31,15 @@ def table_from_frame(
     numeric: Iterable[str] = (),
     missing: str = "drop",
     drop: Iterable[str] = (),
+    dates: str = "expand",
+    max_states: int | None = MAX_STATES,
+    target_bins: int | None = None,
 ) -> Table:
     """Build a table from columns in memory, by the rules for files.
 
-    Numbers are numeric; strings, categories and Booleans are categorical. The columns of an
-    array are named x0, x1, ...
+    Numbers are numeric; strings, categories and Booleans are categorical, unless the strings
+    are dates, times or numbers with a unit. The columns of an array are named x0, x1, ... The
+    options are those of :func:`read_table`.
 
     Examples
     --------
@@ -110,7 +56,8 @@ def table_from_frame(
     if labels.name in frame.columns:
         raise DataError(f"{name}: the target {labels.name!r} is also a feature; leave it out")
     raw = RawFrame(name, frame.assign(**{str(labels.name): labels}), untyped=False)
-    columns = Columns((str(labels.name),), tuple(categorical), tuple(numeric), tuple(drop))
+    kinds = tuple(categorical), tuple(numeric), tuple(drop)
+    columns = Columns((str(labels.name),), *kinds, dates, max_states, target_bins)
     return build_table(raw, columns, missing)
 
 
@@ -125,34 +72,46 @@ def build_table(raw: RawFrame, columns: Columns, missing: str) -> Table:
     wanted = _check_columns(raw, columns)
     several = len(columns.targets) > 1
     frame, notes = labelled_rows(raw, columns.targets)
-    labels = {target: _decide_target(frame[target], raw) for target in columns.targets}
-    decisions = {
-        name: decide_column(
-            frame[name],
-            raw.name,
-            wanted=wanted.get(name),
-            untyped=raw.untyped,
-            missing=missing,
-            few_values=0 if several else FEW_VALUES,
-        )
-        for name in map(str, frame.columns)
-        if name not in (*columns.targets, *columns.drop)
-    }
-    features = {name: d.values for name, d in decisions.items() if d.values is not None}
-    numeric = tuple(name for name in features if decisions[name].is_numeric)
+    targets = [decide_target(frame[name], raw, columns) for name in columns.targets]
+    max_states = None if several else columns.max_states
+    rules = Rules(
+        raw.name,
+        untyped=raw.untyped,
+        missing=missing,
+        dates=columns.dates,
+        max_states=max_states,
+        few_values=0 if several else FEW_VALUES,
+        taken=frozenset(columns.targets),
+    )
+    left_out = [*columns.targets, *columns.drop]
+    screened = screen(frame.drop(columns=left_out), rules, wanted)
     table = Table(
         name=raw.name,
-        features=pd.DataFrame(features),
-        targets=pd.DataFrame(labels),
-        numeric=numeric,
-        states={c: raw.states[c] for c in features if c in raw.states and c not in numeric},
+        features=screened.features,
+        targets=pd.DataFrame({str(t.labels.name): t.labels for t in targets}),
+        numeric=screened.numeric,
+        states={
+            **{c: raw.states[c] for c in _unread(screened) if c in raw.states},
+            **{str(t.labels.name): t.states for t in targets if t.states},
+        },
         missing=missing,
-        notes=(*raw.notes, *notes, *(note for d in decisions.values() for note in d.notes)),
+        readings={
+            **screened.readings,
+            **{t.reading.source: t.reading for t in targets if t.reading},
+        },
+        max_states=max_states,
+        notes=(*raw.notes, *notes, *(n for t in targets for n in t.notes), *screened.notes),
         source=dict(raw.source),
     )
     _check_usable(table)
     table = _complete_rows(table) if several and missing == "drop" else table
     return replace(table, notes=(*table.notes, *_notes_on_classes(table)))
+
+
+def _unread(screened: Screened) -> list[str]:
+    """The categories that are taken as they are."""
+    made = {*screened.numeric, *screened.readings}
+    return [name for name in map(str, screened.features.columns) if name not in made]
 
 
 def _check_columns(raw: RawFrame, columns: Columns) -> dict[str, str]:
@@ -174,7 +133,7 @@ def _check_columns(raw: RawFrame, columns: Columns) -> dict[str, str]:
             told = unknown_columns(unknown, names)
             raise DataError(Message(f"{raw.name}: ", option(kind), f": {told}"))
         taken = [target for target in targets if target in chosen]
-        if taken:
+        if taken and kind != "categorical":
             told = f": {quoted(taken)} is a target"
             raise DataError(Message(f"{raw.name}: ", option(kind, taken), told))
     both = sorted(set(columns.categorical) & set(columns.numeric))
@@ -200,37 +159,6 @@ def labelled_rows(raw: RawFrame, targets: Sequence[str]) -> tuple[pd.DataFrame, 
     left_out = count(int((~labelled).sum()), "row")
     notes = [] if labelled.all() else [f"{raw.name}: left out {left_out} where {what} is missing."]
     return raw.frame.loc[labelled].reset_index(drop=True), notes
-
-
-def _decide_target(values: pd.Series[Any], raw: RawFrame) -> pd.Series[str]:
-    """The labels as strings."""
-    label = f"{raw.name}: target {values.name!r}"
-    if len(unusable(values)):
-        raise DataError(
-            f"{label} must contain strings or finite numbers, not values of type {values.dtype}"
-        )
-    index, distinct = pd.factorize(values)
-    shown = [str(show_value(value)) for value in distinct]
-    numbers = holds_numbers(values) or (raw.untyped and all(map(is_number, shown)))
-    if numbers:
-        shown = [show_text(text) for text in shown]
-    labels = pd.Series(np.array(shown, dtype=object)[index], dtype=object, name=values.name)
-    _check_classes(labels.value_counts(), label, numbers)
-    return labels
-
-
-def _check_classes(counts: pd.Series[int], label: str, numbers: bool) -> None:
-    n_classes, n_rows = len(counts), int(counts.sum())
-    if n_classes == 1:
-        raise DataError(f"{label} is {counts.index[0]!r} in every row; two classes are needed")
-    fractions = numbers and not all(float(text).is_integer() for text in counts.index)
-    too_many = n_rows > SHORT_COLUMN and n_classes > n_rows / 2
-    if too_many or (fractions and n_classes > MANY_FRACTIONS):
-        raise DataError(
-            f"{label} has {n_classes} different values in {n_rows} rows, such as "
-            f"{quoted(counts.index[:3])}: this looks like regression, not classification; "
-            f"choose another target or group its values into classes"
-        )
 
 
 def unknown_columns(unknown: Sequence[str], names: Sequence[str]) -> str:

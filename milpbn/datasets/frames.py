@@ -8,21 +8,29 @@ from typing import Any
 import numpy.typing as npt
 import pandas as pd
 
+from milpbn.datasets.infer import CATEGORICAL, NUMERIC, Rules
+from milpbn.datasets.notes import Names
+from milpbn.datasets.screening import screen
+from milpbn.datasets.table import Table
 from milpbn.datasets.values import show_value
 from milpbn.errors import OptionError
 
+# What notes about the columns call these parameters.
+_NAMES = Names({"categorical": "categorical_features", "numeric": "numeric_features"})
 
-def frame_of(X: Any, checked: npt.NDArray[Any]) -> pd.DataFrame:
+
+def frame_of(X: Any, checked: npt.NDArray[Any], names: list[str] | None = None) -> pd.DataFrame:
     """`X` as a frame: a frame keeps its types, the columns of an array are x0, x1, ...
 
-    `checked` is the array that scikit-learn's validation returned for `X`.
+    `checked` is the array that scikit-learn's validation returned for `X`, and `names` are the
+    columns of the training rows, by position.
     """
     if isinstance(X, pd.DataFrame):
         frame = X.reset_index(drop=True)
-        frame.columns = pd.Index([str(c) for c in frame.columns])
+        frame.columns = pd.Index(names or [str(c) for c in frame.columns])
         return frame
-    frame = pd.DataFrame(checked, columns=[f"x{j}" for j in range(checked.shape[1])])
-    return frame.infer_objects()
+    names = names or [f"x{j}" for j in range(checked.shape[1])]
+    return pd.DataFrame(checked, columns=names).infer_objects()
 
 
 def categorical_columns(
@@ -35,20 +43,75 @@ def categorical_columns(
     >>> categorical_columns(pd.DataFrame({"a": [1.5], "b": ["x"]}), "from_dtype")
     {'b'}
     """
-    names = list(map(str, frame.columns))
-    if isinstance(chosen, str):
-        if chosen != "from_dtype":
+    given = _chosen(frame, chosen, "categorical_features")
+    if not isinstance(chosen, str):
+        return given
+    numbers = [pd.api.types.is_numeric_dtype(t) for t in frame.dtypes]
+    truth = [pd.api.types.is_bool_dtype(t) for t in frame.dtypes]
+    return {str(c) for c, n, b in zip(frame.columns, numbers, truth, strict=True) if b or not n}
+
+
+def labelled_table(
+    frame: pd.DataFrame,
+    labels: pd.Series[str],
+    states: tuple[str, ...],
+    *,
+    categorical_features: str | Sequence[int] | Sequence[str],
+    numeric_features: Sequence[int] | Sequence[str],
+    missing: str,
+    dates: str,
+    max_states: int | None,
+) -> Table:
+    """The table that a classifier learns from; a column whose dtype is a number is numeric."""
+    wanted = dict.fromkeys(
+        _chosen(frame, categorical_features, "categorical_features"), CATEGORICAL
+    )
+    for name in _chosen(frame, numeric_features, "numeric_features"):
+        if name in wanted:
             raise OptionError(
-                f"categorical_features must be 'from_dtype' or a list of columns, not {chosen!r}"
+                f"column {name!r} is both in categorical_features and in numeric_features"
             )
-        numbers = [pd.api.types.is_numeric_dtype(t) for t in frame.dtypes]
-        truth = [pd.api.types.is_bool_dtype(t) for t in frame.dtypes]
-        return {c for c, n, b in zip(names, numbers, truth, strict=True) if b or not n}
-    found = set()
+        wanted[name] = NUMERIC
+    target = str(labels.name)
+    rules = Rules(
+        "X",
+        missing=missing,
+        dates=dates,
+        max_states=max_states,
+        few_values=0,
+        by_type=True,
+        taken=frozenset([target]),
+        names=_NAMES,
+    )
+    screened = screen(frame, rules, wanted)
+    return Table(
+        name="X",
+        features=screened.features,
+        targets=pd.DataFrame(labels),
+        numeric=screened.numeric,
+        states={target: states},
+        missing=missing,
+        readings=screened.readings,
+        max_states=max_states,
+        notes=screened.notes,
+    )
+
+
+def _chosen(
+    frame: pd.DataFrame, chosen: str | Sequence[int] | Sequence[str], parameter: str
+) -> set[str]:
+    """The names of columns that are chosen by position or name; none from ``"from_dtype"``."""
+    if isinstance(chosen, str):
+        if chosen != "from_dtype" or parameter != "categorical_features":
+            raise OptionError(
+                f"{parameter} must be 'from_dtype' or a list of columns, not {chosen!r}"
+            )
+        return set()
+    names, found = list(map(str, frame.columns)), set()
     for c in chosen:
         known = c in names if isinstance(c, str) else -len(names) <= c < len(names)
         if not known:
-            raise OptionError(f"categorical_features: there is no column {c!r}")
+            raise OptionError(f"{parameter}: there is no column {c!r}")
         found.add(c if isinstance(c, str) else names[c])
     return found
 

@@ -1,4 +1,4 @@
-"""What each raw column is: numbers, categories, or nothing a classifier can use.
+"""What each raw column is: numbers, categories, dates, or nothing a classifier can use.
 
 Each decision that a user may want to change leaves a note that names the column and
 the option that overrules the decision.
@@ -6,107 +6,143 @@ the option that overrules the decision.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from milpbn.datasets.values import holds_numbers, show_value, to_numbers, unusable
+from milpbn.datasets import moments
+from milpbn.datasets.formats import NumberFormat, number_format, truth_of
+from milpbn.datasets.notes import Names, Note
+from milpbn.datasets.readings import DATE, DURATION, NUMBER, TIME, TRUTH, Reading
+from milpbn.datasets.values import (
+    holds_numbers,
+    show_value,
+    to_numbers,
+    unusable,
+    without_blanks,
+)
 from milpbn.errors import DataError
-from milpbn.messages import Message, Spelling, option
-from milpbn.words import count
+from milpbn.messages import Message
+from milpbn.words import count, quoted
 
 Numbers = npt.NDArray[np.float64]
 
+NUMERIC, CATEGORICAL = "numeric", "categorical"
+
+DATES = ("expand", "drop", "keep")
+"""What becomes of columns with dates and times: numbers, nothing, or categories."""
+
+MAX_STATES = 50
+"""A category with more states than this has its rare states pooled, unless the user says more."""
+
 # A numeric column with no more values than this has one state per value.
 FEW_VALUES = 5
-# From this share of numbers on, the strings among them are probably typing errors.
-MOSTLY_NUMBERS = 0.95
+# From this share of numbers (or dates) on, the others among them are probably typing errors.
+MOSTLY = 0.95
 # Shorter columns are never treated as identifiers, nor shorter targets as measurements.
 SHORT_COLUMN = 20
 # A category that is different in more than this share of the rows identifies rows.
 IDENTIFIER_SHARE = 0.9
+_ID_NAME = re.compile(r"(?:.*[^A-Za-z])?(?:id|Id|ID)|.*[a-z](?:Id|ID)", re.DOTALL)
+# Where the order of day and month is a matter of taste, the note says how it was read.
+_AMBIGUOUS = ("%m/%d", "%d/%m", "%m-%d", "%d-%m")
 
 
 @dataclass(frozen=True)
-class Decision:
-    """What becomes of a column.
+class Rules:
+    """How columns are decided.
 
     Attributes
     ----------
-    values
-        float64 with NaN, or ``str`` with ``None``; None if the column is dropped.
-    is_numeric
-        Whether the values are numbers.
-    notes
-        Sentences for the user.
-    """
-
-    values: pd.Series[Any] | None
-    is_numeric: bool = False
-    notes: tuple[str, ...] = ()
-
-
-def decide_column(
-    values: pd.Series[Any],
-    where: str,
-    *,
-    wanted: str | None,
-    untyped: bool,
-    missing: str,
-    few_values: int = FEW_VALUES,
-) -> Decision:
-    """Decide one column.
-
-    Parameters
-    ----------
-    values
-        The raw column; notes give its name.
     where
         The file or table, for messages.
-    wanted
-        ``"numeric"`` or ``"categorical"`` if the user chose so, else None.
     untyped
         Whether strings may stand for numbers, as in a CSV file.
     missing
         The policy for missing values: under ``"drop"``, a column with a single value
         is constant even if that value is sometimes missing.
+    dates
+        What becomes of dates and times: one of `DATES`.
+    max_states
+        The number of states above which states are pooled later, or None.
     few_values
         A numeric column with no more values than this has one state per value.
+    by_type
+        Whether a column whose type is a number stays numeric in any case.
+    taken
+        Names that the parts of dates may not have.
+    names
+        How Python calls the options.
     """
-    _check_type(values, where)
-    label = f"{where}: column {values.name!r}"
-    known = int(values.notna().sum())
+
+    where: str
+    untyped: bool = False
+    missing: str = "drop"
+    dates: str = "expand"
+    max_states: int | None = MAX_STATES
+    few_values: int = FEW_VALUES
+    by_type: bool = False
+    taken: frozenset[str] = frozenset()
+    names: Names = field(default_factory=Names)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table: float64 with NaN, or ``str`` with ``None``."""
+
+    values: pd.Series[Any]
+    is_numeric: bool = False
+    reading: Reading | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What becomes of a raw column: the columns made from it, which may be none, and notes."""
+
+    columns: tuple[Column, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+def decide_column(values: pd.Series[Any], rules: Rules, wanted: str | None) -> Decision:
+    """Decide one column; `wanted` is ``"numeric"`` or ``"categorical"`` if the user chose so."""
+    typed = moments.typed_kind(values)
+    if typed is None:
+        _check_type(values, rules)
+        values = without_blanks(values)
+    name, known = str(values.name), int(values.notna().sum())
     if known == 0:
-        return Decision(None, notes=(f"{label} is dropped: it has no values.",))
-    if wanted == "numeric":
-        decision = _as_asked_numbers(values, label, known)
-    elif wanted == "categorical":
-        decision = Decision(states_of(values))
+        return Decision(notes=(Note("empty", name),))
+    if typed is not None:
+        decision = _as_moments(values, rules, typed, wanted)
+    elif wanted == NUMERIC:
+        decision = _as_asked_numbers(values, rules, known)
+    elif wanted == CATEGORICAL:
+        decision = _categories(values, rules)
     elif holds_numbers(values):
-        decision = _as_numbers(values, to_numbers(values), label, few_values)
-    elif untyped:
-        decision = _as_texts_or_numbers(values, label, known, few_values)
+        decision = _as_numbers(values, to_numbers(values), rules)
     else:
-        decision = _as_categories(values, label, known)
-    if decision.values is not None and _is_constant(decision.values, missing):
-        only = show_value(decision.values.dropna().iloc[0])
-        note = f"{label} is dropped: {only!r} is its only value."
-        return Decision(None, notes=(*(decision.notes if wanted else ()), note))
+        decision = _as_strings(values, rules, known)
+    if len(decision.columns) == 1 and _is_constant(decision.columns[0].values, rules.missing):
+        only = show_value(decision.columns[0].values.dropna().iloc[0])
+        asked = decision.notes if wanted else ()
+        return Decision(notes=(*asked, Note("constant", name, repr(only))))
     return decision
 
 
-def _check_type(values: pd.Series[Any], where: str) -> None:
+def _check_type(values: pd.Series[Any], rules: Rules) -> None:
     bad = unusable(values)
     if len(bad):
         raise DataError(
             Message(
-                f"{where}: column {values.name!r} holds values of type {values.dtype} such as "
-                f"{str(bad.iloc[0])[:60]!r}; finite numbers, strings and Booleans can be used: "
-                "convert the column, or leave it out with ",
-                _naming("drop", values),
+                f"{rules.where}: column {values.name!r} holds values of type {values.dtype} such "
+                f"as {str(bad.iloc[0])[:60]!r}; finite numbers, strings, Booleans, dates and times "
+                "can be used: convert the column, or leave it out with ",
+                rules.names.option("drop", [str(values.name)]),
             )
         )
 
@@ -115,76 +151,189 @@ def _is_constant(values: pd.Series[Any], missing: str) -> bool:
     return values.nunique() == 1 and (missing == "drop" or bool(values.notna().all()))
 
 
-def _as_texts_or_numbers(
-    values: pd.Series[Any], label: str, known: int, few_values: int
-) -> Decision:
-    """Numbers if all strings are numbers, else categories."""
-    numbers = to_numbers(values)
+def _as_strings(values: pd.Series[Any], rules: Rules, known: int) -> Decision:
+    """Numbers, dates, times or truth values if the strings stand for them, else categories."""
+    distinct = list(values.dropna().unique())
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return _as_categories(values, rules, known)
+    decision = None
+    if all(isinstance(value, str) for value in distinct):
+        decision = _as_written_numbers(values, rules, distinct) or _as_written_moments(
+            values, rules, distinct
+        )
+    return decision or _as_truth(values, distinct) or _as_categories(values, rules, known)
+
+
+def _as_written_numbers(
+    values: pd.Series[Any], rules: Rules, distinct: Sequence[str]
+) -> Decision | None:
+    """Numbers, plain or with a unit or separators; None if they are to be read otherwise."""
+    name, known = str(values.name), int(values.notna().sum())
+    plain = to_numbers(values)
+    if np.isfinite(plain).sum() == known:
+        if rules.untyped:
+            return _as_numbers(values, plain, rules)
+        if rules.max_states is None or len(distinct) <= rules.max_states:
+            return None  # the type says strings
+        note = Note("numbers", name, f"{len(distinct)} different ones")
+        return Decision((Column(_series(plain, values), True),), (note,))
+    if len(distinct) <= FEW_VALUES:
+        return None
+    reading, numbers = _read_numbers(values, distinct, MOSTLY)
     parsed = int(np.isfinite(numbers).sum())
-    if parsed == known:
-        return _as_numbers(values, numbers, label, few_values)
-    decision = _as_categories(values, label, known)
-    if parsed < MOSTLY_NUMBERS * known:
-        return decision
-    note = Message(
-        f"{label} holds {parsed} numbers but also {_examples(values, numbers)}, and is read as "
-        "categories; ",
-        _naming("numeric", values),
-        " treats the other values as missing.",
-    )
-    return Decision(decision.values, notes=(note, *decision.notes))
+    if parsed < MOSTLY * known:
+        return None
+    if parsed < known:
+        decision = _as_categories(values, rules, known)
+        told = f"{parsed} numbers but also {_examples(values, numbers)}"
+        return Decision(decision.columns, (Note("mostly numbers", name, told), *decision.notes))
+    assert reading is not None
+    decision = _as_numbers(values, numbers, rules)
+    columns = tuple(Column(c.values, c.is_numeric, reading) for c in decision.columns)
+    notes = (Note("numbers", name, _format_of(reading)),) if columns else ()
+    return Decision(columns, (*notes, *decision.notes))
 
 
-def _as_asked_numbers(values: pd.Series[Any], label: str, known: int) -> Decision:
-    numbers = to_numbers(values)
+def _read_numbers(
+    values: pd.Series[Any], distinct: Sequence[str], share: float
+) -> tuple[Reading | None, Numbers]:
+    """The numbers among the strings, and the reading if it finds more than the plain ones."""
+    plain = to_numbers(values)
+    form = number_format(distinct, share)
+    if form is None:
+        return None, plain
+    reading = Reading(str(values.name), NUMBER, form.mark, form.unit)
+    numbers = to_numbers(reading.apply(values))
+    more = np.isfinite(numbers).sum() > np.isfinite(plain).sum()
+    return (reading, numbers) if more else (None, plain)
+
+
+def _format_of(reading: Reading) -> str:
+    return str(NumberFormat(reading.format, reading.unit))
+
+
+def _as_asked_numbers(values: pd.Series[Any], rules: Rules, known: int) -> Decision:
+    name = str(values.name)
+    distinct = [show_value(value) or "" for value in values.dropna().unique()]
+    reading, numbers = _read_numbers(values, distinct, 0.0)
     parsed = int(np.isfinite(numbers).sum())
     if parsed == 0:
         raise DataError(
             Message(
-                f"{label} holds no numbers, only {_examples(values, numbers)}; remove ",
-                _naming("numeric", values),
+                f"{rules.where}: column {name!r} holds no numbers, only "
+                f"{_examples(values, numbers)}; remove ",
+                rules.names.option("numeric", [name]),
             )
         )
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     if parsed < known:
-        notes = (
-            f"{label}: {count(known - parsed, 'value')} treated as missing (not a number): "
-            f"{_examples(values, numbers)}.",
-        )
-    return Decision(_series(numbers, values), True, notes)
+        lost = count(known - parsed, "value")
+        told = f"{lost} treated as missing (not a number): {_examples(values, numbers)}"
+        notes = (Note("not a number", name, told),)
+    return Decision((Column(_series(numbers, values), True, reading),), notes)
 
 
-def _as_numbers(values: pd.Series[Any], numbers: Numbers, label: str, few_values: int) -> Decision:
-    known = numbers[~np.isnan(numbers)]
-    if _is_row_number(known):
-        note = Message(
-            f"{label} is dropped: it counts up or down like a row number; ",
-            _naming("numeric", values),
-            " keeps it.",
-        )
-        return Decision(None, notes=(note,))
+def _as_numbers(values: pd.Series[Any], numbers: Numbers, rules: Rules) -> Decision:
+    name, known = str(values.name), numbers[~np.isnan(numbers)]
+    if not rules.by_type:
+        if _is_row_number(known):
+            return Decision(notes=(Note("row number", name),))
+        if _identifies_rows(name, known):
+            told = f"{len(known)} different integers"
+            return Decision(notes=(Note("number of a row", name, told),))
     distinct = len(np.unique(known))
-    if distinct > few_values:
-        return Decision(_series(numbers, values), True)
-    note = Message(
-        f"{label} has only {distinct} different numbers and is read as categories; ",
-        _naming("numeric", values),
-        " keeps it numeric.",
-    )
-    return Decision(states_of(_series(numbers, values)), notes=(note,))
+    if distinct > rules.few_values:
+        return Decision((Column(_series(numbers, values), True),))
+    note = Note("few numbers", name, str(distinct))
+    return Decision((Column(states_of(_series(numbers, values))),), (note,))
 
 
-def _as_categories(values: pd.Series[Any], label: str, known: int) -> Decision:
-    distinct = values.nunique()
-    if known > SHORT_COLUMN and distinct > IDENTIFIER_SHARE * known:
-        note = Message(
-            f"{label} is dropped: it has {distinct} different values in {known} rows, like an "
-            "identifier; ",
-            _naming("categorical", values),
-            " keeps it.",
+def _as_moments(values: pd.Series[Any], rules: Rules, kind: str, wanted: str | None) -> Decision:
+    """Dates, times or durations, by the type of the column."""
+    if wanted == CATEGORICAL or (wanted is None and rules.dates == "keep"):
+        if kind == "date":
+            reading = Reading(str(values.name), DATE, moments.text_format(values))
+            return Decision((Column(reading.apply(values), reading=reading),))
+        return Decision((Column(values.astype(object).map(str, na_action="ignore")),))
+    if wanted == NUMERIC:
+        raise DataError(
+            Message(
+                f"{rules.where}: column {values.name!r} holds {kind}s, not numbers; remove ",
+                rules.names.option("numeric", [str(values.name)]),
+            )
         )
-        return Decision(None, notes=(note,))
-    return Decision(states_of(values))
+    return _expanded(values, rules, kind)
+
+
+def _as_written_moments(
+    values: pd.Series[Any], rules: Rules, distinct: Sequence[str]
+) -> Decision | None:
+    """Strings that are dates or times of day; None if they are not, or if they are kept."""
+    if rules.dates == "keep":
+        return None
+    if moments.are_times(distinct, MOSTLY):
+        return _expanded(values, rules, "time")
+    form = moments.date_format(distinct, MOSTLY)
+    return None if form is None else _expanded(values, rules, "date", form)
+
+
+def _expanded(values: pd.Series[Any], rules: Rules, kind: str, form: str = "") -> Decision:
+    """The parts of dates that differ between rows, or times and durations as numbers."""
+    name = str(values.name)
+    if rules.dates == "drop":
+        return Decision(notes=(Note("dates dropped", name, f"{kind}s"),))
+    if kind == "date":
+        read = [(_free(f"{name}.{p}", rules), Reading(name, DATE, form, p)) for p in moments.PARTS]
+    else:
+        read = [(name, Reading(name, TIME if kind == "time" else DURATION))]
+    numbers = {c: pd.Series(to_numbers(r.apply(values)), name=c) for c, r in read}
+    columns = [Column(numbers[c], True, r) for c, r in read if numbers[c].nunique() > 1]
+    if not columns:
+        return Decision(notes=(Note("constant", name, repr(str(values.dropna().iloc[0]))),))
+    if kind == "date":
+        made = quoted(column.values.name for column in columns)
+        order = f", read as {moments.show_format(form)}" if form.startswith(_AMBIGUOUS) else ""
+        notes = [Note("dates", name, made + order)]
+    else:
+        notes = [Note("times", name, "hours" if kind == "time" else "days")]
+    first = columns[0].values.to_numpy()
+    lost = int((np.isnan(first) & values.notna().to_numpy()).sum())
+    if lost:
+        told = f"{count(lost, 'value')} treated as missing (not a {kind})"
+        notes.append(Note("not a date", name, f"{told}: {_examples(values, first)}"))
+    return Decision(tuple(columns), tuple(notes))
+
+
+def _free(name: str, rules: Rules) -> str:
+    return _free(f"{name}_", rules) if name in rules.taken else name
+
+
+def _as_truth(values: pd.Series[Any], distinct: Sequence[object]) -> Decision | None:
+    """Truth values, if the column spells them in more than two ways."""
+    known = {truth_of(value) for value in distinct}
+    if None in known or len(distinct) <= len(known):
+        return None
+    name = str(values.name)
+    reading = Reading(name, TRUTH)
+    spelled = quoted(sorted(str(show_value(v)) for v in distinct), limit=6)
+    note = Note("truth", name, spelled)
+    return Decision((Column(reading.apply(values), reading=reading),), (note,))
+
+
+def _as_categories(values: pd.Series[Any], rules: Rules, known: int) -> Decision:
+    name, distinct = str(values.name), values.nunique()
+    if known > SHORT_COLUMN and distinct > IDENTIFIER_SHARE * known:
+        told = f"{distinct} different values in {known} rows"
+        return Decision(notes=(Note("identifier", name, told),))
+    return _categories(values, rules)
+
+
+def _categories(values: pd.Series[Any], rules: Rules) -> Decision:
+    """The values as states, with a note if there are so many that the encoder pools some."""
+    column, distinct = Column(states_of(values)), values.nunique()
+    pooled = rules.max_states is not None and distinct > rules.max_states
+    notes = (Note("many states", str(values.name), str(distinct)),) if pooled else ()
+    return Decision((column,), notes)
 
 
 def _is_row_number(known: Numbers) -> bool:
@@ -193,6 +342,16 @@ def _is_row_number(known: Numbers) -> bool:
         len(known) > SHORT_COLUMN
         and bool(np.all(steps > 0) or np.all(steps < 0))
         and bool(np.all(known == np.floor(known)))
+    )
+
+
+def _identifies_rows(name: str, known: Numbers) -> bool:
+    """Whether a column of different integers is called an identifier."""
+    return (
+        len(known) > SHORT_COLUMN
+        and _ID_NAME.fullmatch(name) is not None
+        and bool(np.all(known == np.floor(known)))
+        and len(np.unique(known)) == len(known)
     )
 
 
@@ -212,8 +371,3 @@ def _examples(values: pd.Series[Any], numbers: Numbers, limit: int = 3) -> str:
     texts = values[np.isnan(numbers) & values.notna().to_numpy()].drop_duplicates()
     listed = ", ".join(repr(str(text)) for text in texts.iloc[:limit])
     return listed + (" and others" if len(texts) > limit else "")
-
-
-def _naming(name: str, column: pd.Series[Any]) -> Spelling:
-    """The option that names this column."""
-    return option(name, [str(column.name)])

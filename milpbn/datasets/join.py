@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from milpbn.datasets.assemble import RawFrame, labelled_rows, unknown_columns
+from milpbn.datasets.assemble import labelled_rows, unknown_columns
 from milpbn.datasets.infer import states_of
+from milpbn.datasets.raw import RawFrame
 from milpbn.datasets.readers import read_raw
+from milpbn.datasets.readings import read_columns
 from milpbn.datasets.table import Table
 from milpbn.datasets.values import show_text, to_numbers
 from milpbn.errors import DataError
@@ -32,13 +34,14 @@ def add_test_rows(table: Table, path: str | Path) -> Table:
     """
     raw = read_raw(path)
     target = str(table.target.name)
-    wanted, names = [*map(str, table.features.columns), target], list(map(str, raw.frame.columns))
+    wanted, names = [*table.sources, target], list(map(str, raw.frame.columns))
     if absent := [name for name in wanted if name not in names]:
         raise DataError(
             f"{raw.name}: {unknown_columns(absent, names)}; the test rows need the columns of "
             f"{table.name}"
         )
     frame, notes = labelled_rows(raw, (target,))
+    frame = read_columns(frame[wanted], table.readings)
     known = set(table.target)
     labels = [str(label) for label in states_of(frame[target])]
     labels = [label if label in known else show_text(label) for label in labels]

@@ -13,10 +13,13 @@ from pathlib import Path
 import pandas as pd
 
 from milpbn.datasets.arff import parse_arff
-from milpbn.datasets.assemble import Columns, RawFrame, build_table, unknown_columns
+from milpbn.datasets.assemble import build_table, unknown_columns
+from milpbn.datasets.infer import MAX_STATES
+from milpbn.datasets.raw import Columns, RawFrame
 from milpbn.datasets.table import Table
 from milpbn.datasets.text import column_names, decode, parse_csv
 from milpbn.errors import DataError
+from milpbn.messages import Message, option
 
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
@@ -30,6 +33,9 @@ def read_table(
     numeric: Iterable[str] = (),
     missing: str = "drop",
     drop: Iterable[str] = (),
+    dates: str = "expand",
+    max_states: int | None = MAX_STATES,
+    target_bins: int | None = None,
 ) -> Table:
     """Read a table to learn from, with one class column or several.
 
@@ -42,12 +48,21 @@ def read_table(
         The class column, or a sequence of class columns. Rows in which one of them is
         missing are left out.
     categorical, numeric
-        Columns whose kind is not to be guessed.
+        Columns whose kind is not to be guessed. A target among the categorical columns is
+        accepted even if it looks like a regression target.
     missing
         ``"drop"`` or ``"state"``; see :class:`~milpbn.datasets.table.Table`. With one
         target, incomplete rows stay in the table, and the encoder leaves them out.
     drop
         Columns to leave out.
+    dates
+        What becomes of dates and times: ``"expand"`` replaces a date by year, month, weekday
+        and time of day, as numbers; ``"drop"`` leaves it out; ``"keep"`` reads it as categories.
+    max_states
+        A category with more states than this has its rare states pooled into one, by the
+        frequencies in the training rows; None for no limit.
+    target_bins
+        Cut a numeric target into this many classes of about equal size.
 
     Returns
     -------
@@ -55,29 +70,46 @@ def read_table(
         Its notes name every decision that an option would change.
     """
     targets = (target,) if isinstance(target, str) else tuple(target)
-    columns = Columns(targets, tuple(categorical), tuple(numeric), tuple(drop))
+    kinds = tuple(categorical), tuple(numeric), tuple(drop)
+    columns = Columns(targets, *kinds, dates, max_states, target_bins)
     table = build_table(read_raw(path), columns, missing)
     return replace(table, source={**table.source, "columns": columns.to_dict()})
 
 
 def read_features(
-    path: str | Path, columns: Sequence[str], targets: str | Sequence[str] = ()
+    path: str | Path,
+    columns: Sequence[str],
+    targets: str | Sequence[str] = (),
+    *,
+    keep: Sequence[str] = (),
+    strict: bool = True,
 ) -> pd.DataFrame:
     """Read rows to predict: these columns, as strings or numbers, and every row.
 
     The encoder of the model knows what the columns mean, so nothing is decided here.
-    Other columns are ignored, except for `targets` (one name or several): those that exist
-    come last. ``attrs["notes"]`` says how the file was read.
+    Other columns are ignored, except for `targets` (one name or several) and `keep`: those
+    that exist come last. A column that does not exist is an error; unless `strict`, it is
+    missing in every row. ``attrs["notes"]`` says how the file was read.
     """
     raw = read_raw(path)
     names = [str(name) for name in raw.frame.columns]
     absent = [name for name in columns if name not in names]
-    if absent:
-        raise DataError(f"{raw.name}: {unknown_columns(absent, names)}; the model needs it")
+    unknown = [name for name in keep if name not in names]
+    if unknown:
+        told = unknown_columns(unknown, names)
+        raise DataError(Message(f"{raw.name}: ", option("keep"), f": {told}"))
+    if absent and (strict or len(absent) == len(columns)):
+        told = unknown_columns(absent, names)
+        raise DataError(
+            f"{raw.name}: {told}; the model needs {'it' if len(absent) == 1 else 'them'}"
+        )
     wanted = [targets] if isinstance(targets, str) else targets
-    labels = [name for name in wanted if name in names and name not in columns]
-    frame = raw.frame[[*columns, *labels]]
-    frame.attrs["notes"] = tuple(raw.notes)
+    others = dict.fromkeys(name for name in (*wanted, *keep) if name in names)
+    frame = raw.frame.reindex(columns=[*columns, *(name for name in others if name not in columns)])
+    notes = (
+        [f"{raw.name}: {unknown_columns(absent, names)}; missing in every row."] if absent else []
+    )
+    frame.attrs["notes"] = (*raw.notes, *notes)
     return frame
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from milpbn.datasets.readings import Reading
 from milpbn.errors import DataError
 from milpbn.messages import Message, Spelling
 from milpbn.words import count, quoted
@@ -40,6 +41,12 @@ class Table:
     missing
         ``"drop"``: rows with a missing feature are left out; ``"state"``: missing
         is a separate state.
+    readings
+        How columns, targets included, are made from raw ones, for those that are not taken as
+        they are: dates, numbers with units, a numeric target that is cut into classes.
+    max_states
+        The number of states of a categorical feature above which rare states are pooled; None
+        for no limit.
     folds
         Number of folds that the catalog proposes for cross-validation; 0 for none.
     notes
@@ -70,6 +77,8 @@ class Table:
     states: dict[str, tuple[str, ...]] = field(default_factory=dict)
     is_train: npt.NDArray[np.bool_] | None = None
     missing: str = "drop"
+    readings: dict[str, Reading] = field(default_factory=dict)
+    max_states: int | None = None
     folds: int = 0
     notes: tuple[str, ...] = ()
     source: dict[str, Any] = field(default_factory=dict)
@@ -106,6 +115,19 @@ class Table:
     def categorical(self) -> list[str]:
         """The columns of `features` that are categories."""
         return [name for name in map(str, self.features.columns) if name not in self.numeric]
+
+    @property
+    def sources(self) -> list[str]:
+        """The raw columns that the features are made from."""
+        names = map(str, self.features.columns)
+        return list(
+            dict.fromkeys(self.readings[c].source if c in self.readings else c for c in names)
+        )
+
+    @property
+    def incomplete(self) -> npt.NDArray[np.bool_]:
+        """Rows in which a feature is missing."""
+        return np.asarray(self.features.isna().to_numpy().any(axis=1), dtype=bool)
 
     @property
     def has_test(self) -> bool:

@@ -60,15 +60,18 @@ def parse_csv(text: str, where: str) -> tuple[pd.DataFrame, list[str]]:
     records = list(_records(rows, len(names), where))
     if not records:
         raise DataError(f"{where}: there are column names, but no rows below them")
-    notes: list[str] = []
+    with_commas: list[str] = []
     columns = {}
     for name, fields in zip(names, zip(*records, strict=True), strict=True):
         values = [None if (value := f.strip()) in MISSING_TOKENS else value for f in fields]
         if separator != "," and _has_decimal_commas(values):
             values = [_with_point(value) for value in values]
-            notes.append(f"{where}: column {name!r} is read with decimal commas.")
+            with_commas.append(name)
         columns[name] = pd.Series(values, dtype=object)
-    return pd.DataFrame(columns), notes
+    what = "columns" if len(with_commas) > 1 else "column"
+    are = "are" if len(with_commas) > 1 else "is"
+    note = f"{where}: {what} {quoted(with_commas)} {are} read with decimal commas."
+    return pd.DataFrame(columns), [note] if with_commas else []
 
 
 def detect_separator(text: str) -> str:

@@ -14,6 +14,8 @@ import pandas as pd
 # float() would also accept "inf", "nan", "1_000" and digits of other scripts.
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
+_BLANK = ("", "nan")
+
 # A float may not hold a longer number exactly as it is written.
 _EXACT = 15
 
@@ -100,3 +102,15 @@ def to_numbers(values: pd.Series[Any]) -> npt.NDArray[np.float64]:
     numbers = np.array([float(text) if is_number(text) else np.nan for text in shown] + [np.nan])
     numbers[np.isinf(numbers)] = np.nan  # 1e999 is too large for a float
     return numbers[index]  # a missing value has the code -1, which selects the last number
+
+
+def without_blanks(values: pd.Series[Any]) -> pd.Series[Any]:
+    """The column with blank strings, and ``nan`` as a string, as missing values."""
+    if values.dtype.kind != "O":  # strings, objects and categories
+        return values
+    blank = [v for v in values.dropna().unique() if isinstance(v, str) and v.strip() in _BLANK]
+    if not blank:
+        return values
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return values.cat.remove_categories(blank)
+    return values.astype(object).mask(values.isin(blank), None)

@@ -56,8 +56,8 @@ class CodedColumn:
     Attributes
     ----------
     codes
-        One code per row; -1 for a value never seen, and for a missing value if the
-        column has no missing state.
+        One code per row; -1 for a category never seen, and for a missing value if the
+        column has no missing state. In a numeric column, what is not a number is missing.
     unseen
         How often each value without a state occurs.
     n_missing
@@ -84,6 +84,8 @@ class ColumnCode:
         code ``number of cuts < v``.
     states
         For a categorical column, the strings that the codes 0, 1, ... stand for.
+    pool
+        Whether a category has a state, after `states`, for all other values.
     missing_state
         Whether there is a last state for missing values.
 
@@ -93,7 +95,7 @@ class ColumnCode:
     >>> column.variable.states
     ('(-inf, 2.45]', '(2.45, 4.75]', '(4.75, inf)', 'missing')
     >>> column.encode(pd.Series(["1.4", "4.75", "5", None, "long"]))
-    CodedColumn(codes=array([ 0,  1,  2,  3, -1], dtype=int32), unseen={'long': 1}, n_missing=1)
+    CodedColumn(codes=array([0, 1, 2, 3, 3], dtype=int32), unseen={'long': 1}, n_missing=1)
     """
 
     name: str
@@ -101,6 +103,7 @@ class ColumnCode:
     cuts: tuple[float, ...] = ()
     states: tuple[str, ...] = ()
     missing_state: bool = False
+    pool: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in (NUMERIC, CATEGORICAL):
@@ -114,9 +117,10 @@ class ColumnCode:
     def variable(self) -> Variable:
         """The variable that this column becomes, with readable states."""
         states = _interval_labels(self.cuts) if self.kind == NUMERIC else self.states
+        if self.pool:
+            states = (*states, _free("other", states))
         if self.missing_state:
-            names = (f"missing_{i}" if i > 1 else "missing" for i in count(1))
-            states = (*states, next(name for name in names if name not in states))
+            states = (*states, _free("missing", states))
         return Variable(self.name, states)
 
     def encode(self, values: pd.Series[Any]) -> CodedColumn:
@@ -124,7 +128,7 @@ class ColumnCode:
 
         A text is matched to a state as it is, then without surrounding blanks, then as a
         number (``1.0`` is the state ``1``). A blank text and the text ``nan`` are missing
-        unless they are states.
+        unless they are states. Any other value takes the pool, if there is one.
         """
         try:
             index, distinct = pd.factorize(values, use_na_sentinel=True)
@@ -136,7 +140,9 @@ class ColumnCode:
         raw = np.append(by_value, _MISSING)[index]  # a missing value has the index -1: the last
         missing = raw == _MISSING
         last = self.variable.card - 1
-        codes = np.where(missing, last if self.missing_state else UNKNOWN, raw)
+        # What is not a number was treated as missing in the training rows, too.
+        absent = missing | (raw == _UNSEEN) if self.kind == NUMERIC else missing
+        codes = np.where(absent, last if self.missing_state else UNKNOWN, raw)
         tally = np.bincount(index[index >= 0], minlength=len(distinct))
         unseen: Counter[str] = Counter()
         for j in np.flatnonzero(by_value == _UNSEEN):
@@ -158,6 +164,7 @@ class ColumnCode:
     def _code_texts(self, distinct: Any) -> npt.NDArray[np.int64]:
         by_text = {state: code for code, state in enumerate(self.states)}
         by_number = _codes_by_number(self.states)
+        other = len(self.states) if self.pool else _UNSEEN
 
         def code(value: object) -> int:
             text = str(value)
@@ -169,8 +176,8 @@ class ColumnCode:
                     return by_text[spelling]
             number = _parse(value)
             if number is None:
-                return _UNSEEN
-            return _MISSING if math.isnan(number) else by_number.get(number, _UNSEEN)
+                return other
+            return _MISSING if math.isnan(number) else by_number.get(number, other)
 
         return np.array([code(value) for value in distinct], dtype=np.int64)
 
@@ -184,6 +191,7 @@ class ColumnCode:
             "kind": self.kind,
             **rule,
             "missing_state": self.missing_state,
+            **({"pool": True} if self.pool else {}),
         }
 
     @classmethod
@@ -196,7 +204,13 @@ class ColumnCode:
             cuts=tuple(map(float, data["cuts"])) if numeric else (),
             states=() if numeric else tuple(map(str, data["states"])),
             missing_state=bool(data["missing_state"]),
+            pool=bool(data.get("pool", False)),
         )
+
+
+def _free(name: str, taken: tuple[str, ...]) -> str:
+    names = (f"{name}_{i}" if i > 1 else name for i in count(1))
+    return next(n for n in names if n not in taken)
 
 
 def sorted_states(texts: Iterable[str]) -> tuple[str, ...]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from milpbn._types import BoolArray, Codes
+from milpbn.datasets.readings import Reading
 from milpbn.datasets.table import MISSING_POLICIES, Table
 from milpbn.encoding.columns import CATEGORICAL, NUMERIC, ColumnCode, Variable, sorted_states
 from milpbn.encoding.data import EncodedData, EncodedFeatures
@@ -23,6 +24,7 @@ __all__ = ["ColumnCode", "EncodedData", "EncodedFeatures", "Encoder", "Variable"
 # Reasons for leaving a feature out of the model.
 NO_CUT = "no cut found"
 CONSTANT = "constant"
+RARE = "every state is rare"
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,11 @@ class Encoder:
         The codes of the features that are kept, in the order of the table.
     dropped
         The features left out because they have a single state, with the reason:
-        ``"no cut found"`` (by MDLP) or ``"constant"``.
+        ``"no cut found"`` (by MDLP), ``"constant"`` or ``"every state is rare"``.
     missing
         The policy for missing values, ``"drop"`` or ``"state"``.
+    readings
+        How columns are made from raw ones; see :attr:`milpbn.datasets.Table.readings`.
 
     Examples
     --------
@@ -66,6 +70,7 @@ class Encoder:
     columns: tuple[ColumnCode, ...]
     dropped: dict[str, str]
     missing: str
+    readings: dict[str, Reading] = field(default_factory=dict)
 
     @classmethod
     def fit(cls, table: Table) -> Encoder:
@@ -73,12 +78,14 @@ class Encoder:
 
         The table must have one class variable. Under the policy ``"drop"`` training rows
         with a missing feature are ignored; under ``"state"`` a column gets a missing state
-        if a value is missing in its training rows.
+        if a value is missing in its training rows. A category with more states than the
+        table's `max_states` keeps the most frequent ones, and a last state stands for all
+        other values.
         """
         _check_table(table)
         train = table.train()
         if table.missing == "drop":
-            train = train.rows(~_incomplete(train.features))
+            train = train.rows(~train.incomplete)
         if len(train) == 0:
             raise DataError(
                 Message(
@@ -95,11 +102,14 @@ class Encoder:
             )
         labels = target.encode(train.target).codes
         fitted = [_fit_feature(train, name, labels) for name in table.features.columns]
+        kept = tuple(column for column, reason in fitted if not reason)
+        names = {target.name, *(column.name for column in kept)}
         return cls(
             target=target,
-            columns=tuple(column for column, reason in fitted if not reason),
+            columns=kept,
             dropped={column.name: reason for column, reason in fitted if reason},
             missing=table.missing,
+            readings={name: r for name, r in table.readings.items() if name in names},
         )
 
     @property
@@ -114,15 +124,10 @@ class Encoder:
         out. The notes name what was left out or not recognised.
         """
         _check_table(table)
-        complete = np.ones(len(table), dtype=bool)
-        if self.missing == "drop":
-            names = {column.name for column in self.columns} | self.dropped.keys()
-            known = [name for name in table.features.columns if name in names]
-            complete = ~_incomplete(table.features[known])
+        complete = self._complete(table)
         kept = table.rows(complete)
         features = self._transform(kept.features, table.name)
         labels = self.target.encode(kept.target)
-        lost = sorted_states(set(table.target) - set(kept.target))
         assert kept.is_train is not None
         return EncodedData(
             name=table.name,
@@ -132,8 +137,7 @@ class Encoder:
             n_dropped_rows=int((~complete).sum()),
             notes=(
                 *table.notes,
-                *_notes_on_rows(int((~complete).sum()), lost),
-                *self._notes_on_features(),
+                *self.notes(table),
                 *_notes_on_values(self.target.name, labels.unseen, features.unseen),
             ),
             source=table.source,
@@ -143,30 +147,48 @@ class Encoder:
         """Encode rows to predict; every row is kept.
 
         Columns are found by name, and other columns are ignored. They may hold numbers or
-        strings, from any reader.
+        strings, from any reader, and may be raw (with dates and units) or those of a table.
         """
         return self._transform(frame, "rows to predict")
 
+    def sources(self) -> list[str]:
+        """The raw columns that :meth:`transform` needs."""
+        return list(dict.fromkeys(self._source(column) for column in self.columns))
+
+    def read_labels(self, labels: pd.Series[Any]) -> pd.Series[Any]:
+        """The class labels of raw rows: as they are, unless a numeric target was cut."""
+        reading = self.readings.get(self.target.name)
+        return labels if reading is None else reading.apply(labels)
+
+    def _source(self, column: ColumnCode, names: Container[str] = ()) -> str:
+        """The raw column that a column is made from, unless `names` has the column itself."""
+        made = column.name in self.readings and column.name not in names
+        return self.readings[column.name].source if made else column.name
+
     def _transform(self, frame: pd.DataFrame, where: str) -> EncodedFeatures:
         names = [str(name) for name in frame.columns]
-        absent = [column.name for column in self.columns if column.name not in names]
+        sources = [self._source(column, names) for column in self.columns]
+        absent = [source for source in dict.fromkeys(sources) if source not in names]
         if absent:
             raise DataError(
                 f"{where}: no column is named {quoted(absent)}, but the model needs it; "
                 f"the columns are {quoted(names)}"
             )
-        twice = [column.name for column in self.columns if names.count(column.name) > 1]
+        twice = [source for source in dict.fromkeys(sources) if names.count(source) > 1]
         if twice:
             raise DataError(f"{where}: two columns are named {quoted(twice)}; rename one")
         codes = np.empty((len(frame), len(self.columns)), dtype=np.int32)
         unseen, missing_counts = {}, {}
-        for j, column in enumerate(self.columns):
-            coded = column.encode(frame.iloc[:, names.index(column.name)])
+        for j, (column, source) in enumerate(zip(self.columns, sources, strict=True)):
+            values = frame.iloc[:, names.index(source)]
+            if column.name in self.readings:
+                values = self.readings[column.name].apply(values)
+            coded = column.encode(values)
             codes[:, j] = coded.codes
             if coded.unseen:
-                unseen[column.name] = coded.unseen
+                unseen[source] = coded.unseen
             if coded.n_missing:
-                missing_counts[column.name] = coded.n_missing
+                missing_counts[source] = coded.n_missing
         return EncodedFeatures(codes, unseen, missing_counts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -176,7 +198,11 @@ class Encoder:
             "columns": [column.to_dict() for column in self.columns],
             "dropped": dict(self.dropped),
             "missing": self.missing,
+            **({"readings": told} if (told := self._readings_to_dict()) else {}),
         }
+
+    def _readings_to_dict(self) -> dict[str, Any]:
+        return {name: reading.to_dict() for name, reading in self.readings.items()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Encoder:
@@ -187,6 +213,10 @@ class Encoder:
                 columns=tuple(map(ColumnCode.from_dict, data["columns"])),
                 dropped={str(name): str(reason) for name, reason in data["dropped"].items()},
                 missing=str(data["missing"]),
+                readings={
+                    str(name): Reading.from_dict(told)
+                    for name, told in data.get("readings", {}).items()
+                },
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelFileError(f"the encoder cannot be read: {error!r}") from error
@@ -196,24 +226,31 @@ class Encoder:
             )
         return encoder
 
-    def _notes_on_features(self) -> list[str]:
+    def _complete(self, table: Table) -> BoolArray:
+        """The rows that are used under the policy for missing values."""
+        if self.missing != "drop":
+            return np.ones(len(table), dtype=bool)
+        names = {column.name for column in self.columns} | self.dropped.keys()
+        known = [name for name in table.features.columns if name in names]
+        return ~replace(table, features=table.features[known]).incomplete
+
+    def notes(self, table: Table) -> list[str]:
+        """Which rows, classes and features of the table are left out."""
+        complete = self._complete(table)
         notes = []
-        for reason in (NO_CUT, CONSTANT):
+        if not complete.all():
+            left_out = count(int((~complete).sum()), "row")
+            notes.append(f"Left out: {left_out} with a missing feature.")
+        lost = sorted_states(set(table.target) - set(table.target[complete]))
+        if lost:
+            notes.append(f"Classes left out because they have no complete row: {quoted(lost)}.")
+        for reason in (NO_CUT, CONSTANT, RARE):
             names = [name for name, why in self.dropped.items() if why == reason]
             if names:
                 notes.append(f"Features left out ({reason}): {quoted(names)}.")
         if not self.columns:
             notes.append("No feature is left: only the class distribution can be learned.")
         return notes
-
-
-def _notes_on_rows(n_dropped: int, lost: tuple[str, ...]) -> list[str]:
-    notes = []
-    if n_dropped:
-        notes.append(f"Left out: {count(n_dropped, 'row')} with a missing feature.")
-    if lost:
-        notes.append(f"Classes left out because they have no complete row: {quoted(lost)}.")
-    return notes
 
 
 def _notes_on_values(
@@ -259,11 +296,6 @@ def _check_table(table: Table) -> None:
         )
 
 
-def _incomplete(features: pd.DataFrame) -> BoolArray:
-    """Rows in which a feature is missing."""
-    return np.asarray(features.isna().to_numpy().any(axis=1), dtype=bool)
-
-
 def _fit_feature(train: Table, name: str, labels: Codes) -> tuple[ColumnCode, str]:
     """The code of a feature, and the reason for leaving it out ("" to keep it)."""
     values = train.features[name]
@@ -272,10 +304,24 @@ def _fit_feature(train: Table, name: str, labels: Codes) -> tuple[ColumnCode, st
     if name in train.numeric:
         column = _numeric_code(train, name, labels, missing_state)
     else:
-        column = _categorical_code(train, values, missing_state)
+        column = _pooled(_categorical_code(train, values, missing_state), known, train.max_states)
     if len(known) == 0 or column.variable.card == 1:
-        return column, NO_CUT if known.nunique() > 1 else CONSTANT
+        several = RARE if column.pool else NO_CUT
+        return column, several if known.nunique() > 1 else CONSTANT
     return column, ""
+
+
+def _pooled(column: ColumnCode, known: pd.Series[Any], max_states: int | None) -> ColumnCode:
+    """The most frequent states and one for all others, if there are more than `max_states`.
+
+    A state with a single row is never kept. Of equally frequent states, the first ones are.
+    """
+    if max_states is None or len(column.states) <= max_states:
+        return column
+    tally = known.map(str).value_counts().to_dict()
+    frequent = [state for state in column.states if tally.get(state, 0) > 1]
+    kept = set(sorted(frequent, key=lambda state: -tally[state])[: max_states - 1])
+    return replace(column, states=tuple(s for s in column.states if s in kept), pool=True)
 
 
 def _numeric_code(train: Table, name: str, labels: Codes, missing_state: bool) -> ColumnCode:

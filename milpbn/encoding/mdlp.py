@@ -107,7 +107,7 @@ def _best_cut(cumulated: Ints, n_log_n: Floats) -> int | None:
     """The cut of smallest class entropy if the MDL criterion accepts it."""
     left = cumulated[1:-1] - cumulated[0]
     total = cumulated[-1] - cumulated[0]
-    k = np.count_nonzero(total)
+    k = int(np.count_nonzero(total))  # a Python integer: 3^40 does not fit into 64 bits
     if len(left) == 0 or k == 1:
         return None
     right = total - left

@@ -20,6 +20,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier for tables with numbers, categories and missing values."""
 
     categorical_features: str | Sequence[int] | Sequence[str]
+    _columns_in: list[str] | None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -30,8 +31,18 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _frame(self, X: Any, y: Any = "no_validation", *, reset: bool) -> pd.DataFrame:
         """Validate `X` (and a flat `y`) as scikit-learn does; columns keep their types."""
-        checked = validate_data(self, X, y, reset=reset, dtype=None, ensure_all_finite="allow-nan")
-        return frame_of(X, checked[0] if isinstance(checked, tuple) else checked)
+        # As objects, columns of different types need no common type: there may be none.
+        plain = not isinstance(X, pd.DataFrame) or all(t.kind in "biuf" for t in X.dtypes)
+        given = X if plain else X.astype(object)
+        checked = validate_data(
+            self, given, y, reset=reset, dtype=None, ensure_all_finite="allow-nan"
+        )
+        array = checked[0] if isinstance(checked, tuple) else checked
+        # scikit-learn has compared the names; an array after a frame goes by position.
+        frame = frame_of(X, array, None if reset else self._columns_in)
+        if reset:
+            self._columns_in = list(frame.columns)
+        return frame
 
 
 def encode_labels(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from milpbn._types import FloatArray
-from milpbn.datasets.frames import categorical_columns, texts
+from milpbn.datasets.frames import labelled_table
+from milpbn.datasets.infer import MAX_STATES
 from milpbn.datasets.table import Table
+from milpbn.datasets.targets import check_classes
 from milpbn.datasets.values import show_value
-from milpbn.errors import OptionError
+from milpbn.errors import DataWarning, OptionError
 from milpbn.estimators.base import TableClassifier, encode_labels
 from milpbn.families import Constraints
 from milpbn.learning.classifier import learn_classifier
@@ -33,13 +35,15 @@ SETTING_NAMES = {"engine": "method", "random_state": "seed"}
 """Parameters that the settings of a run call by another name."""
 
 _SCORE_DEFAULTS = {"p": 0.9, "penalty": 0.0, "validation": None}
-_OF_THE_TABLE = ("categorical_features", "missing")
+_OF_THE_TABLE = ("categorical_features", "numeric_features", "missing", "dates", "max_states")
 
 
 class BNClassifier(TableClassifier):
     """Bayesian network classifier whose structure is learned exactly.
 
-    Numeric columns are discretised by MDLP; other columns are treated as categories.
+    Numeric columns are discretised by MDLP; dates, times and numbers with a unit become numeric
+    columns; other columns are treated as categories. What is decided about columns and rows is
+    reported as :class:`~milpbn.DataWarning`.
 
     Parameters
     ----------
@@ -79,11 +83,20 @@ class BNClassifier(TableClassifier):
     max_parameters : int, default=None
         Maximum number of free parameters of the network.
     categorical_features : "from_dtype" or array-like of int or str, default="from_dtype"
-        Which columns are categories: those whose dtype is not a number, or the
-        given positions or names.
+        Which columns are categories: by their dtype and values, or in any case the given
+        positions or names.
+    numeric_features : array-like of int or str, default=()
+        Columns to read as numbers, by position or name; values that are not numbers become
+        missing.
     missing : {"drop", "state"}, default="drop"
         Training rows with a missing feature are left out, or a missing value is a
         separate state. In prediction a missing feature is summed out exactly.
+    dates : {"expand", "drop", "keep"}, default="expand"
+        Replace dates by year, month, weekday and time of day, leave them out, or read them as
+        categories.
+    max_states : int or None, default=50
+        Categories with more states keep the most frequent ones; the others are pooled into one
+        state. None for no limit.
     engine : str or Learner, default="branch-and-cut"
         An exact engine; a heuristic (see ``milpbn.search.LEARNERS``), by name or as an
         object with its own settings; or ``"multinet-cmi"`` or ``"multinet-ear"`` for one
@@ -158,7 +171,10 @@ class BNClassifier(TableClassifier):
         max_features: int | None = None,
         max_parameters: int | None = None,
         categorical_features: str | Sequence[int] | Sequence[str] = "from_dtype",
+        numeric_features: Sequence[int] | Sequence[str] = (),
         missing: str = "drop",
+        dates: str = "expand",
+        max_states: int | None = MAX_STATES,
         engine: str | Learner = "branch-and-cut",
         time_limit: float | None = 60.0,
         gap: float = 0.0,
@@ -181,7 +197,10 @@ class BNClassifier(TableClassifier):
         self.max_features = max_features
         self.max_parameters = max_parameters
         self.categorical_features = categorical_features
+        self.numeric_features = numeric_features
         self.missing = missing
+        self.dates = dates
+        self.max_states = max_states
         self.engine = engine
         self.time_limit = time_limit
         self.gap = gap
@@ -205,13 +224,19 @@ class BNClassifier(TableClassifier):
             The fitted classifier. A ``ConvergenceWarning`` is issued if the time limit
             is reached before the proof.
         """
-        self._take(self._learn(X, y))
+        table = self._table(self._frame(X, y, reset=True), y)
+        self._note(table.notes)
+        self._take(self._learn(table))
+        self._note(self.encoder_.notes(table))
         self._warn()
         return self
 
-    def _learn(self, X: Any, y: Any) -> Model:
-        table = self._table(self._frame(X, y, reset=True), y)
+    def _learn(self, table: Table) -> Model:
         return learn_classifier(table, make_settings(**self._names()))
+
+    def _note(self, notes: Iterable[str]) -> None:
+        for note in notes:
+            warnings.warn(note, DataWarning, stacklevel=3)
 
     def _names(self) -> dict[str, Any]:
         """The settings of a run, by their names."""
@@ -252,6 +277,7 @@ class BNClassifier(TableClassifier):
         check_is_fitted(self)
         data = {
             **self.model_.data,
+            "features": self._columns_in,
             "classes": {"labels": self.classes_.tolist(), "dtype": self.classes_.dtype.str},
             "named_features": hasattr(self, "feature_names_in_"),
         }
@@ -308,6 +334,7 @@ class BNClassifier(TableClassifier):
         known = [*(c.name for c in encoder.columns), *encoder.dropped]
         columns = np.array(model.data.get("features", known), dtype=object)
         estimator.n_features_in_ = len(columns)
+        estimator._columns_in = columns.tolist()
         if model.data.get("named_features", True):
             estimator.feature_names_in_ = columns
         return estimator
@@ -336,19 +363,12 @@ class BNClassifier(TableClassifier):
         name = "class"
         while name in frame.columns:
             name += "_"
-        categorical = categorical_columns(frame, self.categorical_features)
-        columns = {
-            c: texts(frame[c]) if c in categorical else pd.to_numeric(frame[c]).astype(float)
-            for c in map(str, frame.columns)
-        }
-        return Table(
-            name="X",
-            features=pd.DataFrame(columns),
-            targets=pd.DataFrame({name: np.array(states, dtype=object)[index]}, dtype=object),
-            numeric=tuple(c for c in columns if c not in categorical),
-            states={name: states},
-            missing=self.missing,
-        )
+        labels = pd.Series(np.array(states, dtype=object)[index], name=name, dtype=object)
+        if self.classes_.dtype.kind in "iuf":
+            ways = "pandas.qcut(y, 5) cuts it into classes, y.astype(str) accepts its values"
+            check_classes(labels.value_counts(), "y", True, f"{ways} as classes")
+        told = {parameter: getattr(self, parameter) for parameter in _OF_THE_TABLE}
+        return labelled_table(frame, labels, states, **told)
 
 
 def _setting_parameters() -> list[str]:

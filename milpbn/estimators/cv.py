@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 from sklearn.model_selection import BaseCrossValidator
 
+from milpbn.datasets.table import Table
 from milpbn.estimators.bn import SETTING_NAMES, BNClassifier
 from milpbn.learning.auto import AUTO
 from milpbn.learning.criteria import LOG_LOSS
@@ -85,10 +86,10 @@ class BNClassifierCV(BNClassifier):
         self.cv = cv
         self.exact_folds = exact_folds
 
-    def _learn(self, X: Any, y: Any) -> Model:
+    def _learn(self, table: Table) -> Model:
         grid = _in_setting_names(self.param_grid)
         plan = SelectionPlan(grid, self.scoring, self.cv, self.exact_folds)
-        return learn_selected(self._table(self._frame(X, y, reset=True), y), self._names(), plan)
+        return learn_selected(table, self._names(), plan)
 
     def _take(self, model: Model) -> None:
         super()._take(model)

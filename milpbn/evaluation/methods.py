@@ -42,7 +42,10 @@ from milpbn.search.multinet import MULTINETS
 _FIXED = ("nb", "tan-cmi", "tan-ear", *MULTINETS)
 
 # Parameters of BNClassifier that the arguments `methods` and `parameters` or the table decide.
-_GIVEN = ("engine", "parameters", "categorical_features", "missing")
+_GIVEN = (
+    *("engine", "parameters"),
+    *("categorical_features", "numeric_features", "missing", "dates", "max_states"),
+)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ these families satisfies them. Budgets limit the structure as a whole.
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -24,18 +25,30 @@ BUDGETS = tuple(f.name for f in fields(Budgets))
 Arc = tuple[str, str]
 
 
+_ARC = re.compile(r'\s*("(?:[^"]|"")+"|.*?)\s*->\s*("(?:[^"]|"")+"|.*?)\s*', re.DOTALL)
+
+
 def parse_arc(text: str) -> Arc:
-    """Read ``A->B``.
+    """Read ``A->B``; a name that contains ``->`` is in double quotes.
 
     Examples
     --------
     >>> parse_arc("age -> income")
     ('age', 'income')
+    >>> parse_arc('"a->b" -> c')
+    ('a->b', 'c')
     """
-    parent, arrow, child = text.partition("->")
-    if not (arrow and parent.strip() and child.strip()):
-        raise ConstraintError(f"{text!r} is not an arc; write it as PARENT->CHILD")
-    return parent.strip(), child.strip()
+    match = _ARC.fullmatch(text)
+    if match is None or not (match[1] and match[2]):
+        raise ConstraintError(
+            f"{text!r} is not an arc; write it as PARENT->CHILD, with a name that contains -> in "
+            "double quotes"
+        )
+    parent, child = (
+        name[1:-1].replace('""', '"') if len(name) > 1 and name[0] == name[-1] == '"' else name
+        for name in match.groups()
+    )
+    return parent, child
 
 
 @dataclass(frozen=True)

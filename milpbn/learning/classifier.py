@@ -38,7 +38,7 @@ class Encoded:
 def encode(table: Table, clock: Clock | None = None) -> Encoded:
     """Learn states and cuts from the training rows of a table, and encode all its rows."""
     encoder = Encoder.fit(table)
-    encoded = Encoded(encoder, encoder.encode(table), tuple(map(str, table.features.columns)))
+    encoded = Encoded(encoder, encoder.encode(table), tuple(table.sources))
     if clock is not None:
         clock.close_phase("encoding")
     return encoded

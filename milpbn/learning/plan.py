@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.model_selection import BaseCrossValidator, ParameterGrid
 
 from milpbn.errors import OptionError
+from milpbn.families.constraints import BUDGETS
 from milpbn.learning.auto import AUTO, AUTO_GRID
 from milpbn.learning.criteria import LOG_LOSS, criterion_name
 from milpbn.learning.methods import ENGINES, Method
@@ -30,7 +31,7 @@ _SELECTABLE: dict[str, tuple[Any, str]] = {
     **dict.fromkeys(("structure_score", "penalty", "validation", "smoothing"), _ANY),
     **dict.fromkeys(("method", "parameters"), _ANY),
     **dict.fromkeys(("p", "gamma", "ess"), _NUMBER),
-    "max_parents": (Integral, "a whole number"),
+    **dict.fromkeys(("max_parents", *BUDGETS), (Integral, "a whole number")),
     **dict.fromkeys(("class_parents", "augmented"), _SWITCH),
 }
 

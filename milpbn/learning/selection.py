@@ -22,7 +22,7 @@ from milpbn.datasets.table import Table
 from milpbn.errors import MilpbnError
 from milpbn.learning.candidates import Candidate, Selection, show_values
 from milpbn.learning.classifier import encode, learn_classifier
-from milpbn.learning.criteria import CRITERIA, measure_all
+from milpbn.learning.criteria import CRITERIA, mean_and_error, measure_all, standard_errors
 from milpbn.learning.held_out import FoldLearner
 from milpbn.learning.maximise import warm_starter
 from milpbn.learning.methods import ENGINES
@@ -105,7 +105,7 @@ def select_settings(
     plan, clock = plan or SelectionPlan(), clock or Clock(names.get("time_limit"))
     candidates = plan.candidates(names)
     share = clock.until(clock.elapsed + _SELECTION_SHARE * clock.remaining, phase="selecting")
-    selection = _validate(table, names, plan, candidates, share, watch)
+    selection = validate(table, names, plan, candidates, share, watch)
     share.close_phase("selecting")
     settings = candidates[selection.chosen].settings
     if selection.interrupted and settings.method in ENGINES:
@@ -113,7 +113,7 @@ def select_settings(
     return selection, settings
 
 
-def _validate(
+def validate(
     table: Table,
     names: Mapping[str, Any],
     plan: SelectionPlan,
@@ -121,7 +121,10 @@ def _validate(
     clock: Clock,
     watch: Watch | None,
 ) -> Selection:
-    """Learn and predict with every candidate in every fold; choose the best one."""
+    """Learn and predict with every candidate in every fold; choose the best one.
+
+    `candidates` are those of the plan; Ctrl-C keeps the finished folds.
+    """
     rows = table.train()
     if table.missing == "drop":
         rows = rows.rows(rows.features.notna().all(axis=1).to_numpy())
@@ -205,9 +208,15 @@ class _Tally:
     def candidate(self, labels: Sequence[IntArray]) -> Candidate:
         """The result over the folds whose held-out labels are given, if all are finished."""
         predicted = self.predictions(labels)
+        scores, errors = {}, {}
+        if predicted is not None:
+            held_out = np.concatenate(labels)
+            scores = measure_all(held_out, predicted)
+            errors = standard_errors(held_out, predicted)
         return Candidate(
             values=self.planned.values,
-            scores={} if predicted is None else measure_all(np.concatenate(labels), predicted),
+            scores=scores,
+            standard_errors=errors,
             n_parameters=float(np.mean(self.sizes)) if self.sizes else 0.0,
             seconds=self.seconds,
             stopped_early=self.stopped_early,
@@ -239,8 +248,5 @@ def _is_near(by: str, own: _Tally, best: _Tally, labels: list[IntArray]) -> bool
     if by_row is None or ours is None or theirs is None:
         return False
     truth = np.concatenate(labels)
-    difference = by_row(truth, theirs) - by_row(truth, ours)
-    difference = difference[np.isfinite(difference)]
-    if len(difference) < 2:
-        return False
-    return bool(difference.mean() <= difference.std(ddof=1) / np.sqrt(len(difference)))
+    mean, error = mean_and_error(by_row(truth, theirs) - by_row(truth, ours))
+    return mean <= error

@@ -127,6 +127,7 @@ def _classifier(content: Mapping[str, Any], estimators: Sequence[Any]) -> GBNCCl
     model.n_features_in_ = len(model.encoder_.names)
     base = content.get("base")
     model.base_ = None if base is None else make_base(str(base))
+    model._columns_in = list(model.encoder_.names)
     model.training_ = Training(**{k: int(v) for k, v in content["training"].items()})
     model.local_models_ = [_local_from_dict(m, estimators) for m in content["local_models"]]
     model.publish(Result.from_dict(content["result"]))

@@ -322,6 +322,9 @@ def test_a_model_says_how_its_file_was_read(model, rows):
         "categorical": [],
         "numeric": [],
         "drop": [],
+        "dates": "expand",
+        "max_states": 50,
+        "target_bins": None,
     }
 
 

@@ -98,6 +98,7 @@ def test_out_takes_the_place_of_stdout(
     out = tmp_path / "predictions.csv"
     result = milpbn("predict", iris_model, iris_rows, "--out", out)
     assert (result.exit_code, result.stdout) == (0, "")
+    assert f"wrote {out}\n" in result.stderr
     assert out.read_text() == milpbn("predict", iris_model, iris_rows).stdout
     assert list(tmp_path.iterdir()) == [out]
 
@@ -113,17 +114,50 @@ def test_neither_the_rows_nor_the_model_are_overwritten(
         assert file.read_bytes() == before
 
 
-def test_a_missing_column_is_named_with_its_likes(
+def test_an_absent_column_is_missing_in_every_row(
     milpbn: Run, iris_model: Path, iris_rows: Path, tmp_path: Path
 ) -> None:
-    rows = pd.read_csv(iris_rows).rename(columns={"petalwidth": "petal_width"})
-    rows.to_csv(tmp_path / "rows.csv", index=False)
-    out = tmp_path / "predictions.csv"
-    result = milpbn("predict", iris_model, tmp_path / "rows.csv", "--out", out)
-    assert result.exit_code == 1
+    rows, blank = tmp_path / "rows.csv", tmp_path / "blank.csv"
+    frame = pd.read_csv(iris_rows)
+    frame.rename(columns={"petalwidth": "petal_width"}).to_csv(rows, index=False)
+    frame.assign(petalwidth="?").to_csv(blank, index=False)
+    result, expected = (milpbn("predict", iris_model, file) for file in (rows, blank))
+    pd.testing.assert_frame_equal(_predicted(result), _predicted(expected))
     assert "rows.csv: there is no column 'petalwidth'" in result.stderr
     assert "'petal_width'" in result.stderr
+    assert "; missing in every row" in result.stderr
+    out = tmp_path / "predictions.csv"
+    refused = milpbn("predict", iris_model, rows, "--strict", "--out", out)
+    assert refused.exit_code == 1
+    assert "there is no column 'petalwidth'" in refused.stderr
     assert not out.exists()
+
+
+def test_a_file_without_any_column_of_the_model_is_refused(
+    milpbn: Run, iris_model: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    result = milpbn("predict", iris_model, tmp_path / "other.csv")
+    assert result.exit_code == 1
+    assert "the model needs them" in result.stderr
+
+
+def test_columns_are_copied_to_the_output(
+    milpbn: Run, iris_model: Path, iris_rows: Path, tmp_path: Path
+) -> None:
+    rows = pd.read_csv(iris_rows)
+    rows["name, given"] = [f"flower {i}" for i in range(len(rows))]
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    result = milpbn(
+        "predict", iris_model, tmp_path / "rows.csv", "--keep", '"name, given",petalwidth'
+    )
+    predicted = _predicted(result)
+    assert list(predicted)[:3] == ["name, given", "petalwidth", "prediction"]
+    assert predicted["name, given"].tolist() == rows["name, given"].tolist()
+    assert predicted["petalwidth"].tolist() == rows["petalwidth"].tolist()
+    unknown = milpbn("predict", iris_model, tmp_path / "rows.csv", "--keep", "nam")
+    assert unknown.exit_code == 1
+    assert "--keep: there is no column 'nam'" in unknown.stderr
 
 
 @pytest.mark.parametrize("name", ["missing.csv", "."])

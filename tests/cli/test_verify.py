@@ -84,6 +84,9 @@ def test_a_users_file_is_read_again_as_it_was(milpbn: Run, messy_csv: Path, tmp_
         "categorical": [],
         "numeric": [],
         "drop": ["Kennung"],
+        "dates": "expand",
+        "max_states": 50,
+        "target_bins": None,
     }
     agreed = milpbn("verify", model)
     assert agreed.exit_code == 0, agreed.output

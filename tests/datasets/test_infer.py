@@ -200,7 +200,7 @@ def test_column_cannot_be_both_categorical_and_numeric(read):
         read(categorical=("fine",), numeric=("fine",))
 
 
-@pytest.mark.parametrize("option", ["categorical", "numeric", "drop"])
+@pytest.mark.parametrize("option", ["numeric", "drop"])
 def test_target_cannot_be_in_an_option(read, option):
     with pytest.raises(DataError, match=rf"{option}=\['class'\]: 'class' is a target"):
         read(**{option: ("class",)})
@@ -247,6 +247,7 @@ def test_labels_are_not_numbers_if_one_is_not(read):
     [
         [f"{i % 21}.5" for i in range(63)],  # more than 20 fractions
         [*range(21), *range(19)],  # more values than half of the rows
+        [i % 25 for i in range(60)],  # many integers with few rows each
         [f"name{min(i, 30)}" for i in range(N)],
     ],
 )
@@ -259,13 +260,36 @@ def test_target_that_looks_like_regression(read, target):
     "target",
     [
         [f"{i % 20}.5" for i in range(60)],
-        [i % 25 for i in range(60)],
+        [i % 25 for i in range(125)],
         [i % 20 for i in range(N)],
         [*range(15), *range(5)],
     ],
 )
 def test_target_with_many_classes_is_accepted(read, target):
     assert read(target).target.nunique() == len(set(target))
+
+
+def test_categorical_option_accepts_any_labels_as_classes(read):
+    target = [i % 25 for i in range(60)]
+    with pytest.raises(DataError, match=r"target_bins=5 cuts .*categorical=\['class'\] accepts"):
+        read(target)
+    assert read(target, categorical=("class",)).target.nunique() == 25
+
+
+def test_target_bins_cut_a_numeric_target_into_classes_of_equal_size(read):
+    table = read([f"${1000 * (7 * i % 60)}" for i in range(60)], target_bins=3)
+    states = ("<= 19500", "19500 to 39500", "> 39500")
+    assert table.states["class"] == states
+    assert table.target.value_counts().to_dict() == dict.fromkeys(states, 20)
+    assert table.target[1] == "<= 19500"  # $7000
+    told = "toy.csv: target 'class' is cut into 3 classes: '<= 19500' (20 rows), '19500 to 39500'"
+    assert only_note(table).startswith(told)
+    with pytest.raises(DataError, match="holds values that are not numbers; remove target_bins"):
+        read(LABELS, target_bins=3)
+    with pytest.raises(DataError, match="cannot be cut into classes"):
+        read([0] * 3 + [1] * 37, target_bins=2)
+    with pytest.raises(ValueError, match="target_bins must be at least 2, not 1"):
+        read(LABELS, target_bins=1)
 
 
 def test_class_with_one_row_is_kept_and_named(read):

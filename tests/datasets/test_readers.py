@@ -56,7 +56,10 @@ def test_csv_becomes_a_table(write):
     assert table.notes == ()
     assert not table.has_test
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    columns = {"target": "class", "categorical": [], "numeric": [], "drop": []}
+    columns = {
+        **{"target": "class", "categorical": [], "numeric": [], "drop": []},
+        **{"dates": "expand", "max_states": 50, "target_bins": None},
+    }
     assert table.source == {"file": str(path), "sha256": digest, "columns": columns}
 
 
@@ -170,15 +173,25 @@ def test_parquet_is_known_by_its_content(tmp_path):
     assert read_table(path, "y").features["x"].tolist() == list("aabb")
 
 
-def test_parquet_with_dates_names_the_column_and_the_way_out(tmp_path):
+def test_parquet_with_dates(tmp_path):
     path = tmp_path / "toy.parquet"
     frame = pd.DataFrame({"x": list("aabb"), "y": list("uvuv")})
-    frame.assign(day=pd.Timestamp("2020-01-01")).to_parquet(path)
-    with pytest.raises(DataError, match=r"toy\.parquet: column 'day' .*2020.* drop=\['day'\]"):
-        read_table(path, "y")
+    frame.assign(day=pd.date_range("2020-01-30", periods=4)).to_parquet(path)
+    parts = ["day.year", "day.month", "day.weekday"]
+    table = read_table(path, "y")
+    assert list(table.features.columns) == ["x", *parts]
+    assert table.features["day.month"].tolist() == [1, 1, 2, 2]
     assert list(read_table(path, "y", drop=["day"]).features.columns) == ["x"]
     with pytest.raises(DataError, match="target 'day' must contain strings or finite numbers"):
         read_table(path, "day")
+
+
+def test_parquet_with_lists_names_the_column_and_the_way_out(tmp_path):
+    path = tmp_path / "toy.parquet"
+    frame = pd.DataFrame({"x": list("aabb"), "y": list("uvuv")})
+    frame.assign(tags=[["p"], ["q"], [], ["p"]]).to_parquet(path)
+    with pytest.raises(DataError, match=r"toy\.parquet: column 'tags' .* drop=\['tags'\]"):
+        read_table(path, "y")
 
 
 def test_arff(write):
@@ -193,6 +206,15 @@ def test_arff(write):
 def test_arff_declares_the_states_of_features(write):
     table = read_table(write(ARFF, "toy.arff"), "class")
     assert table.states == {"the color": ("red", "dark blue", "green")}
+
+
+@pytest.mark.parametrize("kind", ["date", "DATE yyyy-MM-dd", "date 'yyyy-MM-dd'", "string"])
+def test_arff_dates_and_strings(write, kind):
+    text = f"@relation r\n@attribute day {kind}\n@attribute c {{u,v}}\n@data\n" + "".join(
+        f"'2021-{m:02d}-05',{'uv'[m % 2]}\n" for m in range(1, 13)
+    )
+    table = read_table(write(text, "toy.arff"), "c")
+    assert table.features["day.month"].tolist() == list(range(1, 13))
 
 
 def test_arff_agrees_with_scipy(write):
@@ -211,8 +233,7 @@ def test_arff_agrees_with_scipy(write):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("size NUMERIC", "size STRING", r"line 5: attribute 'size' has the type 'STRING'"),
-        ("size NUMERIC", "size date 'yyyy'", r"has the type \"date 'yyyy'\""),
+        ("size NUMERIC", "size LIST", r"line 5: attribute 'size' has the type 'LIST'"),
         ("size NUMERIC", "size relational", "remove it or list its values in braces"),
         ("{a,b}", "{a,b", "line 6: the values of attribute 'class' must be on one line"),
         ("{a,b}", "{a,,b}", "separated by commas"),

@@ -134,6 +134,32 @@ def test_agrees_with_the_plain_recursion(seed: int) -> None:
     np.testing.assert_allclose(mdlp_cuts(values, labels), plain_cuts(pairs), rtol=1e-15)
 
 
+@pytest.mark.parametrize("n_classes", [39, 40, 41, 45, 60, 80, 700])
+def test_any_number_of_classes(n_classes: int) -> None:
+    # Two blocks of values; the classes of the lower one do not occur in the upper one, and
+    # within a block they are mixed. So k1 = k2 = k/2, E = log2 k, E1 = E2 = log2 k - 1, and
+    # Gain = 1. log2(3^k - 2) = k log2 3 + log2(1 - 2 / 3^k).
+    half = n_classes // 2
+    for copies in (1, 2, 3, 5):
+        labels = np.tile(np.arange(2 * half), copies)
+        values = np.where(labels < half, 0.0, 1.0)
+        n, k = len(labels), 2 * half
+        log_power = k * math.log2(3) + math.log1p(-2 / 3**k) / math.log(2)
+        delta = log_power - (k * math.log2(k) - 2 * half * (math.log2(k) - 1))
+        worth_it = (math.log2(n - 1) + delta) / n < 1
+        assert mdlp_cuts(values, labels).tolist() == ([0.5] if worth_it else [])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_many_classes_agree_with_the_plain_recursion(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, (42, 48, 64, 100)[seed % 4], 400)
+    values = np.round(labels // 8 + rng.normal(scale=0.3, size=400), 2)
+    pairs = sorted(zip(values.tolist(), labels.tolist(), strict=True))
+    cuts = mdlp_cuts(values, labels)
+    np.testing.assert_allclose(cuts, plain_cuts(pairs), rtol=1e-15)
+
+
 def test_row_order_and_label_names_do_not_matter() -> None:
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 4, 300)

@@ -77,7 +77,7 @@ def load_several(options: Mapping[str, Any]) -> Table:
     from milpbn.datasets import load_catalog
     from milpbn.errors import DataError
 
-    names = ("dataset", "file", "categorical", "numeric", "drop", "missing")
+    names = ("dataset", "file", "categorical", "numeric", "drop", "missing", "dates")
     told = {name: options[name] for name in names}
     table = load_table(**told, target=options["targets"], rows="all")
     if table.targets.shape[1] < 2:

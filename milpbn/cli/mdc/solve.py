@@ -167,6 +167,7 @@ def _deliver(model: GBNCClassifier, table: Table, options: dict[str, Any]) -> No
             "name": table.name,
             "n_rows": len(table),
             "missing": table.missing,
+            "readings": {name: r.to_dict() for name, r in table.readings.items()},
         },
     )
     if options["trace_file"]:

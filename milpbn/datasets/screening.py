@@ -1,0 +1,108 @@
+"""The screening that every table goes through, from any file, frame or array, before encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from milpbn.datasets.infer import DATES, Column, Rules, decide_column
+from milpbn.datasets.notes import Note, grouped
+from milpbn.datasets.readings import DATE, DURATION, TIME, Reading
+from milpbn.errors import OptionError
+
+
+@dataclass(frozen=True)
+class Screened:
+    """The columns that are left, and what was decided.
+
+    Attributes
+    ----------
+    features
+        Numeric columns as float64 with NaN, the others as ``str`` with ``None``.
+    numeric
+        The columns that are numbers.
+    readings
+        How columns are made from raw ones, for those that are not taken as they are.
+    notes
+        One sentence for each kind of decision.
+    """
+
+    features: pd.DataFrame
+    numeric: tuple[str, ...]
+    readings: dict[str, Reading]
+    notes: tuple[str, ...]
+
+
+def screen(frame: pd.DataFrame, rules: Rules, wanted: Mapping[str, str]) -> Screened:
+    """Decide every column of a raw frame.
+
+    Parameters
+    ----------
+    frame
+        The raw columns: strings, numbers, Booleans, dates, times.
+    rules
+        How columns are decided.
+    wanted
+        The kind, ``"numeric"`` or ``"categorical"``, that the user chose for some columns.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame(
+    ...     {
+    ...         "price": [f"${1000 + 7 * i:,}" for i in range(8)],
+    ...         "sold": pd.date_range("2021-11-28", periods=8),
+    ...         "unit": "EUR",
+    ...     }
+    ... )
+    >>> screened = screen(frame, Rules("shop"), {})
+    >>> screened.features.columns.tolist()
+    ['price', 'sold.year', 'sold.month', 'sold.weekday']
+    >>> for note in screened.notes:
+    ...     print(note)
+    shop: column 'unit' is dropped: 'EUR' is its only value.
+    shop: column 'price' is read as numbers (unit $); categorical=['price'] reads it as categories.
+    shop: column 'sold' holds dates and is replaced by 'sold.year', 'sold.month', 'sold.weekday';
+    dates='drop' leaves it out.
+    """
+    if rules.dates not in DATES:
+        raise OptionError(f"dates must be one of {', '.join(DATES)}, not {rules.dates!r}")
+    names = [str(name) for name in frame.columns]
+    rules = replace(rules, taken=rules.taken.union(names))
+    decisions = [
+        decide_column(frame.iloc[:, j].rename(name), rules, wanted.get(name))
+        for j, name in enumerate(names)
+    ]
+    notes = [note for decision in decisions for note in decision.notes]
+    columns = {str(c.values.name): c for decision in decisions for c in decision.columns}
+    for repeated, note in _repeated(columns, wanted):
+        del columns[repeated]
+        notes.append(note)
+    return Screened(
+        features=pd.DataFrame({name: c.values for name, c in columns.items()}, index=frame.index),
+        numeric=tuple(name for name, c in columns.items() if c.is_numeric),
+        readings={name: c.reading for name, c in columns.items() if c.reading is not None},
+        notes=tuple(grouped(rules.where, notes, rules.names)),
+    )
+
+
+def _repeated(columns: Mapping[str, Column], wanted: Mapping[str, str]) -> list[tuple[str, Note]]:
+    """Columns that have the values of an earlier column, unless the user chose their kind."""
+    seen: dict[tuple[bool, int], list[str]] = {}
+    found = []
+    for name, column in columns.items():
+        hashed = pd.util.hash_pandas_object(column.values, index=False).to_numpy()
+        key = column.is_numeric, hash(hashed.tobytes())
+        same = [other for other in seen.get(key, ()) if column.values.equals(columns[other].values)]
+        if same and name not in wanted:
+            found.append((name, Note(_same_kind(column), name, repr(same[0]))))
+        else:
+            seen.setdefault(key, []).append(name)
+    return found
+
+
+def _same_kind(column: Column) -> str:
+    if column.reading is not None and column.reading.kind in (DATE, TIME, DURATION):
+        return "same moments"
+    return "same numbers" if column.is_numeric else "same categories"
