@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+# The command exits without shutting down the interpreter, so joblib never withdraws the temporary
+# folders that it has announced. Its resource tracker removes them, and should not complain.
+_SILENT = "ignore:resource_tracker:UserWarning"
 
 
 @contextmanager
@@ -13,9 +18,12 @@ def ending_workers(jobs: int, *, kill: bool = False) -> Iterator[None]:
     They would end by themselves only after some minutes. The command exits without shutting
     down the interpreter, so they would outlive it and print warnings.
     """
+    given = os.environ.get("PYTHONWARNINGS", "")
+    os.environ["PYTHONWARNINGS"] = f"{given},{_SILENT}" if given else _SILENT
     try:
         yield
     finally:
+        os.environ["PYTHONWARNINGS"] = given
         if jobs != 1:
             from joblib.externals.loky import get_reusable_executor
 

@@ -1,9 +1,9 @@
 """GBNC on new rows: regularisation and scores, fixed or chosen by validation.
 
 The result is a table of means over folds, in Markdown. Finished folds are kept in
-build/bench/gbnc-NAME.jsonl, and another run continues from there. Edm, Rf1 and WaterQuality are
-read from the subfolder `mdc` of the folder in the environment variable MILPBN_VERIFY_DATA and
-skipped without it. Large sets are reduced to a random sample of rows.
+build/bench/gbnc-NAME.jsonl, and another run continues from there. Edm and Rf1 are read from the
+subfolder `mdc` of the folder in the environment variable MILPBN_VERIFY_DATA and skipped without
+it. Large sets are reduced to a random sample of rows.
 """
 
 import os
@@ -26,7 +26,6 @@ SETS = {
     "many-features": (None, 5, None, {}),
     "Rf1": (8, 3, 1600, {"max_parents": 1}),
     "Adult": (None, 3, 2000, {"max_parents": 1}),
-    "WaterQuality": (14, 3, None, {"max_parents": 1}),
 }
 
 

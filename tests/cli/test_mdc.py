@@ -178,6 +178,14 @@ def test_trouble_of_base_models_is_one_note(milpbn, rows, grumbling):
     assert all(line["unconverged"] > 0 for line in content["methods"])
 
 
+@pytest.mark.slow
+def test_worker_processes_end_without_a_word(process, rows):
+    options = ("--data", rows, "--targets", "kind,wheels", "--base", "gaussian-nb", "--quiet")
+    done = process("mdc", "evaluate", *options, "--folds", 2, "--jobs", 2)
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
 def test_evaluate_reports_every_measure_and_what_validation_chose(milpbn, rows):
     options = ("--data", rows, "--targets", "kind,wheels", "--methods", "gbnc,cc")
     done = milpbn("mdc", "evaluate", *options, "--folds", 2, "--order", "auto", "--json", "--quiet")
