@@ -94,7 +94,7 @@ class _Single:
         return [path]
 
     def text(self) -> str:
-        from milpbn.cli.live import HEADER, format_point
+        from milpbn.cli.live import format_header, format_point
         from milpbn.cli.report import selection_lines
 
         model = self.model
@@ -104,7 +104,7 @@ class _Single:
             str(self.result),
             f"{'parameters':<12}{model.network.n_parameters} by {model.parameters}",
             "",
-            HEADER,
+            format_header(),
             *map(format_point, self.result.trace),
             "",
             str(self.result.structure),
