@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # the names with an alias are exported, for type checkers
     from milpbn.learning.classifier import learn_parameters as learn_parameters
     from milpbn.learning.grid import learn_grid as learn_grid
     from milpbn.learning.model import Model as Model
+    from milpbn.learning.path import learn_path as learn_path
     from milpbn.learning.plan import SelectionPlan as SelectionPlan
     from milpbn.learning.selection import learn_selected as learn_selected
     from milpbn.learning.settings import Settings as Settings
@@ -63,6 +64,7 @@ _HOMES = {
     "learn_grid": "milpbn.learning.grid",
     "learn_parameters": "milpbn.learning.classifier",
     "learn_selected": "milpbn.learning.selection",
+    "learn_path": "milpbn.learning.path",
     "learn_structure": "milpbn.learning.structure",
     "load_dataset": "milpbn.datasets",
     "load_model": "milpbn.model_files",

@@ -74,8 +74,12 @@ def _budgets(parents, budgets, cards):
         ends = {v for i, s in enumerate(parents) for p in s for v in (i, p)}
         yield len(ends - {0}), budgets["max_features"]
     if "max_parameters" in budgets:
-        sizes = ((cards[i] - 1) * math.prod(cards[p] for p in s) for i, s in enumerate(parents))
-        yield sum(sizes), budgets["max_parameters"]
+        yield n_parameters(parents, cards), budgets["max_parameters"]
+
+
+def n_parameters(parents, cards):
+    """The number of free parameters of a structure."""
+    return sum((cards[i] - 1) * math.prod(cards[p] for p in s) for i, s in enumerate(parents))
 
 
 def probability(codes, cards, child, parents, row, a=1.0):

@@ -71,12 +71,14 @@ def random_budgets(rng, cards):
 
 # Candidate structures must stay enumerable: larger n goes with fewer parents.
 SHAPES = [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3), (5, 1), (5, 2)]
+# For margin scores if the class is a root, which leaves fewer structures.
+MANY_PARENTS = [(4, 3), (5, 3), (5, 4)]
 
 
-def random_case(seed, score):
+def random_case(seed, score, shapes=SHAPES):
     """Data, settings and sometimes constraints, small enough for brute force."""
     rng = np.random.default_rng([seed, len(score)])
-    n, max_parents = SHAPES[seed % len(SHAPES)]
+    n, max_parents = shapes[seed % len(shapes)]
     codes, cards = random_codes(rng, n, n_classes=2 + seed % 2)
     p = float(rng.choice([0.501, 0.6, 0.8, 0.9, 0.99, 0.999]))
     case = {

@@ -34,7 +34,10 @@ ROOMS = (
 )
 
 # Single modules at the top that every room may use.
-SHARED = {"_types", "bar", "clock", "errors", "files", "messages", "result", "structure", "words"}
+SHARED = {
+    *("_types", "bar", "clock", "errors", "files"),
+    *("messages", "result", "specs", "structure", "words"),
+}
 
 # Model.to_estimator() returns a scikit-learn estimator, which is built on models.
 WRONG_WAY = {("learning.model", "estimators")}

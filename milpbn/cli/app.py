@@ -20,6 +20,7 @@ from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.learn import learn
 from milpbn.cli.mdc.group import mdc
 from milpbn.cli.missing_curve import missing_curve
+from milpbn.cli.path import path
 from milpbn.cli.predict import predict
 from milpbn.cli.scores import scores
 from milpbn.cli.solve import solve
@@ -72,7 +73,7 @@ def cli() -> None:
 
     \b
     Exit codes:
-      0    success; for `solve`: optimal, or within the requested gap
+      0    success; for `solve` and `path`: optimal, or within the requested gap
       1    error; the message on stderr says what to do
       2    invalid option
       3    stopped early (time limit, Ctrl-C) with a partial result, such as an open gap
@@ -84,6 +85,7 @@ def cli() -> None:
 for command in (
     solve,
     learn,
+    path,
     inspect,
     verify,
     predict,

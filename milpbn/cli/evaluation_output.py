@@ -98,7 +98,7 @@ def deliver(evaluations: Evaluations, options: Mapping[str, Any]) -> None:
 
 def _warn(evaluations: Evaluations) -> None:
     for part in evaluations.parts:
-        names = [" ".join(s.label).strip() for s in part.not_better()]
+        names = [s.name for s in part.not_better()]
         if names:
             verb = "is" if len(names) == 1 else "are"
             click.echo(
@@ -137,6 +137,9 @@ def _part(evaluation: Evaluation) -> dict[str, Any]:
 
 def _as_dict(record: FoldRecord) -> dict[str, Any]:
     """One fold of a method as plain data, without the predictions of single rows."""
-    names = ("method", "parameters", "fold", "selected", "status", "gap", "seconds")
-    measures = {"accuracy": record.measures.accuracy, "hamming": record.measures.hamming}
-    return {**{name: getattr(record, name) for name in names}, **measures}
+    names = ("method", "parameters", "fold", "selected", "status", "gap", "seconds", "unconverged")
+    measures = ("accuracy", "hamming", "sub_exact", "macro_f1")
+    return {
+        **{name: getattr(record, name) for name in names},
+        **{name: getattr(record.measures, name) for name in measures},
+    }

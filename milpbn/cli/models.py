@@ -33,6 +33,7 @@ def describe_gbnc(model: GBNCModel) -> str:
             f"{'classes':<12}{', '.join(f'{name_in_list(n)}: {len(c)}' for n, c in pairs)}",
             f"{'features':<12}{len(encoder.numeric)} numeric, {len(encoder.categories)} "
             f"categorical ({encoder.mixed})",
+            *([f"{'base':<12}{classifier.base_}"] if classifier.training_.base_models else []),
             str(classifier.training_),
             str(classifier.result_),
         ]

@@ -14,6 +14,7 @@ from milpbn.cli.params import (
     SMOOTHING,
     VALIDATION,
     Duration,
+    Gap,
     Number,
     Numbers,
     OutputFile,
@@ -120,6 +121,11 @@ score_options = option_group((_score_option(all_scores), _P, *_SETTINGS))
 
 grid_score_options = option_group((_score_option(exact_scores), _P_GRID, *_SETTINGS))
 """Options that choose the score, with one value of p or several."""
+
+margin_options = option_group(
+    (_score_option(lambda: scores_with("penalty")), _P, _GAMMA, _VALIDATION)
+)
+"""Options that choose a score with a penalty, whose values are given elsewhere."""
 
 SCORE_SETTINGS = ("p", "gamma", "penalty", "validation", "ess")
 """The options that are settings of scores, by the names of the settings."""
@@ -296,7 +302,23 @@ output_options = option_group(
 )
 """Options for the output."""
 
-run_options = option_group(
+proof_options = option_group(
+    (
+        click.option(
+            "--gap", type=Gap(), default=0.0, help="Stop at this gap: 1% or 0.01.  [default: 0]"
+        ),
+        click.option(
+            "--threads",
+            type=click.IntRange(min=1),
+            default=1,
+            show_default=True,
+            help="Number of threads for the tree, or for HiGHS; only 1 is deterministic.",
+        ),
+    )
+)
+"""Options of the exact engines."""
+
+limit_options = option_group(
     (
         click.option(
             "--time-limit", type=Duration(), help="Time limit for the run: 90, 90s, 5m, 2h."
@@ -309,9 +331,11 @@ run_options = option_group(
             show_default=True,
             help="Reject problems that are estimated to need more memory: 500MB, 4GB.",
         ),
-        output_options,
     )
 )
+"""Limits of a run."""
+
+run_options = option_group((limit_options, output_options))
 """Limits and outputs of a run."""
 
 

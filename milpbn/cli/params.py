@@ -293,6 +293,7 @@ SMOOTHING = ParsedText("smoothing", "milpbn.families", "parse_smoothing")
 """``laplace[:COUNT]`` or ``epsilon[:VALUE]``."""
 
 PENALTY = Parsed("penalty", "milpbn.scores.margin", "parse_penalty")
+PENALTIES = Parsed("penalties", "milpbn.scores.margin", "parse_penalties")
 """A number, or ``bic``."""
 
 VALIDATION = Parsed("validation", "milpbn.scores.rows", "parse_validation")
@@ -300,6 +301,9 @@ VALIDATION = Parsed("validation", "milpbn.scores.rows", "parse_validation")
 
 PARAMETERS = ParsedText("parameters", "milpbn.parameters", "make_parameters")
 """``ml``, ``cl`` or ``mm``, with settings after a colon."""
+
+BASE = ParsedText("base", "milpbn.mdc.bases", "make_base")
+"""A base model, with settings after a colon."""
 
 
 class Counts(_ParamType):

@@ -125,6 +125,13 @@ def parameter_learners() -> str:
     return ", ".join(PARAMETERS)
 
 
+def base_models() -> str:
+    """The kinds of base models, separated by commas."""
+    from milpbn.mdc.bases import BASES
+
+    return ", ".join(BASES)
+
+
 def criteria() -> str:
     """What settings can be selected by, separated by commas."""
     from milpbn.learning.criteria import CRITERIA

@@ -9,7 +9,7 @@ import click
 
 from milpbn.cli.options import option_group
 from milpbn.cli.params import Candidates, OutputFile
-from milpbn.cli.registries import Registered, RegistryOption, criteria, registry
+from milpbn.cli.registries import RegistryOption, criteria
 
 if TYPE_CHECKING:
     from milpbn.learning.plan import SelectionPlan
@@ -30,12 +30,6 @@ selection_options = option_group(
             cls=RegistryOption,
             metavar="MEASURE",
             help_from=lambda: f"Measure that decides: {criteria()}.  [default: log-loss]",
-        ),
-        click.option(
-            "--select-rule",
-            type=Registered(registry("milpbn.learning.plan", "RULES")),
-            help="The smallest candidate within one standard error of the best one (1se), or the "
-            "best one.  [default: 1se]",
         ),
         click.option(
             "--exact-folds",
@@ -61,7 +55,7 @@ def given_plan(options: Mapping[str, Any], *with_it: str) -> SelectionPlan | Non
     """
     names = [name for name, _ in options["select"]]
     if not names:
-        for option in ("select_by", "select_rule", "exact_folds", *with_it):
+        for option in ("select_by", "exact_folds", *with_it):
             if options.get(option):
                 raise click.UsageError(f"--{option.replace('_', '-')} needs --select")
         return None
@@ -73,15 +67,12 @@ def given_plan(options: Mapping[str, Any], *with_it: str) -> SelectionPlan | Non
         if options[name] is not None and {"p", "gamma"} & set(names):
             raise click.UsageError(f"--{name} does not go with --select p=... or gamma=...")
     from milpbn.errors import OptionError
+    from milpbn.learning.criteria import LOG_LOSS
     from milpbn.learning.plan import SelectionPlan
 
     grid = AUTO if names == [AUTO] else {name: list(v) for name, v in options["select"]}
-    given = {"by": options["select_by"], "rule": options["select_rule"]}
+    by = options["select_by"] or LOG_LOSS
     try:
-        return SelectionPlan(
-            grid,
-            exact_folds=options["exact_folds"],
-            **{name: value for name, value in given.items() if value is not None},
-        )
+        return SelectionPlan(grid, by, exact_folds=options["exact_folds"])
     except OptionError as error:
         raise click.UsageError(str(error)) from None

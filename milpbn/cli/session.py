@@ -80,13 +80,13 @@ class Session:
         refuse_overwriting(
             {
                 "--out": options["out"],
-                "--trace": options["trace_file"],
+                "--trace": options.get("trace_file"),
                 "--write-model": options.get("write_model"),
                 "--plot": options.get("plot"),
             },
             {
                 "the data": options["file"],
-                "the test rows": options["test_file"],
+                "the test rows": options.get("test_file"),
                 "the constraints": options["constraints_file"],
             },
         )
@@ -103,7 +103,10 @@ class Session:
 
         rows = load_table(**{name: self.options[name] for name in DATA_OPTIONS})
         self.rows = hold_out_rows(
-            rows, **{name: self.options[name] for name in ("test_file", "holdout", "seed")}
+            rows,
+            test_file=self.options.get("test_file"),
+            holdout=self.options.get("holdout"),
+            seed=self.options["seed"],
         )
         self.clock.close_phase("loading")
         self.encoded = encode(self.rows, self.clock)

@@ -15,10 +15,11 @@ from milpbn.cli.options import (
     given_names,
     given_settings,
     grid_score_options,
+    proof_options,
     run_options,
     space_options,
 )
-from milpbn.cli.params import Gap, OutputFile
+from milpbn.cli.params import OutputFile
 from milpbn.cli.registries import Registered, registry
 from milpbn.cli.selecting import given_plan, selection_options, selection_plot_option
 from milpbn.cli.session import Session
@@ -71,14 +72,7 @@ if TYPE_CHECKING:
     help="Start from a model, network or structure file, or from the result of a heuristic of "
     "`milpbn learn`; none for no start.",
 )
-@click.option("--gap", type=Gap(), default=0.0, help="Stop at this gap: 1% or 0.01.  [default: 0]")
-@click.option(
-    "--threads",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Number of threads for the tree, or for HiGHS; only 1 is deterministic.",
-)
+@proof_options
 @click.option(
     "--write-model",
     type=OutputFile(".lp", ".mps"),

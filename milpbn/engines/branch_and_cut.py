@@ -30,6 +30,9 @@ from milpbn.scores import Objective, ScoreReport
 _SEARCH_SECONDS = 20.0
 _SEARCH_PATIENCE = 300
 
+# The program is built again after the root if this share of the families or less is left.
+_SHRINK = 0.5
+
 
 def solve_branch_and_cut(
     objective: Objective, score: ScoreReport, run: Run | None = None, pool: Pool | None = None
@@ -98,15 +101,19 @@ class BranchAndCut:
         progress.improve_bound(self.oracle.row_bound, 0, "row bound")
         self.tree = Tree(progress, options.gap, len(objective.space))
         self.brancher = Brancher(self.oracle)
-        self.worker = self._worker(0)
+        self.worker = self._worker(self._primal(0))
 
-    def _worker(self, number: int) -> Worker:
+    def _primal(self, number: int) -> Primal:
+        seed = self.options.seed + number
+        return Primal(self.objective, self.progress, seed, self.tree.checkpoint)
+
+    def _worker(self, primal: Primal) -> Worker:
+        return Worker(self.tree, self.oracle, self._relaxation(), self.brancher, primal)
+
+    def _relaxation(self) -> Relaxation:
         alone = self.options.threads == 1
         unlocked = nullcontext if alone else self.tree.unlocked
-        relaxation = Relaxation(self.oracle, self.progress.clock, unlocked)
-        seed = self.options.seed + number
-        primal = Primal(self.objective, self.progress, seed, self.tree.checkpoint)
-        return Worker(self.tree, self.oracle, relaxation, self.brancher, primal)
+        return Relaxation(self.oracle, self.progress.clock, unlocked)
 
     def run(self) -> None:
         """Branch until no node is open or the requested gap is reached."""
@@ -114,8 +121,12 @@ class BranchAndCut:
         try:
             self.tree.run(self._lead, others)
         finally:
-            if self.pool is not None:
-                self.pool.replace(self.worker.relaxation)
+            self._fill_pool()
+
+    def _fill_pool(self) -> None:
+        """Keep the cuts for other runs, unless they are valid for some of the families only."""
+        if self.pool is not None and len(self.oracle.families) == len(self.objective.space):
+            self.pool.replace(self.worker.relaxation)
 
     def close_root(self) -> None:
         """Process the root only."""
@@ -124,18 +135,37 @@ class BranchAndCut:
     def _start(self) -> Node | None:
         if self.pool is not None:
             self.worker.relaxation.fill(self.pool)
-        first = self.worker.start()
+        root = self.tree.root
+        point = self.worker.close_root(root)
+        if point is not None and self._can_shrink():
+            self._shrink()
+            point = self.worker.process(root)
+        first = self.tree.close(root, self.worker.children_of_root(root, point))
         self.tree.report()
         return first
+
+    def _can_shrink(self) -> bool:
+        """Whether the root is open, but most families have been removed from it."""
+        root = self.tree.root
+        return root.bound > self.tree.cutoff and root.allowed.mean() <= _SHRINK
+
+    def _shrink(self) -> None:
+        """Continue with a program that has columns only for the families that are left."""
+        self._fill_pool()
+        cuts = self.worker.relaxation.pool()
+        self.oracle.keep(np.flatnonzero(self.tree.root.allowed))
+        self.worker.relaxation = self._relaxation()
+        self.worker.relaxation.fill(cuts)
 
     def _lead(self) -> None:
         self.worker.work(self.tree.next(self._start()))
 
     def _assist(self, number: int) -> None:
         """Search for better structures while the root is processed, then process nodes."""
-        worker = self._worker(number)
+        primal = self._primal(number)
         with self.tree.unlocked():
-            worker.primal.search_widely(_SEARCH_SECONDS, _SEARCH_PATIENCE)
+            primal.search_widely(_SEARCH_SECONDS, _SEARCH_PATIENCE)
         node = self.tree.next(None)
+        worker = self._worker(primal)
         worker.relaxation.fill(self.worker.relaxation.pool())
         worker.work(node)

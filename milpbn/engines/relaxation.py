@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import highspy
@@ -96,9 +96,12 @@ class Relaxation:
         self._clock = clock
         self._while_solving = while_solving
         self._oracle = oracle
-        self._costs = oracle.costs
+        # Column k is family columns[k]; variable i owns columns offsets[i]:offsets[i + 1].
+        self._columns = oracle.families
+        self._offsets = np.searchsorted(self._columns, self.space.offsets)
+        self._costs = oracle.costs[self._columns]
         self._low, self._high = oracle.height_bounds
-        self._n_eta = len(self.space)
+        self._n_eta = len(self._columns)
         self.allowed = np.ones(self._n_eta, dtype=bool)
         self.solves = 0
         self.trials = 0
@@ -122,20 +125,21 @@ class Relaxation:
                 np.zeros(n_eta + n_heights),
             ],
             [np.ones(self.space.n_variables)] * 2,
-            [self.space.offsets, np.arange(n_eta), np.ones(n_eta)],
+            [self._offsets, np.arange(n_eta), np.ones(n_eta)],
         )
         return highs
 
     def restrict(self, allowed: BoolArray, edges: frozenset[Edge] = frozenset()) -> None:
         """Set the allowed families, and the pairs of variables that must be joined."""
         self._require(edges)
+        allowed = allowed[self._columns]
         changed = np.flatnonzero(allowed != self.allowed).astype(np.int32)
         if len(changed):
             upper = allowed[changed].astype(np.float64)
             lower = np.zeros(len(changed))
             status = self._highs.changeColsBounds(len(changed), changed, lower, upper)
             check_highs(status, "change bounds")
-            self.allowed = allowed.copy()
+            self.allowed = allowed
 
     def add_cuts(self, cuts: Sequence[ConcaveCut]) -> None:
         """Add rows ``T[g] - coefficients . eta <= constant``."""
@@ -181,11 +185,19 @@ class Relaxation:
         self._required = edges
 
     def _indicator(self, families: IntArray, value: float) -> FloatArray:
-        row = np.zeros(self._n_eta)
+        row = np.zeros(len(self.space))
         row[families] = value
         return row
 
+    def _of_all(self, of_columns: FloatArray, others: float) -> FloatArray:
+        """``(F,)``: a value per column, and `others` for the families without a column."""
+        out = np.full(len(self.space), others)
+        out[self._columns] = of_columns
+        return out
+
     def _add(self, coefficients: FloatArray, rhs: float, source: Source) -> None:
+        """Add a row, given by a coefficient per family; those without a column are always 0."""
+        coefficients = coefficients[self._columns]
         index = np.flatnonzero(coefficients).astype(np.int32)
         value = coefficients[index]
         if isinstance(source, Hinge):
@@ -211,7 +223,10 @@ class Relaxation:
 
     def pool(self) -> Pool:
         """The cuts of the program."""
-        return Pool(self._rows.cuts(), self._rows.clusters())
+        cuts = [
+            replace(c, coefficients=self._of_all(c.coefficients, 0.0)) for c in self._rows.cuts()
+        ]
+        return Pool(cuts, self._rows.clusters())
 
     def fill(self, pool: Pool) -> None:
         """Add the cuts of a pool."""
@@ -238,7 +253,8 @@ class Relaxation:
         duals = np.array(solution.row_dual)[self.space.n_variables :]
         bound, loss = self._lagrangian(duals)
         self._rows.note_slack(np.array(solution.row_value)[self.space.n_variables :])
-        return RelaxationPoint(x[: self._n_eta], x[self._n_eta :], bound, loss)
+        eta = self._of_all(x[: self._n_eta], 0.0)
+        return RelaxationPoint(eta, x[self._n_eta :], bound, loss)
 
     def _run(self) -> Any:
         # HiGHS counts the time of all solves together.
@@ -266,9 +282,10 @@ class Relaxation:
 
     def _without_solution(self) -> RelaxationPoint:
         """A point if HiGHS finds none: equal weights, and the bound without any row."""
-        counts = np.add.reduceat(self.allowed.astype(float), self.space.offsets[:-1])
-        eta = self.allowed / np.repeat(np.maximum(counts, 1.0), np.diff(self.space.offsets))
-        return RelaxationPoint(eta, self._high.copy(), *self._lagrangian(np.zeros(len(self._rows))))
+        counts = np.add.reduceat(self.allowed.astype(float), self._offsets[:-1])
+        eta = self.allowed / np.repeat(np.maximum(counts, 1.0), np.diff(self._offsets))
+        bound, loss = self._lagrangian(np.zeros(len(self._rows)))
+        return RelaxationPoint(self._of_all(eta, 0.0), self._high.copy(), bound, loss)
 
     def _lagrangian(self, duals: FloatArray, costs: float = 1.0) -> tuple[float, FloatArray]:
         """L(y) and the loss of each family, for `costs` times the objective."""
@@ -276,9 +293,10 @@ class Relaxation:
         on_eta, on_heights, rhs = self._rows.combine(y)
         reduced = costs * self._costs - on_eta
         reduced[~self.allowed] = -np.inf
-        best = np.maximum.reduceat(reduced, self.space.offsets[:-1])
+        best = np.maximum.reduceat(reduced, self._offsets[:-1])
         slope = costs - on_heights
         heights = np.maximum(slope * self._low, slope * self._high).sum()
         bound = rhs + float(best.sum()) + float(heights)
         with np.errstate(invalid="ignore"):  # a variable without any family has no losses
-            return bound, np.repeat(best, np.diff(self.space.offsets)) - reduced
+            loss = np.repeat(best, np.diff(self._offsets)) - reduced
+        return bound, self._of_all(loss, np.inf)

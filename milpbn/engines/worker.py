@@ -72,12 +72,6 @@ class Worker:
         """See :attr:`Tree.cutoff`."""
         return self.tree.cutoff
 
-    def start(self) -> Node | None:
-        """Process the root; returns the node to process next."""
-        root = self.tree.root
-        point = self.close_root(root)
-        return self.tree.close(root, self.children_of_root(root, point))
-
     def work(self, node: Node | None) -> None:
         """Process a node and all that follow, until the tree has none left."""
         while node is not None:
@@ -106,6 +100,7 @@ class Worker:
             return point
         with self.tree.unlocked():
             self.primal.search_at_root()
+        self.fix(node, point)
         return point
 
     def children_of_root(self, root: Node, point: RelaxationPoint | None) -> list[Node]:

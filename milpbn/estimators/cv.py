@@ -14,7 +14,7 @@ from milpbn.estimators.bn import SETTING_NAMES, BNClassifier
 from milpbn.learning.auto import AUTO
 from milpbn.learning.criteria import LOG_LOSS
 from milpbn.learning.model import Model
-from milpbn.learning.plan import ONE_SE, Grid, SelectionPlan
+from milpbn.learning.plan import Grid, SelectionPlan
 from milpbn.learning.selection import learn_selected
 
 
@@ -30,8 +30,9 @@ class BNClassifierCV(BNClassifier):
     ----------
     param_grid : "auto", dict or list of dict, default="auto"
         Parameters of :class:`BNClassifier` and their candidate values, such as
-        ``{"p": [0.6, 0.9], "parameters": ["ml", "cl"]}``. ``"auto"`` is the grid
-        ``milpbn.learning.auto.AUTO_GRID``.
+        ``{"p": [0.6, 0.9], "parameters": ["ml", "cl"]}``. A list of grids goes from simple to
+        complex: the first one is chosen whose best candidate is within one standard error of
+        the best of all. ``"auto"`` is the list ``milpbn.learning.auto.AUTO_GRID``.
     scoring : {"log-loss", "accuracy", "balanced-accuracy", "auc"}, default="log-loss"
         The measure that decides. scikit-learn's names (``"neg_log_loss"``, ``"roc_auc"``, ...)
         are understood.
@@ -40,9 +41,6 @@ class BNClassifierCV(BNClassifier):
         rows drawn once if there are more than 1000.
     exact_folds : bool, default=False
         Run the exact engine inside the folds, too.
-    rule : {"1se", "best"}, default="1se"
-        The smallest of the candidates within one standard error of the best one, or the best
-        one. The first rule is for measures that are means over rows: log-loss and accuracy.
     **settings
         The other parameters of :class:`BNClassifier`. The time limit is for everything
         together; the selection gets at most 60 % of it.
@@ -80,7 +78,6 @@ class BNClassifierCV(BNClassifier):
         scoring: str = LOG_LOSS,
         cv: int | BaseCrossValidator | None = None,
         exact_folds: bool = False,
-        rule: str = ONE_SE,
         **settings: Any,
     ) -> None:
         super().__init__(**settings)
@@ -88,11 +85,10 @@ class BNClassifierCV(BNClassifier):
         self.scoring = scoring
         self.cv = cv
         self.exact_folds = exact_folds
-        self.rule = rule
 
     def _learn(self, table: Table) -> Model:
         grid = _in_setting_names(self.param_grid)
-        plan = SelectionPlan(grid, self.scoring, self.cv, self.exact_folds, self.rule)
+        plan = SelectionPlan(grid, self.scoring, self.cv, self.exact_folds)
         return learn_selected(table, self._names(), plan)
 
     def _take(self, model: Model) -> None:

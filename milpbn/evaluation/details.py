@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.metrics import balanced_accuracy_score, f1_score
+from sklearn.metrics import f1_score, recall_score
 
 from milpbn._types import FloatArray, IntArray
 from milpbn.evaluation.measures import BINS, Measures
@@ -52,7 +52,10 @@ class Confusion:
     def balanced_accuracy(self) -> float:
         """The mean over the true classes of the share of correct rows."""
         truth, predicted, counts = self._rows()
-        return float(balanced_accuracy_score(truth, predicted, sample_weight=counts))
+        present = np.unique(truth)  # other classes have no recall
+        return float(
+            recall_score(truth, predicted, labels=present, average="macro", sample_weight=counts)
+        )
 
     @property
     def macro_f1(self) -> float:

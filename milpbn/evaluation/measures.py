@@ -57,6 +57,11 @@ class Measures:
         have no likelihood.
     hamming
         Share of single class values that are correct; None with one class variable.
+    sub_exact
+        Share of rows with at most one wrong class value; None with one class variable.
+    macro_f1
+        Mean over class variables of their macro F1; None with one class variable, whose F1
+        follows from `confusion`.
     auc
         Area under the ROC curve: the mean over the classes, each against the rest; None if it
         is not defined.
@@ -75,6 +80,8 @@ class Measures:
     brier: float | None = None
     unknown: int = 0
     hamming: float | None = None
+    sub_exact: float | None = None
+    macro_f1: float | None = None
     auc: float | None = None
     classes: list[str] = field(default_factory=list)
     confusion: list[list[int]] = field(default_factory=list)

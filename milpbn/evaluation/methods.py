@@ -25,7 +25,13 @@ from milpbn.learning.plan import SelectionPlan
 from milpbn.learning.selection import learn_selected
 from milpbn.learning.settings import OF_SOME_SCORES, Settings, make_settings
 from milpbn.learning.validation import RowNumbers
-from milpbn.mdc.metrics import exact_match_score, hamming_score
+from milpbn.mdc.base import MultiDimensionalClassifier
+from milpbn.mdc.metrics import (
+    exact_match_score,
+    hamming_score,
+    macro_f1_score,
+    sub_exact_match_score,
+)
 from milpbn.network.multinet import Classifier
 from milpbn.parameters import make_parameters
 from milpbn.result import Result
@@ -54,12 +60,15 @@ class Learned:
         Structure with parameters, and how the structure was learned, if there is one.
     selected
         Hyper-parameters that validation chose.
+    unconverged
+        Number of base models that did not converge.
     """
 
     measure: Callable[[Table, RowNumbers], tuple[Measures, Predictions | None]]
     network: Classifier | None = None
     result: Result | None = None
     selected: Mapping[str, Any] = field(default_factory=dict)
+    unconverged: int = 0
 
 
 @dataclass(frozen=True)
@@ -122,18 +131,22 @@ def _learn_estimator(estimator: Any, table: Table, seed: int) -> Learned:
     result = getattr(best, "result_", None)
     if result is not None and result.status == "interrupted":
         raise KeyboardInterrupt
-    return Learned(
-        partial(_measure_estimator, fitted),
-        getattr(best, "network_", None),
-        result,
-        dict(getattr(fitted, "best_params_", {})),
-    )
+    selected, unconverged = dict(getattr(fitted, "best_params_", {})), 0
+    if isinstance(best, MultiDimensionalClassifier):
+        selected, unconverged = {**selected, **best.selected()}, best.fits_.unconverged
+    network = getattr(best, "network_", None)
+    measure_rows = partial(_measure_estimator, fitted)
+    return Learned(measure_rows, network, result, selected, unconverged)
 
 
 def _measure_estimator(
     estimator: Any, test: Table, rows: RowNumbers
 ) -> tuple[Measures, Predictions | None]:
-    """With several class variables, each measure has predictions for its own loss."""
+    """With several class variables, there are predictions for each loss.
+
+    Exact and sub-exact match have those for the subset 0/1 loss, the Hamming score and the macro
+    F1 score those for the Hamming loss.
+    """
     if test.targets.shape[1] == 1:
         proba = estimator.predict_proba(test.features)
         return _measure(estimator.classes_, proba, test, rows)
@@ -143,9 +156,14 @@ def _measure_estimator(
             estimator.set_params(loss=loss)
         predicted[loss] = estimator.predict(test.features)
     truth = test.targets.to_numpy(dtype=object)
-    correct = round(exact_match_score(truth, predicted["subset"]) * len(truth))
-    hamming = hamming_score(truth, predicted["hamming"])
-    return Measures(len(truth), correct, hamming=hamming), None
+    measures = Measures(
+        len(truth),
+        correct=round(exact_match_score(truth, predicted["subset"]) * len(truth)),
+        hamming=hamming_score(truth, predicted["hamming"]),
+        sub_exact=sub_exact_match_score(truth, predicted["subset"]),
+        macro_f1=macro_f1_score(truth, predicted["hamming"]),
+    )
+    return measures, None
 
 
 def _measure(

@@ -55,6 +55,8 @@ class FoldRecord:
         Time for learning, including selection.
     predictions
         The predictions, if they were requested.
+    unconverged
+        Number of base models that did not converge.
     data
         Name of the data set.
     """
@@ -70,6 +72,7 @@ class FoldRecord:
     selected: dict[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
     predictions: Predictions | None = None
+    unconverged: int = 0
     data: str = ""
 
     @property

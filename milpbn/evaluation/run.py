@@ -198,6 +198,7 @@ def _run_fold(
         selected=dict(learned.selected),
         seconds=seconds,
         predictions=predictions if keep else None,
+        unconverged=learned.unconverged,
         data=table.name,
     )
 

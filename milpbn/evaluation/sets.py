@@ -16,13 +16,13 @@ from milpbn.datasets.table import Table
 from milpbn.errors import OptionError
 from milpbn.evaluation.comparison import LEVEL, Comparison, Label, compare_pairs, signed_rank
 from milpbn.evaluation.run import evaluate
-from milpbn.evaluation.summary import Evaluation, Summary
+from milpbn.evaluation.summary import Evaluation, Named, Summary
 from milpbn.evaluation.tables import aligned, show
 from milpbn.words import count
 
 
 @dataclass(frozen=True)
-class SetsSummary:
+class SetsSummary(Named):
     """A method over several data sets.
 
     Attributes
@@ -37,17 +37,10 @@ class SetsSummary:
         Mean rank by accuracy among the methods; 1 is the best, and equal ones share their ranks.
     """
 
-    method: str
-    parameters: str
     sets: int
     accuracy: float
     log_loss: float
     rank: float
-
-    @property
-    def label(self) -> Label:
-        """What identifies the method within an evaluation."""
-        return self.method, self.parameters
 
 
 @dataclass(frozen=True)
@@ -175,18 +168,18 @@ def _summary_table(evaluations: Evaluations) -> str:
     if not summaries:
         return "no data set was finished by every method"
     tests = {t.other: t for t in evaluations.tests()[: len(summaries) - 1]}
-    lines = [["method", "learned", "accuracy", "log-loss", "rank", "win/tie/loss", "p"]]
+    lines = [["method", "accuracy", "log-loss", "rank", "win/tie/loss", "p"]]
     for s in summaries:
         cells = (f"{100 * s.accuracy:.2f} %", show(s.log_loss, ".4f"), f"{s.rank:.2f}")
-        lines.append([s.method, s.parameters, *cells, *_test_cells(tests.get(s.label))])
-    first = " ".join(summaries[0].label).strip()
+        lines.append([s.name, *cells, *_test_cells(tests.get(s.label))])
+    first = summaries[0].name
     heading = f"{'summary':<12}means over {count(summaries[0].sets, 'data set')}"
     notes = [
         "",
         f"win/tie/loss of {first}; p of the Wilcoxon signed-rank test over the data sets",
         f"+/-  {first} is significantly better/worse ({LEVEL:.0%})",
     ]
-    return "\n".join([heading, "", aligned(lines, left=2), *(notes if tests else ())])
+    return "\n".join([heading, "", aligned(lines), *(notes if tests else ())])
 
 
 def _test_cells(test: Comparison | None) -> tuple[str, str]:

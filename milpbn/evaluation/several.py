@@ -9,14 +9,19 @@ import numpy as np
 from milpbn._types import FloatArray
 from milpbn.evaluation.comparison import LEVEL, compare
 from milpbn.evaluation.records import FoldRecord
+from milpbn.words import count
 
 REFERENCE = "gbnc"
 """The method with which the others are compared by marks."""
 
 METRICS: dict[str, Callable[[FoldRecord], float]] = {
     "exact match": lambda r: r.measures.accuracy,
+    "sub-exact": lambda r: r.measures.sub_exact or 0.0,
     "Hamming score": lambda r: r.measures.hamming or 0.0,
+    "macro F1": lambda r: r.measures.macro_f1 or 0.0,
 }
+
+_WIDTH = 18
 
 
 def several_table(records: Sequence[FoldRecord]) -> str:
@@ -27,7 +32,9 @@ def several_table(records: Sequence[FoldRecord]) -> str:
     folds = [k for k in numbers if all((m, k) in by_key for m in methods)]
     if not folds:
         return "no fold was finished by every method"
-    lines = [f"{'method':<8}{'exact match':>20}{'Hamming score':>22}{'seconds':>12}"]
+    # Two columns are kept for a space and a mark.
+    titles = "".join(f"{title + '  ':>{_WIDTH}}" for title in METRICS)
+    lines = [f"{'method':<6}{titles}{'seconds':>9}"]
     for m in methods:
         own = [by_key[m, k] for k in folds]
         reference = None
@@ -35,13 +42,17 @@ def several_table(records: Sequence[FoldRecord]) -> str:
             reference = [by_key[REFERENCE, k] for k in folds]
         cells = [_cell(own, reference, metric) for metric in METRICS.values()]
         seconds = np.mean([r.seconds for r in own])
-        lines.append(f"{m:<8}{cells[0]:>20}{cells[1]:>22}{seconds:>12.1f}")
+        shown = "".join(f"{cell:>{_WIDTH}}" for cell in cells)
+        lines.append(f"{m:<6}{shown}{seconds:>9.1f}")
     lines.append(f"mean and standard deviation over {len(folds)} folds; seconds per fold")
     if REFERENCE in methods and len(methods) > 1:
         lines.append(
             f"+/-: {REFERENCE} is significantly better/worse (Wilcoxon signed-rank test, "
             f"{LEVEL:.0%})"
         )
+    for m in methods:
+        if unconverged := sum(by_key[m, k].unconverged for k in folds):
+            lines.append(f"note: {m}: {count(unconverged, 'base model')} did not converge")
     return "\n".join(lines)
 
 

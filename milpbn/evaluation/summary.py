@@ -30,11 +30,29 @@ MAJORITY = "majority"
 
 
 @dataclass(frozen=True)
-class Summary:
+class Named:
+    """A method, and how its parameters are learned."""
+
+    method: str
+    parameters: str
+
+    @property
+    def label(self) -> Label:
+        """What identifies the method within an evaluation."""
+        return self.method, self.parameters
+
+    @property
+    def name(self) -> str:
+        """The label as text."""
+        return " ".join(self.label).strip()
+
+
+@dataclass(frozen=True)
+class Summary(Named):
     """One line of the table: a method over all its folds.
 
-    With several class variables, all but the accuracy, the Hamming score and what concerns
-    learning is None.
+    With several class variables, all but the accuracy, macro F1, the Hamming score, the sub-exact
+    match and what concerns learning is None.
 
     Attributes
     ----------
@@ -48,7 +66,8 @@ class Summary:
     balanced_accuracy
         Mean over the classes of the share of correct rows, over the rows of all folds.
     macro_f1
-        Mean of F1 over the classes, over the rows of all folds.
+        Mean of F1 over the classes, over the rows of all folds; with several class variables the
+        mean over class variables and folds.
     auc
         Area under the ROC curve, averaged over classes (each against the rest) and folds.
     log_loss
@@ -67,10 +86,12 @@ class Summary:
         The largest relative gap of a fold; None if there is a fold without a bound.
     hamming
         Mean share of single class values that are correct; None with one class variable.
+    sub_exact
+        Mean share of rows with at most one wrong class value; None with one class variable.
+    unconverged
+        Number of base models that did not converge.
     """
 
-    method: str
-    parameters: str
     folds: int
     accuracy: float
     interval: float
@@ -85,11 +106,8 @@ class Summary:
     optimal: int
     gap: float | None
     hamming: float | None = None
-
-    @property
-    def label(self) -> Label:
-        """What identifies the method within an evaluation."""
-        return self.method, self.parameters
+    sub_exact: float | None = None
+    unconverged: int = 0
 
 
 @dataclass(frozen=True)
@@ -143,9 +161,16 @@ class Evaluation:
         return _summary(self.baseline) if self.baseline else None
 
     def not_better(self) -> list[Summary]:
-        """The methods that are not more accurate than the majority baseline."""
-        least = self.majority()
-        return [s for s in self.summaries() if least is not None and s.accuracy <= least.accuracy]
+        """The methods that are not more accurate than the majority baseline on their folds."""
+        least = {r.fold: r.measures.accuracy for r in self.baseline}
+        if not least:
+            return []
+        groups = self.by_method().values()
+        return [
+            s
+            for s, group in zip(self.summaries(), groups, strict=True)
+            if s.accuracy <= np.mean([least[r.fold] for r in group])
+        ]
 
     def to_frame(self) -> pd.DataFrame:
         """The table as a data frame, with the majority baseline first."""
@@ -202,7 +227,7 @@ class Evaluation:
         """The confusion matrix and the reliability curve of every method, as text."""
         blocks = []
         for label in self.by_method():
-            heading = f"{self.table.name}: {' '.join(label).strip()}"
+            heading = f"{self.table.name}: {Named(*label).name}"
             blocks += [heading, f"{self.confusion(*label)}\n", f"{self.reliability(*label)}\n"]
         return "\n".join(blocks).rstrip()
 
@@ -269,7 +294,7 @@ def _summary(records: Sequence[FoldRecord]) -> Summary:
         accuracy=accuracy,
         interval=interval,
         balanced_accuracy=confusion.balanced_accuracy if confusion else None,
-        macro_f1=confusion.macro_f1 if confusion else None,
+        macro_f1=confusion.macro_f1 if confusion else mean_defined([m.macro_f1 for m in measures]),
         auc=mean_defined([m.auc for m in measures]),
         log_loss=mean_log_loss(measures),
         brier=mean_brier(measures),
@@ -279,4 +304,6 @@ def _summary(records: Sequence[FoldRecord]) -> Summary:
         optimal=sum(r.status == "optimal" for r in records),
         gap=max(known) if len(known) == len(gaps) else None,
         hamming=mean_defined([r.measures.hamming for r in records]),
+        sub_exact=mean_defined([r.measures.sub_exact for r in records]),
+        unconverged=sum(r.unconverged for r in records),
     )

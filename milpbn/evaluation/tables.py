@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from milpbn.evaluation.summary import Evaluation, Summary
 
 _HEADER = (
-    *("method", "learned", "accuracy", "balanced", "AUC", "log-loss", "ECE"),
+    *("method", "accuracy", "balanced", "AUC", "log-loss", "ECE"),
     *("size", "seconds", "proven"),
 )
 
@@ -19,8 +19,8 @@ _HEADER = (
 _WARNING = "!"
 
 
-def aligned(lines: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Cells as columns of equal width; the first `left` columns are flush left.
+def aligned(lines: Sequence[Sequence[str]]) -> str:
+    """Cells as columns of equal width; the first column is flush left, the others right.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def aligned(lines: Sequence[Sequence[str]], left: int = 1) -> str:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(
-            cell.ljust(width) if k < left else cell.rjust(width)
+            cell.rjust(width) if k else cell.ljust(width)
             for k, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines
@@ -51,20 +51,19 @@ def methods_table(evaluation: Evaluation) -> str:
         lines.append(_line(s, signs.ljust(width)))
     notes = []
     if marks:
-        first = " ".join(summaries[0].label).strip()
         notes.append(
-            f"+/-  {first} is significantly better/worse (corrected resampled t-test, {LEVEL:.0%})"
+            f"+/-  {summaries[0].name} is significantly better/worse (corrected resampled t-test, "
+            f"{LEVEL:.0%})"
         )
     if weak:
         notes.append(f"{_WARNING}    not more accurate than always predicting the majority class")
-    return "\n".join([aligned(lines, left=2), *([""] if notes else []), *notes])
+    return "\n".join([aligned(lines), *([""] if notes else []), *notes])
 
 
 def _line(s: Summary, signs: str) -> list[str]:
     share = f"{100 * s.accuracy:.2f} ± {100 * s.interval:.2f} %"
     return [
-        s.method,
-        s.parameters,
+        s.name,
         f"{share} {signs}" if signs else share,
         show(s.balanced_accuracy, ".2f", 100),
         show(s.auc, ".3f"),

@@ -116,6 +116,37 @@ class FamilySpace:
         """The index of a family, or None if it is not a candidate."""
         return self._index.get((variable, tuple(sorted(parents))))
 
+    def select(
+        self,
+        families: npt.NDArray[np.integer] | Sequence[int],
+        replaced: Mapping[int, int] | None = None,
+    ) -> FamilySpace:
+        """The space with only these families, given in ascending order.
+
+        `replaced` maps families that are left out to the subset that is chosen in their place;
+        this may be left out, too, if it is replaced itself.
+        """
+        place = {int(f): k for k, f in enumerate(families)}
+        replaced = replaced or {}
+        dominated = {}
+        for f, g in replaced.items():
+            while g not in place:
+                g = replaced[g]
+            dominated[int(self.child[f]), self.parent_sets[f]] = place[g]
+        counts = np.bincount(self.child[list(place)], minlength=self.n_variables)
+        return replace(
+            self,
+            parent_sets=tuple(self.parent_sets[f] for f in place),
+            offsets=np.concatenate([[0], np.cumsum(counts)]),
+            dominated=dominated,
+        )
+
+    def subsets(self, family: int) -> list[int]:
+        """The other families of the same variable whose parents are among its own."""
+        child, parents = int(self.child[family]), self.parent_sets[family]
+        smaller = (s for k in range(len(parents)) for s in combinations(parents, k))
+        return [g for g in (self.find(child, s) for s in smaller) if g is not None]
+
     def structure(self, families: npt.NDArray[np.integer] | Sequence[int]) -> Structure:
         """The structure with these families, one per variable in variable order."""
         return Structure(self.names, tuple(self.parent_sets[int(f)] for f in families))
@@ -286,11 +317,7 @@ def _within_budgets(space: FamilySpace, smallest: IntArray) -> FamilySpace:
         own.start + np.flatnonzero(space.budget_use.allows(smallest, i, np.array(own)))
         for i, own in enumerate(map(space.of, range(space.n_variables)))
     ]
-    return replace(
-        space,
-        parent_sets=tuple(space.parent_sets[f] for f in np.concatenate(allowed)),
-        offsets=np.cumsum([0, *map(len, allowed)]),
-    )
+    return space.select(np.concatenate(allowed))
 
 
 def _choice(

@@ -13,8 +13,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from milpbn._types import AnyFamilies, FloatArray
+from milpbn._types import AnyFamilies, FloatArray, IntArray
 from milpbn.families import kernels
+from milpbn.families.candidates import FamilySpace
 from milpbn.families.tables import FamilyTables, key_variables
 
 
@@ -31,16 +32,10 @@ class ExchangeTables:
         space, ratios = tables.space, tables.ratios
         self.tables = tables
         self.single = ratios or space.n_classes == 2
-        keys = [
-            key_variables(int(i), s) for i, s in zip(space.child, space.parent_sets, strict=True)
-        ]
-        self.pointer = np.concatenate([[0], np.cumsum([len(k) for k in keys])]).astype(np.int64)
-        self.variable = np.array([v for key in keys for v in key], dtype=np.int64)
+        self.pointer, self.variable, stride = key_layout(space)
         # Rows of a flat table are n_labels entries apart, those of a padded table one row.
         self.scale = space.n_classes if self.single else 1
-        self.stride = np.array(
-            [s * self.scale for key in keys for s in _strides(key, space.cards)], dtype=np.int32
-        )
+        self.stride = stride * np.int32(self.scale)
         self.base = (tables.base[:-1] * self.scale).astype(np.int32)
         own = tables.values if tables.own is None else tables.own
         if self.single:
@@ -67,6 +62,18 @@ class ExchangeTables:
         if self.single:
             return kernels.one_competitor_kernel
         return kernels.many_classes_kernel(self.width)
+
+
+def key_layout(space: FamilySpace) -> tuple[IntArray, IntArray, npt.NDArray[np.int32]]:
+    """The features of every family's key and their strides, as compiled loops read them.
+
+    Family f has the entries ``pointer[f]:pointer[f + 1]`` of `variable` and `stride`.
+    """
+    keys = [key_variables(int(i), s) for i, s in zip(space.child, space.parent_sets, strict=True)]
+    pointer = np.concatenate([[0], np.cumsum([len(k) for k in keys])]).astype(np.int64)
+    variable = np.array([v for key in keys for v in key], dtype=np.int64)
+    stride = np.array([s for key in keys for s in _strides(key, space.cards)], dtype=np.int32)
+    return pointer, variable, stride
 
 
 def _strides(key: Sequence[int], cards: Sequence[int]) -> list[int]:

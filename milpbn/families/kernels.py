@@ -222,11 +222,11 @@ def one_competitor_kernel(  # type: ignore[no-untyped-def]
 
 @_jit
 def cut_coefficients_one(  # type: ignore[no-untyped-def]
-    pointer, variable, stride, base, offset, codes, tables, labels, weights, out
+    families, pointer, variable, stride, base, offset, codes, tables, labels, weights, out
 ):
     """``out[f] = sum_u weights[u] * alpha(f, u)`` over the given rows; one competitor per row."""
     n = codes.shape[1]
-    for f in range(len(base)):
+    for f in families:
         total = 0.0
         for u in range(n):
             key = base[f] + offset[u] + labels[u]
@@ -238,11 +238,11 @@ def cut_coefficients_one(  # type: ignore[no-untyped-def]
 
 @_jit
 def cut_coefficients_many(  # type: ignore[no-untyped-def]
-    pointer, variable, stride, base, offset, codes, tables, labels, against, weights, out
+    families, pointer, variable, stride, base, offset, codes, tables, labels, against, weights, out
 ):
     """``out[f] = sum_u weights[u] * alpha(f, u, against[u])`` over the given rows."""
     n = codes.shape[1]
-    for f in range(len(base)):
+    for f in families:
         total = 0.0
         for u in range(n):
             key = base[f] + offset[u]
@@ -250,3 +250,40 @@ def cut_coefficients_many(  # type: ignore[no-untyped-def]
                 key += stride[q] * codes[variable[q], u]
             total += weights[u] * (tables[key, labels[u]] - tables[key, against[u]])
         out[f] = total
+
+
+@_jit
+def replacements(  # type: ignore[no-untyped-def]
+    pairs, subset, saving, pointer, variable, stride, base, offset, codes, values, own, ratios,
+    weights, out,
+):  # fmt: skip
+    """For every family f, a subset g whose choice in its place never loses; -1 if none is found.
+
+    The subsets of f are ``subset[pairs[f]:pairs[f + 1]]``. With g in place of f every margin
+    falls by at most ``alpha(f,u,c) - alpha(g,u,c)``. A row loses at most the largest fall or
+    nothing, and the sum over the rows must not exceed what g saves. If `ratios`, the entries
+    of a row's own class are the margins.
+    """
+    for f in range(len(out)):
+        out[f] = -1
+        for q in range(pairs[f], pairs[f + 1]):
+            g, lost, u = subset[q], 0.0, 0
+            while u < codes.shape[1] and lost <= saving[q]:
+                y = codes[0, u]
+                key, other = base[f] + offset[u], base[g] + offset[u]
+                for k in range(pointer[f], pointer[f + 1]):
+                    key += stride[k] * codes[variable[k], u]
+                for k in range(pointer[g], pointer[g + 1]):
+                    other += stride[k] * codes[variable[k], u]
+                fall = own[key, y] - own[other, y]
+                if not ratios:
+                    most = -1e300
+                    for c in range(values.shape[1]):
+                        if c != y:
+                            most = max(most, values[other, c] - values[key, c])
+                    fall += most
+                lost += weights[u] * max(fall, 0.0)
+                u += 1
+            if lost <= saving[q]:
+                out[f] = g
+                break

@@ -22,6 +22,8 @@ class Candidate:
     scores
         All measures of :data:`~milpbn.learning.criteria.CRITERIA` over the held-out rows of all
         folds; empty if it failed.
+    standard_errors
+        Standard errors of those that are means of rows.
     n_parameters
         Number of free parameters, averaged over the folds.
     seconds
@@ -34,6 +36,7 @@ class Candidate:
 
     values: dict[str, Any]
     scores: dict[str, float] = field(default_factory=dict)
+    standard_errors: dict[str, float] = field(default_factory=dict)
     n_parameters: float = 0.0
     seconds: float = 0.0
     stopped_early: bool = False
@@ -56,8 +59,6 @@ class Selection:
         The index of the chosen one.
     interrupted
         Whether Ctrl-C ended the selection before all folds were finished.
-    rule
-        How the measures decided, see :class:`milpbn.SelectionPlan`.
     """
 
     by: str
@@ -65,7 +66,6 @@ class Selection:
     candidates: tuple[Candidate, ...]
     chosen: int
     interrupted: bool = False
-    rule: str = "best"
 
     @property
     def values(self) -> dict[str, Any]:

@@ -133,3 +133,37 @@ def measure_all(labels: IntArray, log_proba: FloatArray) -> dict[str, float]:
     """
     values = {name: c.measure(labels, log_proba) for name, c in CRITERIA.items()}
     return {name: value for name, value in values.items() if not math.isnan(value)}
+
+
+def standard_errors(labels: IntArray, log_proba: FloatArray) -> dict[str, float]:
+    """Standard errors over the rows of the criteria that are means of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> log_proba = np.log([[0.9, 0.1], [0.4, 0.6], [0.7, 0.3]])
+    >>> errors = standard_errors(np.array([0, 1, 1]), log_proba)
+    >>> {name: round(value, 3) for name, value in errors.items()}
+    {'log-loss': 0.321, 'accuracy': 0.333}
+    """
+    errors = {
+        name: mean_and_error(c.by_row(labels, log_proba))[1]
+        for name, c in CRITERIA.items()
+        if c.by_row is not None
+    }
+    return {name: error for name, error in errors.items() if not math.isnan(error)}
+
+
+def mean_and_error(values: FloatArray) -> tuple[float, float]:
+    """The mean over rows and its standard error, without rows that say nothing (NaN).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mean_and_error(np.array([1.0, 3.0, np.nan]))
+    (2.0, 1.0)
+    """
+    known = values[~np.isnan(values)]
+    if len(known) < 2:
+        return math.nan, math.nan
+    return float(known.mean()), float(known.std(ddof=1)) / math.sqrt(len(known))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from milpbn.clock import Clock, OutOfTime
 from milpbn.encoding.data import EncodedData
 from milpbn.errors import MilpbnError
 from milpbn.families import MergedRows, candidate_families
 from milpbn.families.candidates import DEFAULT_MEMORY
 from milpbn.learning.settings import SearchSpace
-from milpbn.scores import LinearObjective, Objective, Score
-from milpbn.scores.pruning import prune_dominated
+from milpbn.scores import LinearObjective, MarginObjective, MarginScore, Objective, Score
+from milpbn.scores.pruning import prune_dominated, prune_penalised
 
 
 def build_objective(
@@ -23,7 +25,8 @@ def build_objective(
 ) -> Objective:
     """The objective of a score over a search space, from the training rows of `data`.
 
-    With `prune`, families of a decomposable score that no optimum needs are left out.
+    With `prune`, families that no optimum needs are left out, if the score is decomposable or has
+    a penalty.
     """
     clock = clock or Clock()
     families = candidate_families(
@@ -37,9 +40,13 @@ def build_objective(
     )
     rows = MergedRows.from_codes(data.train())
     try:
+        if prune and isinstance(score, MarginScore) and score.penalty:
+            families = prune_penalised(score, families, rows, clock.checkpoint)
         objective = score.objective(families, rows, clock.checkpoint)
         if prune and isinstance(objective, LinearObjective):
             objective = prune_dominated(objective, clock.checkpoint)
+        elif prune and isinstance(objective, MarginObjective):
+            objective = replace(objective, least_penalty=objective.penalty)
     except OutOfTime:
         raise MilpbnError(
             f"the time limit of {clock.limit:g} s was reached while {len(families):,} families "

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, ParameterGrid
 
 from milpbn.errors import OptionError
+from milpbn.families.constraints import BUDGETS
 from milpbn.learning.auto import AUTO, AUTO_GRID
 from milpbn.learning.criteria import LOG_LOSS, criterion_name
 from milpbn.learning.methods import ENGINES, Method
@@ -22,10 +23,6 @@ from milpbn.search.local_search import LocalSearch
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 """Settings and their candidate values, or a list of such grids."""
 
-ONE_SE, BEST = "1se", "best"
-RULES = (ONE_SE, BEST)
-"""How the measures of the candidates decide."""
-
 # The settings that can be chosen, and what their values must be if nothing else reads them.
 _ANY = (object, "a value")
 _NUMBER = (Real, "a number")
@@ -34,9 +31,17 @@ _SELECTABLE: dict[str, tuple[Any, str]] = {
     **dict.fromkeys(("structure_score", "penalty", "validation", "smoothing"), _ANY),
     **dict.fromkeys(("method", "parameters"), _ANY),
     **dict.fromkeys(("p", "gamma", "ess"), _NUMBER),
-    "max_parents": (Integral, "a whole number"),
+    **dict.fromkeys(("max_parents", *BUDGETS), (Integral, "a whole number")),
     **dict.fromkeys(("class_parents", "augmented"), _SWITCH),
 }
+
+
+class Planned(NamedTuple):
+    """A candidate: the number of its grid, the values that the grid gives, and all settings."""
+
+    grid: int
+    values: dict[str, Any]
+    settings: Settings
 
 
 @dataclass(frozen=True)
@@ -47,8 +52,10 @@ class SelectionPlan:
     ----------
     grid
         Settings and their candidate values, such as ``{"p": [0.6, 0.9], "parameters": ["ml",
-        "cl"]}``; a list of such grids; or ``"auto"`` for
-        :data:`~milpbn.learning.auto.AUTO_GRID`.
+        "cl"]}``; a list of such grids, from simple to complex; or ``"auto"`` for
+        :data:`~milpbn.learning.auto.AUTO_GRID`. The best candidate of a grid is chosen. Of
+        several grids it is the first whose best candidate is not worse than the best of all by
+        more than one standard error of the difference (for log-loss and accuracy).
     by
         The measure that decides: ``"log-loss"``, ``"accuracy"``, ``"balanced-accuracy"`` or
         ``"auc"``.
@@ -57,22 +64,15 @@ class SelectionPlan:
         default :class:`ValidationSplit`.
     exact_folds
         Run exact engines inside the folds, too.
-    rule
-        ``"1se"``, the rule of one standard error: of all candidates that are not worse than the
-        best by more than one standard error of the difference, the one with the fewest free
-        parameters. ``"best"``: the best one.
     """
 
     grid: Grid | str = AUTO
     by: str = LOG_LOSS
     cv: int | BaseCrossValidator | None = None
     exact_folds: bool = False
-    rule: str = ONE_SE
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", criterion_name(self.by))
-        if self.rule not in RULES:
-            raise OptionError(f"unknown rule {self.rule!r}; choose one of {', '.join(RULES)}")
         if isinstance(self.cv, int) and self.cv < 2:
             raise OptionError(f"selection needs at least 2 folds, not {self.cv}")
         if isinstance(self.grid, str) and self.grid != AUTO:
@@ -97,12 +97,15 @@ class SelectionPlan:
             "by": self.by,
             "cv": self.cv if self.cv is None else str(self.cv),
             "exact_folds": self.exact_folds,
-            "rule": self.rule,
         }
 
-    def candidates(self, names: Mapping[str, Any]) -> list[tuple[dict[str, Any], Settings]]:
-        """The values of every candidate, and its settings together with `names`."""
-        return [(dict(v), _candidate_settings(names, v)) for v in ParameterGrid(self.grids)]
+    def candidates(self, names: Mapping[str, Any]) -> list[Planned]:
+        """All candidates, with `names` as the settings that the grids do not give."""
+        return [
+            Planned(grid, dict(values), _settings(names, values))
+            for grid, one in enumerate(self.grids)
+            for values in ParameterGrid(one)
+        ]
 
     def splitter(self, seed: int) -> BaseCrossValidator:
         """What divides the rows; the seed is for splitters of our own."""
@@ -123,7 +126,7 @@ def _check_values(name: str, values: Any) -> None:
             raise OptionError(f"select {name}: {value!r} is not {what}")
 
 
-def _candidate_settings(names: Mapping[str, Any], values: Mapping[str, Any]) -> Settings:
+def _settings(names: Mapping[str, Any], values: Mapping[str, Any]) -> Settings:
     """The settings of a candidate; local search if the engine cannot maximise its score."""
     own = {**names, **values}
     method: Method = own.get("method", Settings.method)

@@ -22,12 +22,12 @@ from milpbn.datasets.table import Table
 from milpbn.errors import MilpbnError
 from milpbn.learning.candidates import Candidate, Selection, show_values
 from milpbn.learning.classifier import encode, learn_classifier
-from milpbn.learning.criteria import CRITERIA, measure_all
+from milpbn.learning.criteria import CRITERIA, mean_and_error, measure_all, standard_errors
 from milpbn.learning.held_out import FoldLearner
 from milpbn.learning.maximise import warm_starter
 from milpbn.learning.methods import ENGINES
 from milpbn.learning.model import Model
-from milpbn.learning.plan import ONE_SE, SelectionPlan
+from milpbn.learning.plan import Planned, SelectionPlan
 from milpbn.learning.settings import Settings
 from milpbn.learning.validation import part
 from milpbn.result import Listener, Status
@@ -105,27 +105,30 @@ def select_settings(
     plan, clock = plan or SelectionPlan(), clock or Clock(names.get("time_limit"))
     candidates = plan.candidates(names)
     share = clock.until(clock.elapsed + _SELECTION_SHARE * clock.remaining, phase="selecting")
-    selection = _validate(table, names, plan, candidates, share, watch)
+    selection = validate(table, names, plan, candidates, share, watch)
     share.close_phase("selecting")
-    settings = candidates[selection.chosen][1]
+    settings = candidates[selection.chosen].settings
     if selection.interrupted and settings.method in ENGINES:
         settings = replace(settings, method=warm_starter(LocalSearch.name))
     return selection, settings
 
 
-def _validate(
+def validate(
     table: Table,
     names: Mapping[str, Any],
     plan: SelectionPlan,
-    candidates: Sequence[tuple[dict[str, Any], Settings]],
+    candidates: Sequence[Planned],
     clock: Clock,
     watch: Watch | None,
 ) -> Selection:
-    """Learn and predict with every candidate in every fold; choose the best one."""
+    """Learn and predict with every candidate in every fold; choose the best one.
+
+    `candidates` are those of the plan; Ctrl-C keeps the finished folds.
+    """
     rows = table.train()
     if table.missing == "drop":
         rows = rows.rows(rows.features.notna().all(axis=1).to_numpy())
-    tallies = [_Tally(settings, values) for values, settings in candidates]
+    tallies = [_Tally(planned) for planned in candidates]
     classes = sorted(set(rows.target))
     labels = pd.Categorical(rows.target, categories=classes).codes.astype(np.int64)
     held_out, interrupted = [], False
@@ -135,7 +138,7 @@ def _validate(
         for train, test in splits:
             learner = FoldLearner(
                 encode(part(rows, train)),
-                [tally.settings for tally in tallies],
+                [planned.settings for planned in candidates],
                 part(rows, test).features,
                 classes,
                 exact=plan.exact_folds,
@@ -174,8 +177,7 @@ class _Runs:
 class _Tally:
     """The predictions of a candidate, collected over the folds."""
 
-    settings: Settings
-    values: dict[str, Any]
+    planned: Planned
     log_proba: list[FloatArray] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     seconds: float = 0.0
@@ -187,7 +189,7 @@ class _Tally:
         clock = runs.share()
         if not self.error:
             try:
-                predicted = learner.predict(self.settings, clock)
+                predicted = learner.predict(self.planned.settings, clock)
             except MilpbnError as error:
                 self.error = str(error)
             else:
@@ -195,7 +197,7 @@ class _Tally:
                 self.sizes.append(predicted.n_parameters)
                 self.stopped_early |= predicted.stopped_early
         self.seconds += clock.elapsed
-        runs.finish(show_values(self.values))
+        runs.finish(show_values(self.planned.values))
 
     def predictions(self, labels: Sequence[IntArray]) -> FloatArray | None:
         """For the folds whose held-out labels are given; None if one of them is missing."""
@@ -206,9 +208,15 @@ class _Tally:
     def candidate(self, labels: Sequence[IntArray]) -> Candidate:
         """The result over the folds whose held-out labels are given, if all are finished."""
         predicted = self.predictions(labels)
+        scores, errors = {}, {}
+        if predicted is not None:
+            held_out = np.concatenate(labels)
+            scores = measure_all(held_out, predicted)
+            errors = standard_errors(held_out, predicted)
         return Candidate(
-            values=self.values,
-            scores={} if predicted is None else measure_all(np.concatenate(labels), predicted),
+            values=self.planned.values,
+            scores=scores,
+            standard_errors=errors,
             n_parameters=float(np.mean(self.sizes)) if self.sizes else 0.0,
             seconds=self.seconds,
             stopped_early=self.stopped_early,
@@ -220,24 +228,25 @@ def _choose(
     plan: SelectionPlan, tallies: list[_Tally], labels: list[IntArray], interrupted: bool
 ) -> Selection:
     candidates = tuple(tally.candidate(labels) for tally in tallies)
-    criterion = CRITERIA[plan.by]
-    ranks = [criterion.rank(c.scores.get(plan.by)) for c in candidates]
-    chosen = best = int(np.argmax(ranks))
-    if plan.rule == ONE_SE and criterion.by_row is not None and candidates[best].scores:
-        truth, values = np.concatenate(labels), {}
-        for k, tally in enumerate(tallies):
-            predicted = tally.predictions(labels)
-            if predicted is not None:
-                values[k] = criterion.by_row(truth, predicted)
-        near = [k for k, v in values.items() if _within_one_error(values[best], v)]
-        chosen = min(near, key=lambda k: (candidates[k].n_parameters, -ranks[k]))
-    return Selection(plan.by, len(labels), candidates, chosen, interrupted, plan.rule)
+    ranks = [CRITERIA[plan.by].rank(c.scores.get(plan.by)) for c in candidates]
+    best_of = [
+        max((k for k, t in enumerate(tallies) if t.planned.grid == grid), key=ranks.__getitem__)
+        for grid in range(len(plan.grids))
+    ]
+    best = max(best_of, key=ranks.__getitem__)
+    near = (k for k in best_of if _is_near(plan.by, tallies[k], tallies[best], labels))
+    return Selection(plan.by, len(labels), candidates, next(near, best), interrupted)
 
 
-def _within_one_error(best: FloatArray, other: FloatArray) -> bool:
-    """Whether the mean difference is at most its standard error, over the rows of both."""
-    difference = (best - other)[np.isfinite(best - other)]
-    if len(difference) < 2:
-        return bool(difference.sum() <= 0)
-    error = difference.std(ddof=1) / np.sqrt(len(difference))
-    return bool(difference.mean() <= error)
+def _is_near(by: str, own: _Tally, best: _Tally, labels: list[IntArray]) -> bool:
+    """Whether a candidate is worse than the best by at most the standard error of the difference.
+
+    Only measures that are means over rows have one.
+    """
+    by_row = CRITERIA[by].by_row
+    ours, theirs = own.predictions(labels), best.predictions(labels)
+    if by_row is None or ours is None or theirs is None:
+        return False
+    truth = np.concatenate(labels)
+    mean, error = mean_and_error(by_row(truth, theirs) - by_row(truth, ours))
+    return mean <= error

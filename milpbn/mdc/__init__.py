@@ -2,7 +2,12 @@
 
 from milpbn.mdc.baselines import BinaryRelevance, ClassifierChains, ClassPowerset
 from milpbn.mdc.gbnc import GBNCClassifier
-from milpbn.mdc.metrics import exact_match_score, hamming_score
+from milpbn.mdc.metrics import (
+    exact_match_score,
+    hamming_score,
+    macro_f1_score,
+    sub_exact_match_score,
+)
 
 __all__ = [
     "BinaryRelevance",
@@ -11,4 +16,6 @@ __all__ = [
     "GBNCClassifier",
     "exact_match_score",
     "hamming_score",
+    "macro_f1_score",
+    "sub_exact_match_score",
 ]

@@ -6,75 +6,41 @@ and predict codes.
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from sklearn.base import clone, is_classifier
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from milpbn._types import Codes, FloatArray
 from milpbn.datasets.frames import categorical_columns
 from milpbn.errors import DataError, OptionError
 from milpbn.estimators.base import TableClassifier, encode_labels
+from milpbn.families.candidates import ParentSet
+from milpbn.mdc.bases import Base, choose_base, make_base
 from milpbn.mdc.features import MIXED, FeatureEncoder, Features
+from milpbn.mdc.local_models import Fits
 from milpbn.mdc.metrics import exact_match_score
-
-# newton-cholesky factorises a matrix of (columns x classes) squared; beyond this lbfgs is faster.
-_NEWTON_SIZE = 600
-
-
-def default_base(n_columns: int, n_classes: int) -> LogisticRegression:
-    """Logistic regression with the solver that suits its size, trained until it converges."""
-    if n_columns * n_classes <= _NEWTON_SIZE:
-        return LogisticRegression(solver="newton-cholesky")
-    return LogisticRegression(solver="lbfgs", max_iter=1000)
-
-
-BASES: dict[str, Callable[[], Any]] = {
-    "logistic": lambda: None,
-    "gaussian-nb": GaussianNB,
-    "forest": lambda: RandomForestClassifier(min_samples_leaf=5),
-}
-"""Base estimators by their names on the command line; None is the default."""
-
-
-def prepare_base(base: Any, seed: int | None) -> Any:
-    """A copy of the base estimator with its unset seeds set; it must give probabilities."""
-    if not hasattr(base, "fit") or not is_classifier(base):
-        raise OptionError(f"base_estimator must be a scikit-learn classifier, not {base!r}")
-    if not hasattr(base, "predict_proba"):
-        raise OptionError(
-            f"base_estimator {type(base).__name__} has no predict_proba; choose a classifier that "
-            "gives probabilities, or wrap it in sklearn.calibration.CalibratedClassifierCV"
-        )
-    base = clone(base)
-    if seed is not None:
-        seeds = {
-            name: seed
-            for name, value in base.get_params().items()
-            if value is None and (name == "random_state" or name.endswith("__random_state"))
-        }
-        base.set_params(**seeds)
-    return base
 
 
 class MultiDimensionalClassifier(TableClassifier):
     """Base of the classifiers that predict several class variables.
 
-    Subclasses have the parameters ``base_estimator``, ``categorical_features``, ``mixed``
-    and ``random_state``.
+    Subclasses have the parameters ``base_estimator``, ``categorical_features``, ``mixed``,
+    ``n_jobs`` and ``random_state``. They set ``base_`` and ``fits_`` when they learn.
     """
 
     base_estimator: Any
     mixed: str
+    n_jobs: int | None
     random_state: int | None
+    base_: Base | None
+    fits_: Fits
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -97,7 +63,15 @@ class MultiDimensionalClassifier(TableClassifier):
             The fitted classifier.
         """
         self._learn(*self.prepare(X, y))
+        for message, category in self._warnings():
+            warnings.warn(message, category, stacklevel=2)
         return self
+
+    def _warnings(self) -> Iterator[tuple[str, type[Warning]]]:
+        """What the user should know about the fit."""
+        if self.fits_.unconverged:
+            yield self.fits_.notes()[0], ConvergenceWarning
+        yield from ((message, UserWarning) for message in sorted(self.fits_.messages))
 
     def prepare(self, X: Any, y: Any) -> tuple[Features, Codes]:
         """Validate and encode labelled rows: the first half of `fit`."""
@@ -152,6 +126,26 @@ class MultiDimensionalClassifier(TableClassifier):
         self._flat = flat
         self.n_outputs_ = len(self.target_classes_)
         self.classes_ = self.target_classes_[0] if flat else self.target_classes_
+
+    def known_codes(self, y: Any, n_rows: int) -> Codes:
+        """The codes of labels, all of which must have been seen in training."""
+        table = np.asarray(y, dtype=object)
+        table = table.reshape(-1, 1) if self._flat else table
+        if table.shape != (n_rows, len(self.target_classes_)):
+            raise DataError(
+                f"y must have the shape {(n_rows, len(self.target_classes_))}, not {table.shape}"
+            )
+        codes = np.empty(table.shape, dtype=np.int64)
+        for j, classes in enumerate(self.target_classes_):
+            index = {label: k for k, label in enumerate(classes.tolist())}
+            unknown = [v for v in table[:, j] if v not in index]
+            if unknown:
+                raise DataError(
+                    f"the class variable {self.target_names_[j]!r} has the value {unknown[0]!r}, "
+                    "which was never seen in training"
+                )
+            codes[:, j] = [index[v] for v in table[:, j]]
+        return codes
 
     @abstractmethod
     def _learn(self, features: Features, codes: Codes) -> None:
@@ -208,8 +202,48 @@ class MultiDimensionalClassifier(TableClassifier):
             true, predicted = true.reshape(-1, 1), predicted.reshape(-1, 1)
         return measure(true, predicted)
 
-    def _base(self, features: Features, n_classes: int) -> Any:
-        seed = self.random_state
-        if self.base_estimator is None:
-            return default_base(features.matrix.shape[1], n_classes)
-        return prepare_base(self.base_estimator, seed)
+    def _choose_base(
+        self,
+        features: Features,
+        codes: Codes,
+        cards: Sequence[int],
+        parent_sets: Sequence[Sequence[ParentSet]],
+        **options: Any,
+    ) -> list[Any]:
+        """The unfitted base estimators, one for each element of `parent_sets`; sets ``base_``.
+
+        See :func:`~milpbn.mdc.bases.choose_base`.
+        """
+        self.base_ = choose_base(
+            make_base(self.base_estimator),
+            features.matrix,
+            codes,
+            cards,
+            parent_sets,
+            seed=self.random_state or 0,
+            n_jobs=self.n_jobs,
+            **options,
+        )
+        return self._estimators(self.base_, features, cards[: len(parent_sets)])
+
+    def _estimators(self, base: Base, features: Features, cards: Sequence[int]) -> list[Any]:
+        """Unfitted base estimators of class variables."""
+        n_columns, seed = features.matrix.shape[1], self._seed()
+        return [base.estimator(n_columns, card, seed) for card in cards]
+
+    @property
+    def _cards(self) -> list[int]:
+        return [len(c) for c in self.target_classes_]
+
+    @property
+    def leaves_choice(self) -> bool:
+        """Whether validation chooses settings of the base models."""
+        return len(make_base(self.base_estimator).candidates()) > 1
+
+    def selected(self) -> dict[str, Any]:
+        """What validation has chosen."""
+        return {"base": str(self.base_)} if self.leaves_choice else {}
+
+    def _seed(self) -> int | None:
+        """The seed of base estimators."""
+        return self.random_state

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,19 +14,22 @@ from sklearn.exceptions import ConvergenceWarning
 from milpbn._types import Codes, FloatArray
 from milpbn.anytime import SolveOptions
 from milpbn.clock import Clock, OutOfTime
-from milpbn.errors import DataError, MilpbnError, OptionError, SolverError
+from milpbn.errors import MilpbnError, OptionError
 from milpbn.families import Constraints
 from milpbn.learning.maximise import maximise
 from milpbn.learning.methods import ENGINES
 from milpbn.learning.settings import Settings
 from milpbn.mdc import inference
 from milpbn.mdc.base import MultiDimensionalClassifier
-from milpbn.mdc.candidates import Nodes, parent_choices
+from milpbn.mdc.bases import make_base
+from milpbn.mdc.candidates import Nodes, ParentChoice, parent_choices
 from milpbn.mdc.dynamic import best_score
 from milpbn.mdc.features import Features
+from milpbn.mdc.local_scores import make_local_score
 from milpbn.mdc.metrics import exact_match_score, hamming_score
-from milpbn.mdc.score import PenalisedCLL
-from milpbn.mdc.training import TrainedFamilies, Trainer, TrainingListener
+from milpbn.mdc.rescore import check_equal, score_by_prediction
+from milpbn.mdc.score import HeldOutCLL, PenalisedCLL
+from milpbn.mdc.training import TrainedFamilies, Trainer, TrainingListener, best_class_network
 from milpbn.network.factors import Factor
 from milpbn.result import Listener, Result, Status, TracePoint
 from milpbn.structure import Structure
@@ -39,6 +42,8 @@ _SOURCES = {"naive-bayes": "star"}
 _CROSS_CHECK = 10
 # The part of a time limit that is reserved for the class network: share, and maximum in seconds.
 _SOLVE_SHARE, _SOLVE_SECONDS = 0.1, 5.0
+# The part of the rest that the choice of the base models may take.
+_CHOICE_SHARE = 0.3
 
 
 class GBNCClassifier(MultiDimensionalClassifier):
@@ -46,12 +51,17 @@ class GBNCClassifier(MultiDimensionalClassifier):
 
     Every class variable depends on all features and on its parents among the class
     variables: one base model for each configuration of the parents. The class network
-    maximises the conditional log-likelihood with a BIC penalty, exactly.
+    maximises the conditional log-likelihood exactly: with a BIC penalty, or of held-out rows.
 
     Parameters
     ----------
-    base_estimator : classifier, default=None
-        Any scikit-learn classifier with ``predict_proba``; None is logistic regression.
+    base_estimator : str or classifier, default=None
+        ``"logistic"``, ``"gaussian-nb"`` or ``"forest"``, with settings as in
+        ``"logistic:C=0.1"``; or any scikit-learn classifier with ``predict_proba``. None is
+        logistic regression with C chosen by validation, as ``"logistic:C=auto"``.
+    validation : int, default=None
+        Score each row by base models that are trained without its fold, with this number of
+        folds, instead of penalising the likelihood of the training rows.
     max_parents : int, default=None
         Maximum number of class parents per class variable; None for no limit.
     mixed : {"partition", "one-hot"}, default="partition"
@@ -81,7 +91,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         Number of processes that train base models; joblib's backends apply
         (`joblib.parallel_config`).
     random_state : int, default=0
-        Random seed for the search, and for base estimators whose own seed is not set.
+        Random seed for folds, for the search, and for base estimators whose own seed is not set.
     verbose : bool, default=False
         Show a progress bar on stderr.
 
@@ -101,6 +111,11 @@ class GBNCClassifier(MultiDimensionalClassifier):
         Whether the class network is proven optimal.
     objective_, bound_, gap_ : float
         Score of the class network, upper bound on the score of any network, relative gap.
+    base_ : Base
+        The kind of base model, with the settings that were chosen; None for other classifiers
+        than those with names in a model from a file.
+    fits_ : Fits
+        How many base models were trained, how many did not converge, and their warnings.
     local_models_ : list of LocalModel
         The base models of each class variable.
     encoder_ : FeatureEncoder
@@ -129,6 +144,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         self,
         base_estimator: Any = None,
         *,
+        validation: int | None = None,
         max_parents: int | None = None,
         mixed: str = "partition",
         max_discrete_parents: int | None = 1,
@@ -143,6 +159,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         verbose: bool = False,
     ) -> None:
         self.base_estimator = base_estimator
+        self.validation = validation
         self.max_parents = max_parents
         self.mixed = mixed
         self.max_discrete_parents = max_discrete_parents
@@ -158,14 +175,13 @@ class GBNCClassifier(MultiDimensionalClassifier):
 
     def _learn(self, features: Features, codes: Codes) -> None:
         clock = Clock(self.time_limit)
-        if self.verbose:
-            from milpbn.mdc.progress import TrainingBar
-
-            with TrainingBar(sys.stderr) as bar:
-                self.learn_codes(features, codes, clock, training_listener=bar)
-        else:
+        if not self.verbose:
             self.learn_codes(features, codes, clock)
-        self._warn()
+            return
+        from milpbn.mdc.progress import TrainingBar
+
+        with TrainingBar(sys.stderr) as bar:
+            self.learn_codes(features, codes, clock, training_listener=bar)
 
     def learn_codes(
         self,
@@ -181,8 +197,8 @@ class GBNCClassifier(MultiDimensionalClassifier):
         self._check_loss()
         if self.engine not in ENGINES:
             raise OptionError(f"engine must be one of {', '.join(ENGINES)}, not {self.engine!r}")
-        trainer = self._trainer(features, codes, clock, training_listener)
         try:
+            trainer = self._trainer(features, codes, clock, training_listener)
             trained = trainer.run()
         except OutOfTime:
             raise MilpbnError(
@@ -192,9 +208,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         clock.close_phase("training")
         start = self.start
         settings = Settings(
-            score=PenalisedCLL(
-                trained.objective, "base models", type(trainer.base).__name__, self.mixed
-            ),
+            score=self._score_of(trained),
             method=self.engine,
             start=trained.nearest(start) if isinstance(start, Structure) else start,
             start_source=start_source,
@@ -205,7 +219,11 @@ class GBNCClassifier(MultiDimensionalClassifier):
         chosen = trained.objective.space.families(result.structure)[: trainer.nodes.d]
         self.local_models_ = [trained.models[f] for f in chosen]
         self.training_ = trained.training
-        self._check(result, trainer, features, codes)
+        self.fits_ = trainer.fits
+        again = score_by_prediction(
+            self.local_models_, trainer.bases, features, codes, trainer.nodes, trainer.local_score
+        )
+        check_equal("prediction", again, "training", result.objective)
         clock.close_phase("checking")
         self.publish(replace(result, seconds=dict(clock.phases)))
 
@@ -215,21 +233,57 @@ class GBNCClassifier(MultiDimensionalClassifier):
         """The trainer of base models; part of the time is reserved for the class network."""
         nodes = self.nodes()
         reserve = min(_SOLVE_SECONDS, _SOLVE_SHARE * clock.limit)
-        return Trainer(
-            features.matrix,
-            np.column_stack([codes, features.codes]),
+        limited = clock if np.isinf(clock.limit) else clock.until(clock.limit - reserve)
+        every_code = np.column_stack([codes, features.codes])
+        choices = parent_choices(
             nodes,
-            parent_choices(
-                nodes,
-                max_parents=self.max_parents,
-                max_discrete_parents=self.max_discrete_parents,
-                constraints=self.constraints,
-            ),
-            self._base(features, max(nodes.cards[: nodes.d])),
+            max_parents=self.max_parents,
+            max_discrete_parents=self.max_discrete_parents,
+            constraints=self.constraints,
+        )
+        bases, notes = self._bases(features, every_code, choices, limited)
+        if self.leaves_choice:
+            clock.close_phase("choosing")
+        trainer = Trainer(
+            features.matrix,
+            every_code,
+            nodes,
+            choices,
+            bases,
+            make_local_score(every_code, nodes.cards, self.validation, self.random_state or 0),
             n_jobs=self.n_jobs,
-            clock=clock if np.isinf(clock.limit) else clock.until(clock.limit - reserve),
+            clock=limited,
             listener=listener,
         )
+        trainer.fits.messages.update(notes)
+        return trainer
+
+    def _bases(
+        self, features: Features, codes: Codes, choices: Sequence[ParentChoice], clock: Clock
+    ) -> tuple[list[Any], list[str]]:
+        """The base estimators, and a note if there was no time to choose them."""
+        nodes = self.nodes()
+        small = [[c.forced, *c.extensions(c.forced)] for c in choices]
+        share = clock.until(clock.elapsed + _CHOICE_SHARE * clock.remaining)
+        best = partial(best_class_network, nodes)
+        try:
+            chosen = self._choose_base(features, codes, nodes.cards, small, best=best, clock=share)
+        except OutOfTime:
+            self.base_ = make_base(self.base_estimator).default()
+            note = f"there was no time to choose the base models; {self.base_} is used"
+            return self._estimators(self.base_, features, self._cards), [note]
+        return chosen, []
+
+    def _score_of(self, trained: TrainedFamilies) -> PenalisedCLL:
+        """The score in reports."""
+        told = trained.objective, "base models", str(make_base(self.base_estimator)), self.mixed
+        if self.validation is None:
+            return PenalisedCLL(*told)
+        return HeldOutCLL(*told, validation=self.validation, fold_seed=self.random_state or 0)
+
+    def _seed(self) -> int | None:
+        # Held-out scores can only be checked if base models can be trained again.
+        return super()._seed() if self.validation is None else self.random_state or 0
 
     def nodes(self) -> Nodes:
         """The class variables, then the features that may partition their rows."""
@@ -260,21 +314,13 @@ class GBNCClassifier(MultiDimensionalClassifier):
         result = maximise(trained.objective, settings, clock, told)
         if result.status is Status.OPTIMAL and len(self.target_classes_) <= _CROSS_CHECK:
             second = best_score(trained.objective, len(self.target_classes_))
-            _same("dynamic programming", second, "the engine", result.objective)
+            check_equal("dynamic programming", second, "the engine", result.objective)
         result = replace(
             result,
             source=_SOURCES.get(result.source, result.source),
             trace=tuple(map(covering, result.trace)),
         )
         return result if bound is None else replace(result, status=trained.status, bound=bound)
-
-    def _check(self, result: Result, trainer: Trainer, features: Features, codes: Codes) -> None:
-        """Compute the objective again, from the predictions for the training rows."""
-        likelihood = 0.0
-        for rows, factors in self._batches(features):
-            likelihood += float(inference.log_probability(factors, codes[rows]).sum())
-        penalty = sum(trainer.penalty(m.child, m.parents) for m in self.local_models_)
-        _same("prediction", likelihood + penalty, "training", result.objective)
 
     def publish(self, result: Result) -> None:
         """Set the fitted attributes from a result; its structure omits features not in use."""
@@ -287,40 +333,22 @@ class GBNCClassifier(MultiDimensionalClassifier):
         self.objective_, self.bound_, self.gap_ = result.objective, result.bound, result.gap_rel
         self.optimal_ = result.status is Status.OPTIMAL
 
-    def _warn(self) -> None:
+    def _warnings(self) -> Iterator[tuple[str, type[Warning]]]:
         if not self.optimal_:
-            warnings.warn(
+            yield (
                 f"the run ended ({self.result_.status}) before every parent set was scored; the "
                 "class network is the best one over the scored sets. Raise time_limit or lower "
                 "max_parents",
                 ConvergenceWarning,
-                stacklevel=4,
             )
-        if self.training_.unconverged:
-            warnings.warn(
-                f"{self.training_.unconverged} of {self.training_.base_models} base models did "
-                "not converge, so scores depend on where they stopped. Give base_estimator more "
-                "iterations",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        yield from super()._warnings()
 
     def _check_loss(self) -> None:
         if self.loss not in LOSSES:
             raise OptionError(f"loss must be one of {', '.join(LOSSES)}, not {self.loss!r}")
 
-    @property
-    def _cards(self) -> list[int]:
-        return [len(c) for c in self.target_classes_]
-
-    def _batches(self, features: Features) -> Any:
-        """Slices of rows with the factors of the class network."""
-        d = len(self.target_classes_)
-        scopes = [(*m.parents[: m.n_class_parents], m.child) for m in self.local_models_]
-        for rows in inference.batches(len(features), scopes, self._cards):
-            part = features.rows(rows)
-            tables = zip(scopes, self.local_models_, strict=True)
-            yield rows, [Factor(s, m.log_table(part, d)) for s, m in tables]
+    def _batches(self, features: Features) -> Iterator[tuple[slice, list[Factor]]]:
+        return inference.network_factors(self.local_models_, features, self._cards)
 
     def _predict_codes(self, features: Features) -> Codes:
         self._check_loss()
@@ -354,40 +382,13 @@ class GBNCClassifier(MultiDimensionalClassifier):
         if y is None:
             parts = [inference.joint_table(f, self._cards) for _, f in self._batches(features)]
             return np.concatenate(parts)
-        codes = self._known_codes(y, len(features))
+        codes = self.known_codes(y, len(features))
         out = np.empty(len(features))
         for rows, factors in self._batches(features):
             out[rows] = inference.log_probability(factors, codes[rows])
         return out
 
-    def _known_codes(self, y: Any, n_rows: int) -> Codes:
-        table = np.asarray(y, dtype=object)
-        table = table.reshape(-1, 1) if self._flat else table
-        if table.shape != (n_rows, len(self.target_classes_)):
-            raise DataError(
-                f"y must have the shape {(n_rows, len(self.target_classes_))}, not {table.shape}"
-            )
-        codes = np.empty(table.shape, dtype=np.int64)
-        for j, classes in enumerate(self.target_classes_):
-            index = {label: k for k, label in enumerate(classes.tolist())}
-            unknown = [v for v in table[:, j] if v not in index]
-            if unknown:
-                raise DataError(
-                    f"the class variable {self.target_names_[j]!r} has the value {unknown[0]!r}, "
-                    "which was never seen in training"
-                )
-            codes[:, j] = [index[v] for v in table[:, j]]
-        return codes
-
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The exact match score, or the Hamming score for ``loss="hamming"``."""
         measure = hamming_score if self.loss == "hamming" else exact_match_score
         return self._score(measure, X, y, sample_weight)
-
-
-def _same(one: str, first: float, other: str, second: float) -> None:
-    if abs(first - second) > 1e-6 * max(1.0, abs(first)):
-        raise SolverError(
-            f"the class network scores {first!r} by {one}, but {second!r} by {other}; please "
-            "report this with the data and the options"
-        )

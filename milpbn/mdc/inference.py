@@ -16,6 +16,8 @@ import numpy.typing as npt
 
 from milpbn._types import Codes, FloatArray
 from milpbn.errors import BudgetError
+from milpbn.mdc.features import Features
+from milpbn.mdc.local_models import LocalModel
 from milpbn.network.factors import Factor, cheapest, max_out, multiply, sum_out
 
 # Cells (8 bytes) of the largest table of a batch.
@@ -30,6 +32,17 @@ def batches(
     at_once = max(1, _CELLS_AT_ONCE // largest_table(scopes, cards))
     for start in range(0, n_rows, at_once):
         yield slice(start, start + at_once)
+
+
+def network_factors(
+    models: Sequence[LocalModel], features: Features, cards: Sequence[int]
+) -> Iterator[tuple[slice, list[Factor]]]:
+    """Slices of rows with the factors of the class network; `cards` are of its variables."""
+    scopes = [(*m.parents[: m.n_class_parents], m.child) for m in models]
+    for rows in batches(len(features), scopes, cards):
+        part = features.rows(rows)
+        pairs = zip(scopes, models, strict=True)
+        yield rows, [Factor(scope, m.log_table(part, len(cards))) for scope, m in pairs]
 
 
 def largest_table(scopes: Sequence[tuple[int, ...]], cards: Sequence[int]) -> int:

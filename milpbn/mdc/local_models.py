@@ -10,7 +10,7 @@ one in which every state occurs has the probabilities of its base model unchange
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
@@ -78,6 +78,10 @@ class ConfigurationModel:
         out[:, shown] = rest * self.estimator.predict_proba(matrix)
         return out
 
+    def log_likelihood(self, matrix: FloatArray, labels: Codes) -> float:
+        """Log-likelihood of rows with these states."""
+        return float(safe_log(self.proba(matrix)[np.arange(len(labels)), labels]).sum())
+
 
 @dataclass(frozen=True)
 class LocalModel:
@@ -138,6 +142,42 @@ class LocalModel:
         return weight
 
 
+@dataclass
+class Fits:
+    """How the training of base models went.
+
+    Attributes
+    ----------
+    n
+        Number of fitted base models.
+    unconverged
+        Number of base models that reported that they did not converge.
+    messages
+        The other warnings, each once.
+    """
+
+    n: int = 0
+    unconverged: int = 0
+    messages: set[str] = field(default_factory=set)
+
+    def add(self, other: Fits) -> None:
+        """Include the base models of another part of the training."""
+        self.n += other.n
+        self.unconverged += other.unconverged
+        self.messages |= other.messages
+
+    def notes(self) -> list[str]:
+        """What the user should know."""
+        notes = sorted(self.messages)
+        if self.unconverged:
+            notes.insert(
+                0,
+                f"{self.unconverged} of {self.n} base models did not converge, so results depend "
+                "on where they stopped; regularise them more, or allow more iterations",
+            )
+        return notes
+
+
 @dataclass(frozen=True)
 class TrainedFamily:
     """The result of training one family.
@@ -147,17 +187,15 @@ class TrainedFamily:
     model
         The base models.
     log_likelihood
-        Log-likelihood of the training rows, a sum over configurations.
-    n_trained
-        Number of fitted base models.
-    n_unconverged
-        Number of base models that reported that they did not converge.
+        Log-likelihood of the training rows; with folds, each row is predicted by base models
+        that were trained without its fold.
+    fits
+        How the training of the base models went.
     """
 
     model: LocalModel
     log_likelihood: float
-    n_trained: int
-    n_unconverged: int
+    fits: Fits
 
 
 def train_family(
@@ -168,6 +206,7 @@ def train_family(
     parents: tuple[int, ...],
     d: int,
     base: Any,
+    folds: Codes | None = None,
 ) -> TrainedFamily:
     """Train one base model per configuration of `parents` and score the training rows.
 
@@ -183,43 +222,93 @@ def train_family(
         Number of class variables.
     base
         The base estimator, cloned for every configuration.
+    folds
+        The fold of each row, to score rows that are held out.
     """
-    own_cards = tuple(cards[p] for p in parents)
-    configuration = np.zeros(len(codes), dtype=np.int64)
-    for p, card in zip(parents, own_cards, strict=True):
-        configuration = configuration * card + codes[:, p]
-    order = np.argsort(configuration, kind="stable")
-    starts = np.flatnonzero(np.diff(configuration[order], prepend=-1))
-    models, total, n_trained, n_unconverged = {}, 0.0, 0, 0
+    models, total, fits = {}, 0.0, Fits()
     with one_thread():
-        for rows in np.split(order, starts[1:]):
-            labels = codes[rows, child]
-            counts = np.bincount(labels, minlength=cards[child])
-            model = ConfigurationModel(counts)
-            if matrix.shape[1] and np.count_nonzero(counts) > 1:
-                estimator, converged = _fit(base, matrix[rows], labels)
-                model = ConfigurationModel(counts, estimator)
-                n_trained += 1
-                n_unconverged += not converged
-            models[int(configuration[rows[0]])] = model
-            probabilities = model.proba(matrix[rows])[np.arange(len(rows)), labels]
-            total += float(safe_log(probabilities).sum())
+        for number, rows in _partition(configurations(codes, cards, parents)):
+            own, labels = matrix[rows], codes[rows, child]
+            models[number] = _configuration(own, labels, cards[child], base, fits)
+            if folds is None:
+                total += models[number].log_likelihood(own, labels)
+    if folds is not None:
+        total = held_out_log_likelihood(matrix, codes, cards, child, parents, base, folds, fits)
     discrete = [p for p in parents if p >= d]
     local = LocalModel(
         child=child,
         parents=parents,
         n_class_parents=len(parents) - len(discrete),
-        cards=own_cards,
+        cards=tuple(cards[p] for p in parents),
         models=models,
         frequencies=tuple(
             np.bincount(codes[:, p], minlength=cards[p]) / len(codes) for p in discrete
         ),
         empty=ConfigurationModel(np.zeros(cards[child], dtype=np.int64)),
     )
-    return TrainedFamily(local, total, n_trained, n_unconverged)
+    return TrainedFamily(local, total, fits)
 
 
-def _fit(base: Any, matrix: FloatArray, labels: Codes) -> tuple[Any, bool]:
+def configurations(codes: Codes, cards: Sequence[int], parents: Sequence[int]) -> Codes:
+    """The number of the parents' configuration in each row."""
+    numbers = np.zeros(len(codes), dtype=np.int64)
+    for p in parents:
+        numbers = numbers * cards[p] + codes[:, p]
+    return numbers
+
+
+def _partition(numbers: Codes) -> Iterator[tuple[int, Codes]]:
+    """Each configuration that occurs, with its rows in ascending order."""
+    order = np.argsort(numbers, kind="stable")
+    starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
+    for rows in np.split(order, starts[1:]):
+        yield int(numbers[rows[0]]), rows
+
+
+def held_out_log_likelihood(
+    matrix: FloatArray,
+    codes: Codes,
+    cards: Sequence[int],
+    child: int,
+    parents: Sequence[int],
+    base: Any,
+    folds: Codes,
+    fits: Fits,
+) -> float:
+    """Log-likelihood of the rows of each fold under base models trained on all other rows.
+
+    Parameters
+    ----------
+    matrix, codes, cards, child, parents, base
+        See :func:`train_family`.
+    folds
+        The fold of each row; -1 for rows that are never held out.
+    fits
+        Counts the trained base models.
+    """
+    total = 0.0
+    with one_thread():
+        for _, rows in _partition(configurations(codes, cards, parents)):
+            own, labels, fold = matrix[rows], codes[rows, child], folds[rows]
+            for k in np.unique(fold[fold >= 0]):
+                out = fold == k
+                model = _configuration(own[~out], labels[~out], cards[child], base, fits)
+                total += model.log_likelihood(own[out], labels[out])
+    return total
+
+
+def _configuration(
+    matrix: FloatArray, labels: Codes, card: int, base: Any, fits: Fits
+) -> ConfigurationModel:
+    """The model of one configuration, from its rows."""
+    counts = np.bincount(labels, minlength=card)
+    if matrix.shape[1] == 0 or np.count_nonzero(counts) < 2:
+        return ConfigurationModel(counts)
+    return ConfigurationModel(counts, fit_base(base, matrix, labels, fits))
+
+
+def fit_base(base: Any, matrix: FloatArray, labels: Codes, fits: Fits) -> Any:
+    """A trained copy of `base`; its warnings are recorded in `fits`, not shown."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -229,11 +318,9 @@ def _fit(base: Any, matrix: FloatArray, labels: Codes) -> tuple[Any, bool]:
                 f"the base estimator {type(base).__name__} failed on a configuration with "
                 f"{len(labels)} rows and {len(np.unique(labels))} classes: {error}"
             ) from error
-    trouble = False
-    for w in caught:
-        if issubclass(w.category, ConvergenceWarning):
-            trouble = True
-        # newton-cholesky continues with lbfgs after this warning, so it can be ignored.
-        elif not issubclass(w.category, LinAlgWarning):
-            warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
-    return estimator, not trouble
+    fits.n += 1
+    fits.unconverged += any(issubclass(w.category, ConvergenceWarning) for w in caught)
+    # newton-cholesky continues with lbfgs after a LinAlgWarning, so it can be ignored.
+    harmless = (ConvergenceWarning, LinAlgWarning)
+    fits.messages |= {str(w.message) for w in caught if not issubclass(w.category, harmless)}
+    return estimator

@@ -1,7 +1,9 @@
 """Scores for predictions of several class variables.
 
-exact match score = share of rows with every class variable correct = 1 - subset 0/1 loss
-Hamming score     = share of single values that are correct         = 1 - Hamming loss / d
+exact match score     = share of rows with every class variable correct = 1 - subset 0/1 loss
+sub-exact match score = share of rows with at most one class variable wrong
+Hamming score         = share of single values that are correct         = 1 - Hamming loss / d
+macro F1 score        = mean over class variables of their macro F1
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from milpbn.errors import DataError
 
@@ -25,6 +28,17 @@ def exact_match_score(y_true: Any, y_pred: Any) -> float:
     return float(_right(y_true, y_pred).all(axis=1).mean())
 
 
+def sub_exact_match_score(y_true: Any, y_pred: Any) -> float:
+    """The share of rows in which at most one class variable is predicted wrongly.
+
+    Examples
+    --------
+    >>> sub_exact_match_score([["a", 1], ["b", 2]], [["a", 1], ["b", 1]])
+    1.0
+    """
+    return float(((~_right(y_true, y_pred)).sum(axis=1) <= 1).mean())
+
+
 def hamming_score(y_true: Any, y_pred: Any) -> float:
     """The share of class values that are predicted correctly, over all rows and class variables.
 
@@ -34,6 +48,34 @@ def hamming_score(y_true: Any, y_pred: Any) -> float:
     0.75
     """
     return float(_right(y_true, y_pred).mean())
+
+
+def macro_f1_score(y_true: Any, y_pred: Any) -> float:
+    """The mean over class variables of the macro F1 score.
+
+    The macro F1 score of a class variable is the unweighted mean of ``2 TP / (2 TP + FP + FN)``
+    over its labels that occur among the true or the predicted ones. Unlike the Hamming score it
+    counts rare labels as much as frequent ones.
+
+    Examples
+    --------
+    >>> macro_f1_score([["a", 1], ["b", 2]], [["a", 1], ["b", 1]])
+    0.66666...
+    """
+    right = _right(y_true, y_pred)
+    true, predicted = (np.asarray(y, dtype=object) for y in (y_true, y_pred))
+    return float(
+        np.mean([_macro_f1(*columns) for columns in zip(true.T, predicted.T, right.T, strict=True)])
+    )
+
+
+def _macro_f1(
+    true: npt.NDArray[Any], predicted: npt.NDArray[Any], right: npt.NDArray[np.bool_]
+) -> float:
+    codes, labels = pd.factorize(np.concatenate([true, predicted]))
+    # 2 TP + FP + FN is how often a label is the true one, plus how often it is predicted.
+    hits = np.bincount(codes[: len(true)][right], minlength=len(labels))
+    return float((2 * hits / np.bincount(codes)).mean())
 
 
 def _right(y_true: Any, y_pred: Any) -> npt.NDArray[np.bool_]:

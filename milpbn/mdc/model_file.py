@@ -20,6 +20,7 @@ from sklearn.linear_model import LogisticRegression
 import milpbn
 from milpbn.errors import ModelFileError
 from milpbn.files import naming_damage, read_marked_json, write_whole
+from milpbn.mdc.bases import Given, make_base
 from milpbn.mdc.features import FeatureEncoder
 from milpbn.mdc.gbnc import GBNCClassifier
 from milpbn.mdc.local_models import ConfigurationModel, LocalModel
@@ -30,7 +31,10 @@ from milpbn.result import Result
 FORMAT = "milpbn-gbnc"
 VERSION = 1
 
-_PARAMETERS = ("max_parents", "mixed", "max_discrete_parents", "loss", "engine", "random_state")
+_PARAMETERS = (
+    *("validation", "max_parents", "mixed", "max_discrete_parents"),
+    *("loss", "engine", "random_state"),
+)
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,7 @@ class GBNCModel:
             "features": model.encoder_.to_dict(),
             "training": asdict(model.training_),
             "result": model.result_.to_dict(),
+            "base": None if isinstance(model.base_, Given) else str(model.base_),
             "local_models": local,
             "base_models": _pack(estimators),
         }
@@ -110,7 +115,9 @@ class _UntrustedError(ModelFileError):
 
 
 def _classifier(content: Mapping[str, Any], estimators: Sequence[Any]) -> GBNCClassifier:
-    model = GBNCClassifier(**{name: content["parameters"][name] for name in _PARAMETERS})
+    # Files of version 0.2 have neither `validation` nor `base`.
+    given = {"validation": None, **content["parameters"]}
+    model = GBNCClassifier(**{name: given[name] for name in _PARAMETERS})
     model.encoder_ = FeatureEncoder.from_dict(content["features"])
     targets = content["targets"]
     model.target_names_ = tuple(str(t["name"]) for t in targets)
@@ -118,6 +125,8 @@ def _classifier(content: Mapping[str, Any], estimators: Sequence[Any]) -> GBNCCl
     model.restore_targets(flat=bool(content["flat"]))
     model.feature_names_in_ = np.array(model.encoder_.names, dtype=object)
     model.n_features_in_ = len(model.encoder_.names)
+    base = content.get("base")
+    model.base_ = None if base is None else make_base(str(base))
     model._columns_in = list(model.encoder_.names)
     model.training_ = Training(**{k: int(v) for k, v in content["training"].items()})
     model.local_models_ = [_local_from_dict(m, estimators) for m in content["local_models"]]

@@ -1,21 +1,19 @@
 """Local scores of the candidate families: base models trained level by level, with pruning.
 
-    S_j(Pi) = sum over configurations k of Pi of the log-likelihood of base model k on its rows
-              + PEN_j(Pi),          PEN_j(Pi) = -(log N / 2) (r_j - 1) q(Pi)
-
 Lemma 1: a parent set with a subset that scores at least as well is not needed, because
     leaving out parents cannot create a cycle. It is dropped after scoring.
-Lemma 2: log-likelihoods are at most 0, so S_j(Pi') <= PEN_j(Pi') <= PEN_j(Pi) for every
-    superset Pi' of Pi. If a subset of Pi scores at least PEN_j(Pi), neither Pi nor any
-    superset is needed, and none of their base models is ever trained.
-Both compare candidates only, so they hold under constraints as well.
+Lemma 2: if a subset of Pi scores at least the ceiling of Pi, an upper bound on the scores of Pi
+    and of all its supersets, neither Pi nor any superset is needed, and none of their base
+    models is ever trained.
+Both compare candidates only, so they hold under constraints as well. Scores and ceilings are
+those of :mod:`milpbn.mdc.local_scores`.
 """
 
 from __future__ import annotations
 
 import math
 import signal
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing import current_process
 from threading import current_thread, main_thread
@@ -26,12 +24,15 @@ from joblib import Parallel, delayed
 
 from milpbn._types import Codes, FloatArray
 from milpbn.clock import Clock, OutOfTime
+from milpbn.engines.branch_and_cut import solve_branch_and_cut
 from milpbn.errors import ConstraintError
 from milpbn.families.candidates import FamilySpace, ParentSet
 from milpbn.mdc.candidates import Nodes, ParentChoice
-from milpbn.mdc.local_models import LocalModel, TrainedFamily, train_family
+from milpbn.mdc.local_models import Fits, LocalModel, TrainedFamily, train_family
+from milpbn.mdc.local_scores import LocalScore
 from milpbn.result import Status
 from milpbn.scores import LinearObjective
+from milpbn.scores.local import LocalScores
 from milpbn.structure import Structure
 
 Family = tuple[int, ParentSet]
@@ -107,7 +108,7 @@ class TrainedFamilies:
     Attributes
     ----------
     objective
-        The penalised conditional log-likelihood over the families that remain.
+        The scores of the families that remain.
     models
         The base models of every remaining family, in the objective's order.
     training
@@ -148,8 +149,48 @@ class TrainedFamilies:
         return Structure(space.names, tuple(chosen))
 
 
+def class_network_objective(
+    nodes: Nodes, scores: Sequence[Mapping[ParentSet, float]]
+) -> LinearObjective:
+    """The score of class networks, from the scores of the families of each class variable."""
+    families = [(j, s, value) for j, own in enumerate(scores) for s, value in own.items()]
+    families += [(p, (), 0.0) for p in range(nodes.d, len(nodes))]
+    counts = np.bincount([j for j, _, _ in families], minlength=len(nodes))
+    space = FamilySpace(
+        nodes.names,
+        nodes.cards,
+        tuple(s for _, s, _ in families),
+        np.concatenate([[0], np.cumsum(counts)]),
+    )
+    return LinearObjective(space, np.array([value for _, _, value in families]))
+
+
+def best_class_network(nodes: Nodes, scores: Sequence[Mapping[ParentSet, float]]) -> float:
+    """The highest score of a class network, from the scores of the families."""
+    objective = class_network_objective(nodes, scores)
+    return solve_branch_and_cut(objective, LocalScores(objective, "base models")).objective
+
+
 class Trainer:
-    """Trains families level by level; the scores of an interrupted run can be used."""
+    """Trains families level by level; the scores of an interrupted run can be used.
+
+    Parameters
+    ----------
+    matrix
+        The features that base models see.
+    codes
+        States of all nodes in the training rows.
+    nodes, choices
+        The nodes, and the parents that each class variable may have.
+    bases
+        The base estimator of each class variable.
+    local_score
+        What families score.
+    n_jobs
+        Number of processes.
+    clock, listener
+        The time limit, and a callback for the progress.
+    """
 
     def __init__(
         self,
@@ -157,7 +198,8 @@ class Trainer:
         codes: Codes,
         nodes: Nodes,
         choices: Sequence[ParentChoice],
-        base: Any,
+        bases: Sequence[Any],
+        local_score: LocalScore,
         *,
         n_jobs: int | None = None,
         clock: Clock | None = None,
@@ -165,7 +207,7 @@ class Trainer:
     ) -> None:
         self.matrix, self.codes, self.nodes = matrix, codes, nodes
         self.choices = choices
-        self.base, self.n_jobs = base, n_jobs
+        self.bases, self.local_score, self.n_jobs = bases, local_score, n_jobs
         self.clock = clock or Clock()
         self.listener = listener
         self.scores: list[dict[ParentSet, float]] = [{} for _ in choices]
@@ -173,16 +215,12 @@ class Trainer:
         self.best: list[dict[ParentSet, tuple[float, ParentSet]]] = [{} for _ in choices]
         self.models: dict[Family, LocalModel] = {}
         self.waiting: set[Family] = set()
+        self.fits = Fits()
         self.sizes = [choice.sizes(nodes.cards) for choice in choices]
         self.training = Training(
             candidate_sets=sum(sets for sizes in self.sizes for sets, _ in sizes),
             candidate_models=sum(cells for sizes in self.sizes for _, cells in sizes),
         )
-
-    def penalty(self, child: int, parents: ParentSet) -> float:
-        """PEN_j(Pi), which is never positive."""
-        q = self.configurations(parents)
-        return -0.5 * math.log(len(self.codes)) * (self.nodes.cards[child] - 1) * q
 
     def configurations(self, parents: ParentSet) -> int:
         """q(Pi), the number of configurations of the parents."""
@@ -219,7 +257,7 @@ class Trainer:
     def _prune_before(self, level: int) -> None:
         """Apply Lemma 2 to the candidates of this level that are still reachable."""
         for child, parents in list(self.waiting):
-            if self._best_below(child, parents)[0] >= self.penalty(child, parents):
+            if self._best_below(child, parents)[0] >= self.local_score.ceiling(child, parents):
                 self.waiting.discard((child, parents))
         for child, sizes in enumerate(self.sizes):
             if level < len(sizes):
@@ -246,7 +284,14 @@ class Trainer:
     def _train(self, families: Iterable[Family], parallel: Parallel) -> None:
         tasks = (
             delayed(_task)(
-                self.matrix, self.codes, self.nodes.cards, child, s, self.nodes.d, self.base
+                self.matrix,
+                self.codes,
+                self.nodes.cards,
+                child,
+                s,
+                self.nodes.d,
+                self.bases[child],
+                self.local_score.folds,
             )
             for child, s in families
         )
@@ -261,12 +306,13 @@ class Trainer:
     def _record(self, family: Family, trained: TrainedFamily) -> None:
         """Record a score; Lemma 1 decides whether its base models are kept."""
         child, parents = family
-        score = trained.log_likelihood + self.penalty(child, parents)
+        score = trained.log_likelihood + self.local_score.penalty(child, parents)
         below = self._best_below(child, parents)
         dominated = below[0] >= score
         self.scores[child][parents] = score
         self.best[child][parents] = below if dominated else (score, parents)
         self.waiting.discard(family)
+        self.fits.add(trained.fits)
         if not dominated:
             self.models[family] = trained.model
         t = self.training
@@ -274,8 +320,8 @@ class Trainer:
             t,
             scored_sets=t.scored_sets + 1,
             scored_models=t.scored_models + self.configurations(parents),
-            base_models=t.base_models + trained.n_trained,
-            unconverged=t.unconverged + trained.n_unconverged,
+            base_models=self.fits.n,
+            unconverged=self.fits.unconverged,
             pruned_by_lemma_1=t.pruned_by_lemma_1 + dominated,
         )
         self._tell()
@@ -293,19 +339,12 @@ class Trainer:
             self.listener(self.training)
 
     def _result(self, status: Status) -> TrainedFamilies:
-        nodes = self.nodes
         families = sorted(self.models)
-        roots: list[Family] = [(p, ()) for p in range(nodes.d, len(nodes))]
-        counts = np.bincount([j for j, _ in (*families, *roots)], minlength=len(nodes))
-        space = FamilySpace(
-            nodes.names,
-            nodes.cards,
-            tuple(s for _, s in (*families, *roots)),
-            np.concatenate([[0], np.cumsum(counts)]),
-        )
-        weights = np.array([self.scores[j][s] for j, s in families] + [0.0] * len(roots))
+        scores: list[dict[ParentSet, float]] = [{} for _ in self.choices]
+        for j, s in families:
+            scores[j][s] = self.scores[j][s]
         return TrainedFamilies(
-            LinearObjective(space, weights),
+            class_network_objective(self.nodes, scores),
             [self.models[f] for f in families],
             self.training,
             status,
@@ -316,15 +355,15 @@ class Trainer:
     def _open_bound(self) -> float:
         """The sum of the best scores, or of what unscored sets might reach if that is higher.
 
-        The score of an unscored set is at most its penalty, and the penalty of a superset is
-        lower still, so only the smallest unscored sets matter.
+        Ceilings also hold for supersets, so only the smallest unscored sets matter.
         """
         total = 0.0
         for child, scored in enumerate(self.scores):
             open_sets = [s for j, s in self.waiting if j == child]
             larger = (t for s in scored for t in self.choices[child].extensions(s))
             open_sets += [s for s in larger if s not in scored]
-            total += max([*scored.values(), *(self.penalty(child, s) for s in open_sets)])
+            ceilings = (self.local_score.ceiling(child, s) for s in open_sets)
+            total += max([*scored.values(), *ceilings])
         return total
 
 
@@ -336,8 +375,9 @@ def _task(
     parents: ParentSet,
     d: int,
     base: Any,
+    folds: Codes | None,
 ) -> tuple[Family, TrainedFamily]:
     if current_process().name != "MainProcess" and current_thread() is main_thread():
         # Ctrl-C reaches every process of a terminal; only the main process must react.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return (child, parents), train_family(matrix, codes, cards, child, parents, d, base)
+    return (child, parents), train_family(matrix, codes, cards, child, parents, d, base, folds)

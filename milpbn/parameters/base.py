@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from typing import ClassVar
 
 from milpbn._types import Codes
@@ -13,18 +13,18 @@ from milpbn.encoding.columns import Variable
 from milpbn.families.smoothing import Smoothing
 from milpbn.network.multinet import Classifier
 from milpbn.result import ParameterReport
+from milpbn.specs import Specified
 from milpbn.structure import AnyStructure
 
 
 @dataclass(frozen=True)
-class Parameters(ABC):
+class Parameters(Specified, ABC):
     """A way to learn parameters for a given structure.
 
     The settings are the fields of the class; ``str`` gives them in the form that
     :func:`make_parameters` reads.
     """
 
-    name: ClassVar[str]
     title: ClassVar[str]
 
     @abstractmethod
@@ -37,11 +37,3 @@ class Parameters(ABC):
         clock: Clock | None = None,
     ) -> tuple[Classifier, ParameterReport]:
         """Learn parameters from complete rows of codes; return the network and a report."""
-
-    def __str__(self) -> str:
-        given = [
-            f"{f.name.rstrip('_')}={getattr(self, f.name)}"
-            for f in fields(self)
-            if f.default is MISSING or getattr(self, f.name) != f.default
-        ]
-        return self.name + (":" + ",".join(given) if given else "")

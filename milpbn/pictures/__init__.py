@@ -4,6 +4,7 @@ from milpbn.pictures.evaluation import plot_evaluation
 from milpbn.pictures.gap import plot_gap
 from milpbn.pictures.missing import plot_missing_curve
 from milpbn.pictures.network import draw_multinet, draw_network
+from milpbn.pictures.path import plot_path
 from milpbn.pictures.selection import plot_selection
 
 __all__ = [
@@ -12,5 +13,6 @@ __all__ = [
     "plot_evaluation",
     "plot_gap",
     "plot_missing_curve",
+    "plot_path",
     "plot_selection",
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from milpbn.errors import OptionError
+from milpbn.evaluation.summary import Named
 from milpbn.pictures.lines import line_look
 from milpbn.pictures.saving import FIGURE_SUFFIXES, picture_path, save_figure
 
@@ -74,7 +75,7 @@ def _figure(evaluations: Sequence[Evaluation]) -> Figure:
         legend.legend(handles, names, frameon=False, fontsize=_SMALL, loc="center left")
         for j, label in enumerate(evaluation.by_method()):
             axes = figure.add_subplot(grid[top + j // columns, 2 + j % columns])
-            _draw_matrix(evaluation.confusion(*label), _name(label), axes)
+            _draw_matrix(evaluation.confusion(*label), Named(*label).name, axes)
     return figure
 
 
@@ -82,7 +83,7 @@ def _draw_curves(evaluation: Evaluation, axes: Axes) -> None:
     axes.plot([0, 100], [0, 100], color="#B0B0B0", linewidth=1, linestyle=":")
     for k, label in enumerate(evaluation.by_method()):
         curve = evaluation.reliability(*label)
-        name = f"{_name(label)}, ECE {curve.calibration_error:.3f}"
+        name = f"{Named(*label).name}, ECE {curve.calibration_error:.3f}"
         look = line_look(k)
         x, y, size = 100 * curve.confidence, 100 * curve.accuracy, curve.rows / curve.rows.sum()
         axes.plot(x, y, label=name, **{**look, "markersize": 3, "linewidth": 1})
@@ -115,10 +116,6 @@ def _draw_matrix(confusion: Confusion, title: str, axes: Axes) -> None:
     axes.set_xlabel("predicted class", fontsize=_SMALL)
     axes.set_ylabel("true class", fontsize=_SMALL)
     axes.set_title(title, fontsize=_LARGE)
-
-
-def _name(label: tuple[str, str]) -> str:
-    return " ".join(label).strip()
 
 
 def _short(label: str) -> str:

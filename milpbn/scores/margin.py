@@ -30,10 +30,15 @@ from milpbn.scores.rows import HINGE, RowObjective, RowScore
 
 @dataclass(frozen=True)
 class MarginObjective(RowObjective):
-    """A soft margin on one data set; `penalty` is the cost of one free parameter."""
+    """A soft margin on one data set.
+
+    `penalty` is the cost of one free parameter. If families were pruned, `least_penalty` is the
+    penalty for which this was proven; it holds for every larger one.
+    """
 
     kind = HINGE
     penalty: float = 0.0
+    least_penalty: float = 0.0
 
     @cached_property
     def costs(self) -> FloatArray:
@@ -48,6 +53,9 @@ class MarginObjective(RowObjective):
     def with_score(self, score: MarginScore) -> MarginObjective:
         """The same tables with the gamma and the penalty of another score."""
         penalty = score.cost_per_parameter(self.rows.total)
+        if penalty < self.least_penalty:
+            least = self.least_penalty
+            raise ValueError(f"families were pruned for penalties >= {least:g}, not {penalty:g}")
         return replace(self, gamma=score.hinge, penalty=penalty)
 
     def state(self, families: AnyFamilies) -> SearchState:  # type: ignore[override]
@@ -131,6 +139,17 @@ def parse_penalty(value: float | str) -> float | str:
     if not 0 <= number < math.inf:
         raise OptionError(f"the penalty must be a number from 0 on, or {BIC}, not {value!r}")
     return number
+
+
+def parse_penalties(text: str) -> tuple[float | str, ...]:
+    """Read several penalties separated by commas.
+
+    Examples
+    --------
+    >>> parse_penalties("0, 0.5, bic")
+    (0.0, 0.5, 'bic')
+    """
+    return tuple(parse_penalty(one.strip()) for one in text.split(","))
 
 
 @dataclass(frozen=True)

@@ -1,28 +1,35 @@
-"""Pruning of families that no optimal structure needs, for decomposable scores."""
+"""Pruning of families that no optimal structure needs.
+
+Replacing a parent set by a candidate subset only removes arcs: it closes no cycle, breaks no
+budget, and the other constraints still hold. So a family can go if one of its subsets scores at
+least as well in every structure, and the optimum over the remaining families is the optimum over
+all families.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 
+from milpbn._types import FloatArray, IntArray
 from milpbn.clock import Checkpoint, no_checkpoint
-from milpbn.families.candidates import FamilySpace, ParentSet
+from milpbn.families.candidates import CLASS, FamilySpace, ParentSet
+from milpbn.families.rows import MergedRows
+from milpbn.families.tables import FamilyTables
 from milpbn.scores.base import LinearObjective
+from milpbn.scores.margin import MarginScore
 
 
 def prune_dominated(
     objective: LinearObjective, checkpoint: Checkpoint = no_checkpoint
 ) -> LinearObjective:
-    """Drop every parent set that has a candidate subset scoring at least as well.
-
-    Replacing a parent set by a subset only removes arcs: it closes no cycle and breaks no budget,
-    so the optimum over the remaining families is the optimum over all families.
-    """
+    """Drop every parent set that has a candidate subset scoring at least as well."""
     space = objective.space
     keep: list[int] = []
-    better: dict[tuple[int, ParentSet], int] = {}
+    better: dict[int, int] = {}
     for i in range(space.n_variables):
         checkpoint()
         families = sorted(space.of(i), key=lambda f: len(space.parent_sets[f]))
@@ -37,20 +44,10 @@ def prune_dominated(
                 keep.append(f)
                 best[parents] = weight, f
             else:
-                better[i, parents] = below[1]
+                better[f] = below[1]
                 best[parents] = below
     keep.sort()
-    place = {f: k for k, f in enumerate(keep)}
-    counts = np.bincount(space.child[keep], minlength=space.n_variables)
-    reduced = FamilySpace(
-        space.names,
-        space.cards,
-        tuple(space.parent_sets[f] for f in keep),
-        np.concatenate([[0], np.cumsum(counts)]),
-        {pruned: place[f] for pruned, f in better.items()},
-        space.budgets,
-    )
-    return LinearObjective(reduced, objective.weights[keep], objective.rows)
+    return LinearObjective(space.select(keep, better), objective.weights[keep], objective.rows)
 
 
 def _best_below(best: dict[ParentSet, tuple[float, int]], parents: ParentSet) -> tuple[float, int]:
@@ -62,3 +59,62 @@ def _best_below(best: dict[ParentSet, tuple[float, int]], parents: ParentSet) ->
         if len(known) == len(list(combinations(parents, size))):
             break
     return found
+
+
+def prune_penalised(
+    score: MarginScore, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
+) -> FamilySpace:
+    """Drop every parent set whose additional parents cannot earn their penalty.
+
+    The hinge ``min(gamma, min_c d(c))`` is monotone and 1-Lipschitz in the largest difference of
+    the margins. So for a subset S' of S, whatever the other families are, S scores at most
+
+        sum_u w_u max(0, max_c [alpha(i,S,u,c) - alpha(i,S',u,c)])
+
+    more than S' before costs. S is dropped if this is not more than the difference of the costs.
+    It does not depend on gamma, and what is dropped at a penalty is dropped at every larger one.
+    The families of naive Bayes and of the empty structure stay, because learners start there.
+    Only one variable's tables are held at a time.
+    """
+    costs = score.cost_per_parameter(rows.total) * space.free_parameters
+    keep: list[int] = []
+    replaced: dict[int, int] = {}
+    for i in range(space.n_variables):
+        own = space.of(i)
+        subsets = [[] if space.parent_sets[f] in ((), (CLASS,)) else space.subsets(f) for f in own]
+        savings = [costs[f] - costs[s] for f, s in zip(own, subsets, strict=True)]
+        block = space.select(own)
+        inside = [[g - own.start for g in s] for s in subsets]
+        found = _replacements(score.tables(block, rows, checkpoint), inside, savings)
+        for f, g in zip(own, found.tolist(), strict=True):
+            if g < 0:
+                keep.append(f)
+            else:
+                replaced[f] = own.start + g
+    return space.select(keep, replaced)
+
+
+def _replacements(
+    tables: FamilyTables, subsets: Sequence[Sequence[int]], savings: Sequence[FloatArray]
+) -> IntArray:
+    """For every family, one of its subsets that loses no more margin than it saves; else -1."""
+    from milpbn.families import kernels
+    from milpbn.families.exchange import key_layout
+
+    out = np.empty(len(subsets), dtype=np.int64)
+    rows, own, offset = tables.rows, tables.own, tables.row_offset
+    kernels.replacements(
+        np.concatenate([[0], np.cumsum([len(s) for s in subsets])]),
+        np.array([g for s in subsets for g in s], dtype=np.int64),
+        np.concatenate(savings),
+        *key_layout(tables.space),
+        tables.base,
+        np.zeros(len(rows), dtype=np.int64) if offset is None else offset,
+        np.ascontiguousarray(rows.codes.T),
+        tables.values,
+        tables.values if own is None else own,
+        tables.ratios,
+        rows.weights,
+        out,
+    )
+    return out

@@ -42,7 +42,7 @@ class LocalSearch(Learner):
     name = "local-search"
     title = "iterated local search over parent sets"
 
-    def __init__(self, patience: int = 2000) -> None:
+    def __init__(self, patience: int = 400) -> None:
         self.patience = patience
 
     def run(self, search: Search) -> None:

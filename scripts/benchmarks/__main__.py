@@ -10,8 +10,10 @@ BENCHMARKS = {
     "engines": "time to proof, gaps, p, SBM, MDL, hosts, growth (hours; engines:gaps for one part)",
     "parameters": "discriminative parameters: against logistic regression, and on held-out rows",
     "classifiers": "published classifiers with ML and CL parameters, and the published accuracies",
+    "usefulness": "accuracy and log-loss on new rows, next to scikit-learn and pyAgrum (resumable)",
     "inference": "class posteriors of letter's test rows: against pgmpy and pyAgrum",
     "gbnc": "several class variables: seconds in base models against the rest",
+    "gbnc_validation": "several class variables, on new rows: C and scores by validation",
     "build": "building spambase's model (all rows, class root): seconds and memory",
 }
 
@@ -22,7 +24,7 @@ def main(names: list[str]) -> int:
         for name in unknown:
             print(f"unknown benchmark {name!r}; the benchmarks are:", file=sys.stderr)
         for name, what in BENCHMARKS.items():
-            print(f"{name:<12}{what}")
+            print(f"{name:<16}{what}")
         return 2 if unknown else 0
     for name in names:
         module, _, parts = name.partition(":")

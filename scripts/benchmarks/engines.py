@@ -1,4 +1,4 @@
-"""The exact engines: time to proof, gaps at a time limit, p, binary margins, MDL, growth.
+"""The exact engines: time to proof, gaps at a time limit, p, penalties, sbm, MDL, growth.
 
 ``bash scripts/bench engines`` runs all parts (hours), ``engines:proofs,gaps`` only some. Seconds
 count from encoded data: tables, building and solving, not the start of the interpreter. Runs use
@@ -72,10 +72,11 @@ def earlier() -> list[dict[str, str]]:
 
 
 def measure(part, name, data: EncodedData, seconds, *, space="class-root", score="sm", p=0.9,
-            engine="branch-and-cut", host="highs", threads=1):  # fmt: skip
+            penalty=0, engine="branch-and-cut", host="highs", threads=1):  # fmt: skip
     """Run once, or return the row of an earlier run with the same settings."""
+    label = f"{score}:penalty={penalty}" if penalty else score
     key = {
-        "part": part, "set": name, "space": space, "score": score, "p": f"{p:g}",
+        "part": part, "set": name, "space": space, "score": label, "p": f"{p:g}",
         "engine": engine, "host": host, "threads": str(threads), "limit": f"{seconds:g}",
     }  # fmt: skip
     for row in earlier():
@@ -87,6 +88,7 @@ def measure(part, name, data: EncodedData, seconds, *, space="class-root", score
         method=engine,
         structure_score=score,
         p=p,
+        penalty=penalty,
         class_parents=space != "class-root",
         augmented=space == "augmented",
         time_limit=seconds,
@@ -222,6 +224,28 @@ def sweep() -> None:
     table(f"Sweep: p, limit {limit(60):g} s", header, lines)
 
 
+def penalties() -> None:
+    """What a penalty does to a proof; times are ratios to the run without a penalty."""
+    lines, tried = [], (0, 0.5, 1, "bic")
+    for name in wanted(PROOFS):
+        data = all_rows(name)
+        rows = [measure("penalties", name, data, limit(120), penalty=x) for x in tried]
+        base = float(rows[0]["seconds"])
+        cells = []
+        for row in rows:
+            solved = row["status"] == "optimal"
+            cells.append(row["nodes"] if solved else f"{row['nodes']} ({gap(row):.2f} %)")
+        ratios = [f"{float(row['seconds']) / base:.2f}" for row in rows[1:]]
+        lines.append((name, *cells, f"{base:.1f}", *ratios))
+    header = (
+        "data set",
+        *(f"nodes, {x}" for x in tried),
+        "s, 0",
+        *(f"time, {x}" for x in tried[1:]),
+    )
+    table(f"Penalties: class root, limit {limit(120):g} s", header, lines)
+
+
 def sbm() -> None:
     lines = []
     for name in wanted(SBM):
@@ -299,7 +323,7 @@ def growth() -> None:
     table("Growth: 2000 rows, 16 features, 4 classes, with one of them varied", header, lines)
 
 
-PARTS = {f.__name__: f for f in (proofs, gaps, sweep, sbm, mdl, hosts, growth)}
+PARTS = {f.__name__: f for f in (proofs, gaps, sweep, penalties, sbm, mdl, hosts, growth)}
 
 
 def run(parts: str = "") -> None:

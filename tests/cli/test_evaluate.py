@@ -19,12 +19,12 @@ def test_the_table_compares_methods(milpbn):
     assert lines[0].split() == ["data", "synthetic-3"]
     assert lines[1].endswith("1000 training rows, 1000 test rows")
     assert lines[3].split() == [
-        *("method", "learned", "accuracy", "balanced", "AUC", "log-loss", "ECE", "size"),
+        *("method", "accuracy", "balanced", "AUC", "log-loss", "ECE", "size"),
         *("seconds", "proven"),
     ]
     assert [line.split()[0] for line in lines[4:8]] == ["majority", "nb", "hc:cr", "branch-and-cut"]
     assert "47.70 ± 3.10 %" in lines[4]
-    assert "ml       47.60 ± 3.10 % !" in lines[5]
+    assert lines[5].startswith("nb ml              47.60 ± 3.10 % !")
     assert lines[7].split()[-1] == "1/1"
     assert lines[-1] == "!    not more accurate than always predicting the majority class"
     assert "warning: synthetic-3: nb ml is not more accurate than always predict" in result.stderr

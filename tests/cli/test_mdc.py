@@ -5,10 +5,12 @@ import json
 import re
 import signal
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from milpbn.mdc.model_file import GBNCModel
 
@@ -34,7 +36,8 @@ def rows(tmp_path_factory):
 @pytest.fixture(scope="session")
 def model(tmp_path_factory, rows, milpbn):
     path = tmp_path_factory.mktemp("mdc") / "vehicles.json"
-    done = milpbn("mdc", "solve", "--data", rows, "--targets", "kind,wheels", "--out", path)
+    options = ("--data", rows, "--targets", "kind,wheels", "--base", "logistic:C=1")
+    done = milpbn("mdc", "solve", *options, "--out", path)
     assert done.exit_code == 0, done.output
     return path
 
@@ -109,6 +112,83 @@ def test_a_model_is_verified(milpbn, model, tmp_path):
     content["data"]["sha256"] = "0" * 64
     wrong.write_text(json.dumps(content))
     assert "DISAGREES  the data are those" in milpbn("verify", wrong).stdout
+
+
+def test_a_held_out_score_is_verified_by_training_again(milpbn, rows, tmp_path):
+    path = tmp_path / "held-out.json"
+    options = ("--data", rows, "--targets", "kind,wheels", "--base", "logistic:C=0.5")
+    done = milpbn("mdc", "solve", *options, "--validation", 4, "--seed", 3, "--out", path)
+    assert done.exit_code == 0, done.output
+    assert re.search(r"base +logistic:C=0.5\n", done.stdout)
+    assert re.search(r"score +hcll \(.*validation=4, fold_seed=3\)", done.stdout)
+    done = milpbn("verify", path)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.count("holds ") == 5
+    assert "has the stated score, by its predictions for held-out rows" in done.stdout
+    content = json.loads(path.read_text())
+    for change in ({"base": "logistic:C=0.1"}, {"parameters": {"random_state": 4}}):
+        wrong = {**content, **change}
+        if "parameters" in change:  # other folds
+            wrong["parameters"] = {**content["parameters"], **change["parameters"]}
+        path.write_text(json.dumps(wrong))
+        done = milpbn("verify", path)
+        assert done.exit_code == 4
+        assert "DISAGREES  the class network has the stated score" in done.stdout
+    path.write_text(json.dumps({**content, "base": None}))
+    done = milpbn("verify", path)
+    assert done.exit_code == 0
+    assert re.search(r"open +the class network has the stated score", done.stdout)
+    assert "Nothing disagrees, but a claim is open." in done.stdout
+
+
+@pytest.fixture
+def grumbling(monkeypatch):
+    """Base models that do not converge, and one of their warnings that says so twice."""
+
+    class Grumbling(LogisticRegression):
+        def fit(self, X, y):
+            warnings.warn("I do not like these rows", RuntimeWarning, stacklevel=2)
+            return super().fit(X, y)
+
+    def estimator(self, n_columns, n_classes, seed):
+        return Grumbling(C=self.C, max_iter=1)
+
+    monkeypatch.setattr("milpbn.mdc.bases.Logistic.estimator", estimator)
+    return "--base", "logistic:C=1"
+
+
+def test_trouble_of_base_models_is_one_note(milpbn, rows, grumbling):
+    options = ("--data", rows, "--targets", "kind,wheels", *grumbling)
+    done = milpbn("mdc", "solve", *options)
+    assert done.exit_code == 0
+    notes = [line for line in done.stderr.splitlines() if line.startswith("note:")]
+    assert re.match(r"note: \d+ of \d+ base models did not converge", notes[0])
+    assert notes[1:] == ["note: I do not like these rows"]
+    assert "Warning" not in done.stderr
+    assert milpbn("mdc", "solve", *options, "--quiet").stderr == ""
+    evaluate = ("mdc", "evaluate", *options, "--folds", 2, "--chains", 2)
+    done = milpbn(*evaluate)
+    assert done.exit_code == 0
+    assert "Warning" not in done.stderr
+    for method in ("gbnc", "br", "cc", "cp"):
+        assert re.search(rf"note: {method}: \d+ base models? did not converge", done.stdout)
+    quiet = milpbn(*evaluate, "--quiet", "--json")
+    assert quiet.stderr == ""
+    content = json.loads(quiet.stdout)
+    assert all(line["unconverged"] > 0 for line in content["methods"])
+
+
+def test_evaluate_reports_every_measure_and_what_validation_chose(milpbn, rows):
+    options = ("--data", rows, "--targets", "kind,wheels", "--methods", "gbnc,cc")
+    done = milpbn("mdc", "evaluate", *options, "--folds", 2, "--order", "auto", "--json", "--quiet")
+    assert done.exit_code == 0
+    content = json.loads(done.stdout)
+    for line in (*content["methods"], *content["folds"]):
+        assert 0 < line["accuracy"] <= line["hamming"] <= line["sub_exact"] <= 1
+        assert 0 < line["macro_f1"] <= 1
+    for fold in content["folds"]:
+        assert fold["selected"]["base"].startswith("logistic:C=")
+        assert ("order" in fold["selected"]) == (fold["method"] == "cc")
 
 
 def test_the_graph_of_a_model_is_exported(milpbn, model):
@@ -195,7 +275,13 @@ def test_published_folds_are_used(milpbn, rows, tmp_path):
             "one class variable, 'class'; choose one of flare2_mdc3, mdc/Adult",
         ),
         (("solve", "--dataset", "Jura", "--targets", "a,b"), 2, "--targets goes with --data"),
-        (("solve", "--dataset", "Jura", "--base", "svm"), 2, "Invalid value for '--base'"),
+        (("solve", "--dataset", "Jura", "--base", "svm"), 2, "unknown base 'svm'; known ones"),
+        (("solve", "--dataset", "Jura", "--base", "logistic:c=1"), 2, "with one of: C"),
+        (("solve", "--dataset", "Jura", "--base", "logistic:C=no"), 2, "a number or auto"),
+        (("solve", "--dataset", "Jura", "--validation", "1"), 2, "1 is not in the range x>=2"),
+        (("solve", "--dataset", "Jura", "--validation", "loo"), 2, "not a valid integer"),
+        (("solve", "--dataset", "Jura", "--validation", "400"), 1, "359 rows are too few"),
+        (("evaluate", "--dataset", "Jura", "--order", "a,b"), 2, "Invalid value for '--order'"),
         (("solve", "--dataset", "Jura", "--jobs", "0"), 2, "is not a valid number of processes"),
         (("solve", "--dataset", "Jura", "--forbid", "a->b"), 1, "there is no such variable"),
         (("solve", "--dataset", "Jura", "--out", "no/such/x.json"), 2, "there is no folder"),

@@ -20,7 +20,8 @@ from milpbn.cli import cli
 from milpbn.evaluation.missing_curve import DEFAULT_CLASSIFIERS
 from milpbn.interchange import FORMATS
 from milpbn.learning.methods import ENGINES
-from milpbn.mdc.base import BASES
+from milpbn.mdc.baselines import ORDERS
+from milpbn.mdc.bases import BASES
 from milpbn.mdc.features import MIXED
 from milpbn.mdc.gbnc import LOSSES
 from milpbn.parameters import PARAMETERS
@@ -51,9 +52,9 @@ def option(*path: str) -> click.Option:
         (("scores", "--score"), score_names(lambda s: s.decomposable, aliases=True)),
         (("export", "--format"), FORMATS),
         (("mdc", "solve", "--engine"), list(ENGINES)),
-        (("mdc", "solve", "--base"), list(BASES)),
         (("mdc", "solve", "--mixed"), MIXED),
         (("mdc", "solve", "--loss"), LOSSES),
+        (("mdc", "evaluate", "--order"), ORDERS),
         (("predict", "--loss"), LOSSES),
     ],
     ids=str,
@@ -78,6 +79,7 @@ def test_the_choices_are_those_of_the_registry(path: tuple[str, ...], names: Ite
         (("solve", "--parameters"), PARAMETERS),
         (("evaluate", "--parameters"), PARAMETERS),
         (("missing-curve", "--classifier"), DEFAULT_CLASSIFIERS),
+        (("mdc", "solve", "--base"), BASES),
     ],
     ids=str,
 )

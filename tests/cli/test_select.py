@@ -17,7 +17,7 @@ def test_solve_selects_and_proves(milpbn, tmp_path):
     out, plot = tmp_path / "model.json", tmp_path / "candidates.png"
     result = milpbn(
         *("solve", *QUICK, "--select", "max-parents=1,2", "--select", "penalty=0,bic"),
-        *("--select-by", "accuracy", "--select-rule", "best", "--out", out, "--plot", plot),
+        *("--select-by", "accuracy", "--out", out, "--plot", plot),
     )
     assert result.exit_code == 0
     assert "selected    max-parents=2, penalty=" in result.stdout

@@ -106,8 +106,27 @@ def test_cuts_of_one_gamma_serve_another(glass):
     assert values == pytest.approx(known, abs=1e-5)
 
 
-def test_pooled_cuts_bound_every_structure_at_every_gamma(glass):
-    """The right-hand sides are above the true group values, for random structures."""
+@pytest.mark.parametrize("share", [0.0, 1.0])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_program_of_the_families_that_are_left_proves_the_same_optimum(
+    glass, threads, share, monkeypatch
+):
+    monkeypatch.setattr("milpbn.engines.branch_and_cut._SHRINK", share)
+    score = make_score("sm", p=0.9, penalty=0.5)
+    objective = build_objective(glass, score, SearchSpace(3, class_parents=False))
+    run = Run(options=SolveOptions(threads=threads))
+    result = solve_branch_and_cut(objective, score, run)
+    assert result.status == "optimal"
+    assert result.nodes > 1
+    assert result.objective == pytest.approx(173.379835, abs=1e-5)
+
+
+def test_pooled_cuts_bound_every_structure_at_every_gamma(glass, monkeypatch):
+    """The right-hand sides are above the true group values, for random structures.
+
+    This includes structures with families that the first run has removed after its root.
+    """
+    monkeypatch.setattr("milpbn.engines.branch_and_cut._SHRINK", 1.0)
     space = SearchSpace(class_parents=False)
     first = build_objective(glass, make_score("sm", p=0.9), space)
     pool = Pool()

@@ -2,7 +2,7 @@
 
 import oracle
 import pytest
-from problems import encoded, named, random_case
+from problems import MANY_PARENTS, encoded, named, random_case
 
 from milpbn import learn_structure
 from milpbn.anytime import SolveOptions
@@ -15,7 +15,24 @@ from milpbn.scores.rescore import rescore
 @pytest.mark.parametrize("score", oracle.SCORES)
 @pytest.mark.parametrize("engine", ["monolithic", "branch-and-cut"])
 def test_engine_finds_and_proves_the_brute_force_optimum(engine, score, seed):
-    codes, cards, case, limits = random_case(seed, score)
+    check_against_brute_force(engine, score, seed, *random_case(seed, score))
+
+
+@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("score", oracle.MARGINS)
+@pytest.mark.parametrize("engine", ["monolithic", "branch-and-cut"])
+def test_the_optimum_over_families_with_many_parents_survives_pruning(
+    engine, score, seed, monkeypatch
+):
+    # Build the program again after every root that stays open, also if few families have gone.
+    monkeypatch.setattr("milpbn.engines.branch_and_cut._SHRINK", 1.0)
+    codes, cards, case, limits = random_case(seed, score, MANY_PARENTS)
+    case["penalty"] = (0.02, 0.1, 0.3, 1.0)[seed % 4]
+    case["class_parents"] = len(cards) == 4
+    check_against_brute_force(engine, score, seed, codes, cards, case, limits)
+
+
+def check_against_brute_force(engine, score, seed, codes, cards, case, limits):
     data = encoded(codes, cards)
     parents, values = oracle.scores_of_all(score, codes, cards, **case)
     allowed = [k for k, s in enumerate(parents) if oracle.satisfies(s, **limits)]

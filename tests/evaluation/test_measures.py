@@ -1,5 +1,7 @@
 """Measures of one fold and of several, by hand and against scikit-learn."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.metrics import (
@@ -67,6 +69,14 @@ def test_folds_are_pooled_as_all_rows_together():
     assert (pooled.counts == confusion_matrix(truth, predicted)).all()
     assert pooled.balanced_accuracy == pytest.approx(balanced_accuracy_score(truth, predicted))
     assert pooled.macro_f1 == pytest.approx(f1_score(truth, predicted, average="macro"))
+
+
+def test_classes_that_are_only_predicted_have_no_recall_and_no_warning():
+    confusion = Confusion(("a", "b", "c"), np.array([[3, 1, 0], [0, 0, 0], [0, 2, 2]]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert confusion.balanced_accuracy == pytest.approx((3 / 4 + 2 / 4) / 2)
+        assert confusion.macro_f1 == pytest.approx((6 / 7 + 0 + 4 / 6) / 3)
 
 
 def test_the_calibration_error_from_its_definition():

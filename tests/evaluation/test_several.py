@@ -47,14 +47,17 @@ def test_each_fold_is_tested_by_a_model_that_has_not_seen_it(table):
     assert found.hamming == hamming_score(targets.iloc[test], predicted)
 
 
-def test_the_summary_has_both_scores(table):
+def test_the_summary_has_all_scores(table):
     evaluation = evaluate(table, methods(), folds=3)
     for line in evaluation.summaries():
         own = [r.measures for r in evaluation.records if r.method == line.method]
         assert line.accuracy == pytest.approx(np.mean([m.accuracy for m in own]))
         assert line.hamming == pytest.approx(np.mean([m.hamming for m in own]))
         assert line.hamming > line.accuracy
-        assert (line.log_loss, line.brier, line.macro_f1) == (None, None, None)
+        assert line.macro_f1 == pytest.approx(np.mean([m.macro_f1 for m in own]))
+        assert line.sub_exact == pytest.approx(np.mean([m.sub_exact for m in own]))
+        assert line.sub_exact >= line.hamming  # of two class variables
+        assert (line.log_loss, line.brier) == (None, None)
     assert "exact match" in str(evaluation)
     assert "3-fold cross-validation of 120 rows" in str(evaluation)
 

@@ -134,6 +134,21 @@ def test_a_start_is_taken_for_every_score(data, score):
     assert warm.warm_start.objective >= offered - 1e-9
 
 
+@pytest.mark.parametrize("method", ["monolithic", "branch-and-cut", "local-search"])
+def test_a_start_may_have_families_that_were_pruned(data, method):
+    space = {"max_parents": 3, "class_parents": False, "penalty": 2.0}
+    names = tuple(v.name for v in data.variables)
+    start = Structure(names, ((), (0,), (0, 1), (0, 1, 2)))
+    objective = build_objective(data, make_score("sm", penalty=2.0), SearchSpace(3, False))
+    assert objective.space.find(3, (0, 1, 2)) is None
+    found = learn(data, method=method, start=start, **space)
+    alone = learn(data, **space)
+    assert found.objective == pytest.approx(alone.objective)
+    scored = rescore(make_score("sm", penalty=2.0), start, data.variables, data.train())
+    if found.warm_start is not None:
+        assert found.warm_start.objective >= scored
+
+
 def test_a_start_outside_the_space_is_refused(data):
     names = tuple(v.name for v in data.variables)
     with pytest.raises(ConstraintError, match="class <- x1 is not among the candidate"):
@@ -182,13 +197,15 @@ def test_a_learner_that_reports_a_wrong_score_is_caught(data, monkeypatch):
         learn(data)
 
 
-def test_decomposable_objectives_are_pruned_and_margins_are_not(data):
+def test_objectives_are_pruned_unless_they_are_margins_without_a_penalty(data):
     full = {"mdl": oracle.families(4, 2, True, True), "sm": oracle.families(4, 2, True, False)}
     sizes = {
         name: len(build_objective(data, make_score(name), SearchSpace()).space) for name in full
     }
     assert sizes["mdl"] < sum(map(len, full["mdl"]))
     assert sizes["sm"] == sum(map(len, full["sm"]))
+    penalised = build_objective(data, make_score("sm", penalty=2.0), SearchSpace())
+    assert len(penalised.space) < sizes["sm"]
 
 
 def test_a_class_without_features_has_its_prior():

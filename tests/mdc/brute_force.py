@@ -4,6 +4,7 @@ Nothing of milpbn is imported; the definitions are written again.
 """
 
 import math
+import sys
 from itertools import combinations, product
 
 import numpy as np
@@ -53,8 +54,35 @@ def local_score(X, codes, cards, child, parents, base):
     return total - math.log(n_all) / 2 * (r - 1) * q
 
 
-def all_scores(X, codes, cards, d, base, max_parents=None):
-    """Scores of every parent set; columns from d on are discrete features."""
+def held_out_score(X, codes, cards, child, parents, base, folds):
+    """Log-likelihood of every row under a base model of the rows of other folds."""
+    total, r, models = 0.0, cards[child], {}
+    for u in range(len(codes)):
+        rows = [
+            v
+            for v in range(len(codes))
+            if folds[v] != folds[u] and all(codes[v, p] == codes[u, p] for p in parents)
+        ]
+        label, labels = codes[u, child], codes[rows, child]
+        shown = sorted(set(labels.tolist()))
+        n, absent = len(rows), r - len(shown)
+        if len(shown) < 2:
+            total += math.log(((labels == label).sum() + 1) / (n + r))
+        elif label not in shown:
+            total += math.log(1 / (n + r))
+        else:
+            if tuple(rows) not in models:
+                models[tuple(rows)] = clone(base).fit(X[rows], labels)
+            proba = models[tuple(rows)].predict_proba(X[[u]])[0, shown.index(label)]
+            total += math.log(max(proba * (1 - absent / (n + r)), sys.float_info.min))
+    return total
+
+
+def all_scores(X, codes, cards, d, base, max_parents=None, folds=None):
+    """Scores of every parent set, of held-out rows if there are folds.
+
+    Columns from d on are discrete features.
+    """
     out = []
     for child in range(d):
         others = [p for p in range(codes.shape[1]) if p != child]
@@ -62,6 +90,8 @@ def all_scores(X, codes, cards, d, base, max_parents=None):
         out.append(
             {
                 s: local_score(X, codes, cards, child, s, base)
+                if folds is None
+                else held_out_score(X, codes, cards, child, s, base, folds)
                 for k in sizes
                 for s in combinations(others, k)
             }

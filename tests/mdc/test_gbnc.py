@@ -1,4 +1,5 @@
 import warnings
+from itertools import permutations
 
 import joblib
 import numpy as np
@@ -6,6 +7,7 @@ import pandas as pd
 import pytest
 from mdc.brute_force import random_problem
 from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -13,6 +15,7 @@ from sklearn.svm import LinearSVC
 
 from milpbn.errors import ConstraintError, DataError, OptionError
 from milpbn.families import Constraints
+from milpbn.learning.validation import ValidationSplit
 from milpbn.mdc import (
     BinaryRelevance,
     ClassifierChains,
@@ -144,7 +147,7 @@ def test_a_start_and_constraints_are_obeyed(mixed):
 def test_both_engines_find_the_same_optimum(mixed):
     X, y = mixed
     results = [
-        GBNCClassifier(engine=engine, start=start).fit(X, y).result_
+        GBNCClassifier("logistic:C=1", engine=engine, start=start).fit(X, y).result_
         for engine in ("branch-and-cut", "monolithic")
         for start in (None, "local-search")
     ]
@@ -172,10 +175,85 @@ def test_a_time_limit_leaves_families_out_and_says_so(now):
     assert model.predict(X).shape == codes.shape
 
 
-def test_base_models_that_do_not_converge_are_counted():
+def test_a_time_limit_leaves_time_for_more_than_the_choice_of_base_models(now, monkeypatch):
+    class Slow(LogisticRegression):
+        def fit(self, X, y):
+            now[0] += 1
+            return super().fit(X, y)
+
+    monkeypatch.setattr(
+        "milpbn.mdc.bases.Logistic.estimator", lambda self, n, r, seed: Slow(C=self.C)
+    )
     X, codes, _, _ = random_problem(0, 2, n=80)
-    with pytest.warns(ConvergenceWarning, match=r"\d of \d base models did not converge"):
-        GBNCClassifier(LogisticRegression(max_iter=1)).fit(X, codes)
+    with pytest.warns(UserWarning, match=r"no time to choose the base models; logistic:C=1.0"):
+        model = GBNCClassifier("logistic:C=auto", time_limit=30.0).fit(X, codes)
+    assert model.optimal_
+    assert str(model.base_) == "logistic:C=1.0"
+    assert model.result_.seconds["choosing"] >= 8
+
+
+@pytest.mark.parametrize(
+    "method", [GBNCClassifier, BinaryRelevance, ClassifierChains, ClassPowerset]
+)
+def test_base_models_that_do_not_converge_are_counted_in_one_warning(method):
+    X, codes, _, _ = random_problem(0, 2, n=80)
+    with pytest.warns(ConvergenceWarning, match="did not converge") as caught:
+        model = method(LogisticRegression(max_iter=1)).fit(X, codes)
+    (warning,) = caught
+    assert warning.filename == __file__
+    n, unconverged = model.fits_.n, model.fits_.unconverged
+    assert 0 < unconverged <= n
+    assert str(warning.message).startswith(f"{unconverged} of {n} base models did not converge")
+
+
+class Grumbling(GaussianNB):
+    def fit(self, X, y):
+        warnings.warn("I do not like these rows", RuntimeWarning, stacklevel=2)
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("method", [GBNCClassifier, BinaryRelevance, ClassifierChains])
+def test_other_warnings_of_base_models_are_repeated_once(method):
+    X, codes, _, _ = random_problem(0, 2, n=80)
+    with pytest.warns(UserWarning, match="do not like") as caught:
+        method(Grumbling()).fit(X, codes)
+    assert [str(w.message) for w in caught] == ["I do not like these rows"]
+
+
+def test_held_out_rows_choose_fewer_parents(mixed):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 12))
+    first = X[:, 0] + rng.normal(size=150) > 0
+    y = np.column_stack([first, X[:, 1] + rng.normal(size=150) > 0])
+    trained = GBNCClassifier("logistic:C=100").fit(X, y)
+    held_out = GBNCClassifier("logistic:C=100", validation=5).fit(X, y)
+    assert trained.result_.score == "pcll"
+    assert held_out.result_.score == "hcll"
+    assert held_out.result_.score_parameters["validation"] == 5
+    assert held_out.optimal_
+    # The classes are independent. Twelve features fit the rows of a configuration too well.
+    assert len(trained.structure_.arcs) == 1
+    assert held_out.structure_.arcs == ()
+    assert held_out.training_.base_models == 6 * trained.training_.base_models
+    X, y = mixed
+    assert ("color", "kind") in GBNCClassifier("logistic:C=1", validation=5).fit(
+        X, y
+    ).structure_.arcs
+
+
+def test_held_out_scores_do_not_depend_on_luck(mixed):
+    X, y = mixed
+    forest = RandomForestClassifier(n_estimators=3, min_samples_leaf=5)
+    models = [
+        GBNCClassifier(forest, validation=2, max_parents=1, random_state=seed).fit(X, y)
+        for seed in (None, 0, 1)
+    ]
+    assert models[0].objective_ == models[1].objective_ != models[2].objective_
+
+
+def test_too_few_rows_for_the_folds_are_named():
+    with pytest.raises(DataError, match="4 rows are too few for validation in 5 folds"):
+        GBNCClassifier(validation=5).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
 
 
 def test_a_verbose_fit_counts_models_on_stderr(capsys, mixed):
@@ -188,8 +266,6 @@ def test_a_verbose_fit_counts_models_on_stderr(capsys, mixed):
 
 
 def test_the_seed_reaches_base_estimators_without_one(mixed):
-    from sklearn.ensemble import RandomForestClassifier
-
     X, y = mixed
     forest = RandomForestClassifier(n_estimators=3)
     one, two = (GBNCClassifier(forest, max_parents=1, random_state=5).fit(X, y) for _ in range(2))
@@ -201,7 +277,15 @@ def test_the_seed_reaches_base_estimators_without_one(mixed):
     ("parameters", "message"),
     [
         ({"base_estimator": LinearSVC()}, "LinearSVC has no predict_proba"),
-        ({"base_estimator": "logistic"}, "must be a scikit-learn classifier"),
+        (
+            {"base_estimator": 3},
+            "must be a scikit-learn classifier or one of logistic, gaussian-nb",
+        ),
+        ({"base_estimator": "logistics"}, "unknown base 'logistics'; did you mean logistic"),
+        ({"base_estimator": "logistic:C=0"}, "C must be a positive number, not 0.0"),
+        ({"base_estimator": "forest:n_estimators=many"}, "n_estimators needs a whole number"),
+        ({"validation": 1}, "validation must be a number of folds, at least 2, or None, not 1"),
+        ({"validation": "loo"}, "validation must be a number of folds"),
         ({"loss": "0/1"}, "loss must be one of subset, hamming"),
         ({"mixed": "both"}, "mixed must be one of partition, one-hot"),
         ({"engine": "magic"}, "engine must be one of"),
@@ -270,6 +354,46 @@ def test_chains_vote():
         assert (model.predict(X)[:, j] == winners).all()
     # Orders disagree on some rows.
     assert all(((share > 0) & (share < 1)).any() for share in proba)
+
+
+def held_out_chain(X, codes, order, folds):
+    """The log-likelihood of held-out rows under a chain that knows the true classes before."""
+    total = 0.0
+    for k in np.unique(folds):
+        train, matrix = folds != k, X
+        for j in order:
+            model = GaussianNB(var_smoothing=0.1).fit(matrix[train], codes[train, j])
+            place = np.searchsorted(model.classes_, codes[~train, j])
+            proba = model.predict_proba(matrix[~train])
+            total += np.log(proba[np.arange(len(place)), place]).sum()
+            states = np.unique(codes[:, j])
+            matrix = np.column_stack([matrix, codes[:, j, None] == states])
+    return total
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_validation_chooses_the_order_of_a_chain(seed):
+    X, codes, _, _ = random_problem(seed, 3, cards=[2, 2, 3], n=120)
+    model = ClassifierChains(GaussianNB(var_smoothing=0.1), order="auto").fit(X, codes)
+    _, joint = np.unique(codes, axis=0, return_inverse=True)
+    folds = np.empty(120, dtype=int)
+    for k, (_, out) in enumerate(ValidationSplit(0).split(X, joint.ravel())):
+        folds[out] = k
+    truth = {order: held_out_chain(X, codes, order, folds) for order in permutations(range(3))}
+    assert len(model.chains_) == 1
+    assert model.orders_ == [[f"y{j}" for j in model.chains_[0].order]]
+    assert tuple(model.chains_[0].order) == max(truth, key=truth.get)
+    assert model.selected() == {"order": model.orders_[0]}
+
+
+def test_many_class_variables_have_some_orders_tried():
+    X, codes, _, _ = random_problem(0, 4, cards=[2, 2, 2, 2], n=60)
+    drawn = ClassifierChains(GaussianNB(), n_chains=5, random_state=3).fit(X, codes)
+    chosen = ClassifierChains(GaussianNB(), order="auto", n_chains=5, random_state=3).fit(X, codes)
+    assert len(drawn.orders_) == 5
+    assert chosen.orders_[0] in drawn.orders_
+    with pytest.raises(OptionError, match="order must be one of random, auto, not 'best'"):
+        ClassifierChains(order="best").fit(X, codes)
 
 
 def test_class_powerset_predicts_only_joint_states_it_has_seen(mixed):

@@ -27,7 +27,7 @@ def test_configurations_without_rows_are_uniform_and_pure_ones_smoothed():
     assert table[1, 1] == pytest.approx(1 / 6)
     base = LogisticRegression().fit(X[5:], codes[5:, 0]).predict_proba(X[:1])[0]
     assert table[1, [0, 2]] == pytest.approx(base * 5 / 6)
-    assert family.n_trained == 1
+    assert family.fits.n == 1
     assert table.sum(axis=1) == pytest.approx(1.0)
 
 
@@ -53,7 +53,7 @@ def test_no_probability_is_zero_even_of_base_models_that_say_so():
 def test_without_features_for_base_models_frequencies_are_learned():
     codes = np.array([[0], [0], [1]])
     family = train_family(np.empty((3, 0)), codes, [2], 0, (), 1, LOGISTIC)
-    assert family.n_trained == 0
+    assert family.fits.n == 0
     table = np.exp(family.model.log_table(features(np.empty((1, 0))), 1))
     assert table[0] == pytest.approx([3 / 5, 2 / 5])
 

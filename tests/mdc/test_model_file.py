@@ -11,6 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from milpbn.errors import ModelFileError
 from milpbn.learning.model import Model
 from milpbn.mdc import GBNCClassifier
+from milpbn.mdc.bases import make_base
 from milpbn.mdc.model_file import GBNCModel
 
 
@@ -18,17 +19,17 @@ class Homemade(LogisticRegression):
     """A type that skops does not know."""
 
 
-def fitted(base=None):
+def fitted(base="logistic:C=1", **parameters):
     X, codes, _, discrete = random_problem(2, 3, n=90, n_discrete=1)
     table = np.column_stack([X, discrete])
-    model = GBNCClassifier(base, categorical_features=[2]).fit(table, codes)
+    model = GBNCClassifier(base, categorical_features=[2], **parameters).fit(table, codes)
     return model, table
 
 
 @pytest.mark.parametrize(
     ("base", "trusted"),
     [
-        (None, ()),
+        ("logistic:C=auto", ()),
         (GaussianNB(), ()),
         (RandomForestClassifier(n_estimators=3, max_depth=2), ["sklearn.tree._tree.Tree"]),
     ],
@@ -49,6 +50,30 @@ def test_a_model_comes_back_as_it_was(tmp_path, base, trusted):
     again = other.predict_proba(frame)
     for one, two in zip(model.predict_proba(X), again, strict=True):
         assert one == pytest.approx(two, abs=1e-12)
+
+
+def test_settings_of_base_models_and_folds_come_back(tmp_path):
+    model, _ = fitted(validation=3)
+    GBNCModel(model).save(tmp_path / "model.json")
+    back = GBNCModel.load(tmp_path / "model.json").classifier
+    assert back.validation == 3
+    assert back.base_ == model.base_ == make_base("logistic:C=1")
+    model, _ = fitted(GaussianNB())
+    GBNCModel(model).save(tmp_path / "model.json")
+    assert GBNCModel.load(tmp_path / "model.json").classifier.base_ is None
+
+
+def test_files_of_version_0_2_are_read(tmp_path):
+    model, _ = fitted()
+    path = tmp_path / "model.json"
+    GBNCModel(model).save(path)
+    content = json.loads(path.read_text())
+    del content["base"], content["parameters"]["validation"]
+    path.write_text(json.dumps(content))
+    back = GBNCModel.load(path).classifier
+    assert back.validation is None
+    assert back.base_ is None
+    assert back.structure_ == model.structure_
 
 
 def test_logistic_regressions_are_plain_numbers(tmp_path):

@@ -16,6 +16,8 @@ from milpbn.datasets import read_table
 from milpbn.evaluation.protocol import read_folds
 from milpbn.mdc import BinaryRelevance, GBNCClassifier
 
+BASE = "logistic:C=1"
+
 
 def published(name, d):
     folder = Path(os.environ.get("MILPBN_VERIFY_DATA", "")) / "mdc"
@@ -29,7 +31,7 @@ def published(name, d):
 def test_edm_on_its_published_folds():
     table, folds = published("Edm", 2)
     assert table.features.shape == (154, 16)
-    methods = {"gbnc": GBNCClassifier(), "br": BinaryRelevance()}
+    methods = {"gbnc": GBNCClassifier(BASE), "br": BinaryRelevance(BASE)}
     gbnc, relevance = evaluate(table, methods, fold_file=folds).summaries()
     assert gbnc.accuracy > relevance.accuracy
     assert gbnc.accuracy >= 0.570
@@ -42,11 +44,11 @@ def test_rf1_on_one_published_fold():
     table, folds = published("Rf1", 8)
     assert table.features.shape == (8987, 64)
     test = read_folds(folds, len(table)) == 1
-    model = GBNCClassifier(max_parents=2, n_jobs=2)
+    model = GBNCClassifier(BASE, max_parents=2, n_jobs=2)
     model.fit(table.features[~test], table.targets[~test])
     assert model.optimal_
     exact = model.score(table.features[test], table.targets[test])
-    relevance = BinaryRelevance().fit(table.features[~test], table.targets[~test])
+    relevance = BinaryRelevance(BASE).fit(table.features[~test], table.targets[~test])
     assert exact > relevance.score(table.features[test], table.targets[test])
     assert exact >= 0.532
     assert np.isfinite(

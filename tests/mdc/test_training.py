@@ -12,6 +12,7 @@ from milpbn.errors import ConstraintError, OptionError
 from milpbn.families import Constraints
 from milpbn.mdc.candidates import Nodes, parent_choices
 from milpbn.mdc.dynamic import best_score
+from milpbn.mdc.local_scores import make_local_score
 from milpbn.mdc.score import PenalisedCLL
 from milpbn.mdc.training import Trainer
 from milpbn.result import Status
@@ -21,12 +22,15 @@ SCORE = PenalisedCLL("base", "partition")
 BASES = {"logistic": LogisticRegression(solver="newton-cholesky"), "gaussian": GaussianNB()}
 
 
-def train(X, codes, cards, base, n_discrete=0, listener=None, clock=None, **limits):
+def train(
+    X, codes, cards, base, n_discrete=0, listener=None, clock=None, validation=None, **limits
+):
     d = codes.shape[1] - n_discrete
     names = [f"y{j}" for j in range(d)] + [f"f{k}" for k in range(n_discrete)]
     nodes = Nodes(tuple(names), tuple(cards), d)
     choices = parent_choices(nodes, **limits)
-    trainer = Trainer(X, codes, nodes, choices, base, listener=listener, clock=clock)
+    score = make_local_score(codes, cards, validation, seed=0)
+    trainer = Trainer(X, codes, nodes, choices, [base] * d, score, listener=listener, clock=clock)
     return trainer, trainer.run()
 
 
@@ -47,6 +51,36 @@ def test_scores_pruning_and_class_network_equal_brute_force(base, seed):
         assert result.status is Status.OPTIMAL
         assert result.objective == pytest.approx(best, abs=1e-6)
     assert best_score(trained.objective, d) == pytest.approx(best, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_held_out_scores_and_class_network_equal_brute_force(seed):
+    X, codes, cards, discrete = random_problem(seed, 2 + seed % 2, n=40, n_discrete=seed // 2)
+    everything, d = np.column_stack([codes, discrete]), codes.shape[1]
+    cards = [*cards, *[2] * (seed // 2)]
+    trainer, trained = train(X, everything, cards, GaussianNB(), n_discrete=seed // 2, validation=3)
+    truth = all_scores(X, everything, cards, d, GaussianNB(), folds=trainer.local_score.folds)
+    for child, scores in enumerate(trainer.scores):
+        for parents, score in scores.items():
+            assert score == pytest.approx(truth[child][parents], abs=1e-7)
+    best = best_network([*truth, *[{(): 0.0}] * (seed // 2)])
+    for engine in (solve_branch_and_cut, solve_monolithic):
+        result = engine(trained.objective, SCORE)
+        assert result.status is Status.OPTIMAL
+        assert result.objective == pytest.approx(best, abs=1e-6)
+    assert best_score(trained.objective, d) == pytest.approx(best, abs=1e-7)
+
+
+def test_ceilings_of_held_out_scores_prune_without_losing_the_optimum():
+    # Two rows per configuration of all parents: their models are not worth training.
+    X, codes, cards, _ = random_problem(0, 4, cards=[3, 3, 3, 3], n=36)
+    trainer, trained = train(X, codes, cards, GaussianNB(), validation=3)
+    training = trained.training
+    assert training.pruned_by_lemma_2 > 0
+    assert training.scored_sets + training.pruned_by_lemma_2 == training.candidate_sets == 32
+    truth = all_scores(X, codes, cards, 4, GaussianNB(), folds=trainer.local_score.folds)
+    result = solve_branch_and_cut(trained.objective, SCORE)
+    assert result.objective == pytest.approx(best_network(truth), abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -84,7 +118,7 @@ def test_a_parent_that_explains_every_row_is_not_pruned():
     X, base = x[:, None], DecisionTreeClassifier(max_leaf_nodes=3, random_state=0)
     truth = all_scores(X, codes, [2, 3], 2, base)
     trainer, trained = train(X, codes, [2, 3], base)
-    assert truth[1][(0,)] == pytest.approx(trainer.penalty(1, (0,)), abs=1e-6)
+    assert truth[1][(0,)] == pytest.approx(trainer.local_score.penalty(1, (0,)), abs=1e-6)
     assert truth[1][(0,)] - 1 < truth[1][()] < truth[1][(0,)]
     result = solve_branch_and_cut(trained.objective, SCORE)
     assert result.objective == pytest.approx(best_network(truth), abs=1e-6)
@@ -133,16 +167,18 @@ def test_impossible_limits_are_refused():
         parent_choices(nodes, max_parents=-1)
 
 
-@pytest.mark.parametrize("stop_at", [3, 5, 9])
-def test_an_interrupted_run_keeps_what_was_scored_and_bounds_the_rest(stop_at):
+@pytest.mark.parametrize(("stop_at", "validation"), [(3, None), (5, None), (9, None), (5, 3)])
+def test_an_interrupted_run_keeps_what_was_scored_and_bounds_the_rest(stop_at, validation):
     X, codes, cards, _ = random_problem(5, 3)
-    truth = all_scores(X, codes, cards, 3, GaussianNB())
 
     def listener(training):
         if training.scored_sets == stop_at:
             raise KeyboardInterrupt
 
-    trainer, trained = train(X, codes, cards, GaussianNB(), listener=listener)
+    trainer, trained = train(
+        X, codes, cards, GaussianNB(), listener=listener, validation=validation
+    )
+    truth = all_scores(X, codes, cards, 3, GaussianNB(), folds=trainer.local_score.folds)
     assert trained.status is Status.INTERRUPTED
     assert sum(map(len, trainer.scores)) == stop_at
     assert trained.training.sets_left > 0

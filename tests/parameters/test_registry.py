@@ -24,6 +24,10 @@ def test_what_is_read_is_written(text):
     assert make_parameters(learner) is learner
 
 
+def test_auto_means_chosen_by_validation():
+    assert make_parameters("cl:penalty=auto") == make_parameters("cl")
+
+
 def test_every_learner_has_a_name_and_a_title():
     for name, kind in PARAMETERS.items():
         assert make_parameters(name).name == name
@@ -38,7 +42,8 @@ def test_every_learner_has_a_name_and_a_title():
         ("ml:folds=3", "one of: none"),
         ("cl:lambda=1", "'lambda=1' is not a setting.*selection, penalty"),
         ("cl:penalty", "'penalty' is not a setting"),
-        ("cl:penalty=x", "penalty needs a number, not 'x'"),
+        ("cl:penalty=x", "penalty needs a number or auto, not 'x'"),
+        ("cl:folds=2.5", "folds needs a whole number, not '2.5'"),
         ("cl:penalty=-1", "number >= 0"),
         ("cl:penalty=nan", "number >= 0"),
         ("cl:penalty=1,selection=none", "only with selection=l2"),

@@ -22,7 +22,7 @@ def problem(seed, penalty, score="sm"):
     data = encoded(codes, cards)
     made = make_score(score, gamma=case["gamma"], penalty=penalty)
     space = SearchSpace(case["max_parents"], case["class_parents"])
-    return data, made, build_objective(data, made, space)
+    return data, made, build_objective(data, made, space, prune=False)
 
 
 def random_structure(objective, rng):

@@ -1,13 +1,17 @@
 """Pruning loses no optimum, and structures keep their place in the pruned space."""
 
+from itertools import product
+
 import numpy as np
 import oracle
 import pytest
-from problems import random_codes
+from problems import MANY_PARENTS, encoded, named, random_case, random_codes
 
 from milpbn.clock import OutOfTime
 from milpbn.errors import ConstraintError
 from milpbn.families import Constraints, MergedRows, candidate_families
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
 from milpbn.scores import LinearObjective, make_score
 from milpbn.scores.pruning import prune_dominated
 from milpbn.structure import Structure
@@ -112,3 +116,63 @@ def test_a_checkpoint_stops_the_pruning():
 
     with pytest.raises(OutOfTime):
         prune_dominated(linear({}), checkpoint)
+
+
+def penalised(seed, **settings):
+    """The objective over all families of a random problem, and over those that are left."""
+    codes, cards, case, limits = random_case(seed, "sm", MANY_PARENTS)
+    data = encoded(codes, cards)
+    score = make_score(settings.pop("score"), gamma=case["gamma"], **settings)
+    space = SearchSpace(case["max_parents"], len(cards) == 4, named(limits, data))
+    full, pruned = (build_objective(data, score, space, prune=p) for p in (False, True))
+    return full, pruned
+
+
+def all_structures(space):
+    """Every structure of a search space, as families."""
+    for families in product(*(space.of(i) for i in range(space.n_variables))):
+        acyclic = oracle.is_acyclic([space.parent_sets[f] for f in families])
+        if acyclic and space.fits(np.array(families)):
+            yield families
+
+
+@pytest.mark.parametrize("validation", [None, "loo", 2])
+@pytest.mark.parametrize("score", ["sm", "sbm"])
+@pytest.mark.parametrize("seed", [2, 3, 4, 5, 6, 13])
+def test_no_structure_scores_less_without_parents_that_cannot_earn_their_penalty(
+    seed, score, validation
+):
+    penalty = (0.3, 0.2, 0.6)[seed % 3]
+    full, pruned = penalised(seed, score=score, validation=validation, penalty=penalty)
+    assert len(pruned.space) < len(full.space)
+    choices = list(all_structures(full.space))
+    for families in choices[:: 1 + len(choices) // 200]:
+        structure = full.space.structure(families)
+        mapped = pruned.space.families(structure)
+        smaller = pruned.space.structure(mapped)
+        assert set(smaller.arcs) <= set(structure.arcs)
+        assert pruned.value(mapped) >= full.value(families) - 1e-9
+
+
+def test_more_families_go_if_the_penalty_grows_and_naive_bayes_stays():
+    sizes = []
+    for penalty in (0.0, 0.05, 0.5, 50.0):
+        full, pruned = penalised(2, score="sm", penalty=penalty)
+        sizes.append(len(pruned.space))
+    assert sizes[0] == len(full.space)
+    assert sizes == sorted(sizes, reverse=True)
+    assert set(pruned.space.parent_sets) == {(), (0,)}
+    assert pruned.with_score(make_score("sm", penalty=60.0)).penalty == 60.0
+    with pytest.raises(ValueError, match="pruned for penalties >= 50, not 40"):
+        pruned.with_score(make_score("sm", penalty=40.0))
+
+
+def test_a_required_parent_stays_however_large_the_penalty_is():
+    codes, cards = random_codes(np.random.default_rng(0), 4, 2)
+    data = encoded(codes, cards)
+    space = SearchSpace(4, False, Constraints(required=["x1->x3"]))
+    pruned = build_objective(data, make_score("sm", penalty=50.0), space)
+    assert kept(pruned, 3) == [(0, 1)]
+    given = Structure(("class", "x1", "x2", "x3"), ((), (), (0,), (0, 1, 2)))
+    mapped = pruned.space.structure(pruned.space.families(given))
+    assert mapped.parents == ((), (), (0,), (0, 1))

@@ -9,9 +9,15 @@ import click
 from milpbn.cli.data import check_data_options, several_targets_options
 from milpbn.cli.evaluate import run_evaluation
 from milpbn.cli.evaluation_output import check_outputs, short_outputs
-from milpbn.cli.mdc.options import load_several, make_classifier, model_options
+from milpbn.cli.mdc.options import (
+    load_several,
+    make_classifier,
+    model_options,
+    notes_for_warnings,
+)
 from milpbn.cli.options import constraint_options
 from milpbn.cli.params import Names
+from milpbn.cli.registries import Registered, registry
 
 if TYPE_CHECKING:
     from milpbn.mdc.base import MultiDimensionalClassifier
@@ -45,17 +51,25 @@ _METHODS = ("gbnc", "br", "cc", "cp")
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="Number of classifier chains, each in a random order.",
+    help="Number of classifier chains, or of orders that --order auto tries.",
+)
+@click.option(
+    "--order",
+    type=Registered(registry("milpbn.mdc.baselines", "ORDERS")),
+    default="random",
+    show_default=True,
+    help="Orders of classifier chains: random orders that vote, or one order chosen by validation.",
 )
 @short_outputs
 @click.pass_context
 def evaluate(ctx: click.Context, /, **options: Any) -> None:
-    """Cross-validate, and print the mean and standard deviation of both scores.
+    """Cross-validate, and print the mean and standard deviation of every measure.
 
-    For GBNC, the exact match score uses the predictions for the subset 0/1 loss, and the
-    Hamming score those for the Hamming loss. Marks show where GBNC is significantly better or
-    worse. Ctrl-C prints the table of the finished folds; with --out they are kept, and the same
-    command continues from there.
+    Exact match: all class variables are right; sub-exact: at most one is wrong; Hamming score:
+    share of right class values; macro F1: mean over class variables. For GBNC, the first two use
+    the predictions for the subset 0/1 loss, the others those for the Hamming loss. Marks show
+    where GBNC is significantly better or worse. Ctrl-C prints the table of the finished folds;
+    with --out they are kept, and the same command continues from there.
 
     \b
     Examples:
@@ -63,14 +77,15 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
       milpbn mdc evaluate --dataset Adult --methods gbnc,br,cc,cp --jobs 2 --out adult.jsonl
     """
     _check(options)
-    run_evaluation(
-        ctx,
-        options,
-        [load_several(options)],
-        _methods(options),
-        folds=options["folds"],
-        fold_file=options["fold_file"],
-    )
+    with notes_for_warnings(quiet=options["quiet"]):
+        run_evaluation(
+            ctx,
+            options,
+            [load_several(options)],
+            _methods(options),
+            folds=options["folds"],
+            fold_file=options["fold_file"],
+        )
 
 
 def _check(options: dict[str, Any]) -> None:
@@ -103,7 +118,7 @@ def _methods(options: dict[str, Any]) -> dict[str, MultiDimensionalClassifier]:
     methods: dict[str, MultiDimensionalClassifier] = {
         "gbnc": gbnc,
         "br": BinaryRelevance(**same),
-        "cc": ClassifierChains(**same, n_chains=options["chains"]),
+        "cc": ClassifierChains(**same, order=options["order"], n_chains=options["chains"]),
         "cp": ClassPowerset(**same),
     }
     return {name: methods[name] for name in options["methods"]}

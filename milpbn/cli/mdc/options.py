@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.data import load_table
+from milpbn.cli.data import load_table, show_notes
 from milpbn.cli.options import given_constraints, option_group, seed_option
-from milpbn.cli.params import Jobs
-from milpbn.cli.registries import Registered, registry
+from milpbn.cli.params import BASE, Jobs
+from milpbn.cli.registries import Registered, RegistryOption, base_models, registry
 
 if TYPE_CHECKING:
     from milpbn.datasets.table import Table
@@ -20,10 +22,22 @@ model_options = option_group(
     (
         click.option(
             "--base",
-            type=Registered(registry("milpbn.mdc.base", "BASES")),
+            cls=RegistryOption,
+            type=BASE,
             default="logistic",
             show_default=True,
-            help="Type of the base models.",
+            metavar="NAME[:SETTING=VALUE,...]",
+            help_from=lambda: (
+                f"Type of the base models: {base_models()}; settings follow a colon: "
+                "logistic:C=0.1. Without C, it is chosen by validation."
+            ),
+        ),
+        click.option(
+            "--validation",
+            type=click.IntRange(min=2),
+            metavar="FOLDS",
+            help="Score each row of GBNC by base models trained without its fold, instead of "
+            "penalising the likelihood of the training rows.",
         ),
         click.option(
             "--max-parents",
@@ -52,7 +66,7 @@ model_options = option_group(
             show_default=True,
             help="Number of processes that train base models; -1 for all cores.",
         ),
-        seed_option("Random seed for folds and base models."),
+        seed_option("Random seed for folds, validation and base models."),
     )
 )
 """Options that describe the classifier."""
@@ -76,13 +90,23 @@ def load_several(options: Mapping[str, Any]) -> Table:
     return table
 
 
+@contextmanager
+def notes_for_warnings(*, quiet: bool) -> Iterator[None]:
+    """Print warnings of libraries as notes, or not at all."""
+    with warnings.catch_warnings():
+        if quiet:
+            warnings.simplefilter("ignore")
+        warnings.showwarning = lambda message, *_, **__: show_notes([str(message)])
+        yield
+
+
 def make_classifier(options: Mapping[str, Any]) -> GBNCClassifier:
     """The unfitted classifier that the model options describe."""
     from milpbn.mdc import GBNCClassifier
-    from milpbn.mdc.base import BASES
 
     return GBNCClassifier(
-        BASES[options["base"]](),
+        options["base"],
+        validation=options["validation"],
         max_parents=options["max_parents"],
         mixed=options["mixed"],
         max_discrete_parents=options["max_discrete_parents"],

@@ -11,7 +11,12 @@ import click
 from milpbn import PROCESS_START
 from milpbn.cli.data import check_data_options, several_targets_options, show_notes
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
-from milpbn.cli.mdc.options import load_several, make_classifier, model_options
+from milpbn.cli.mdc.options import (
+    load_several,
+    make_classifier,
+    model_options,
+    notes_for_warnings,
+)
 from milpbn.cli.models import describe_gbnc
 from milpbn.cli.options import constraint_options, output_options
 from milpbn.cli.params import Duration, refuse_overwriting
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
 
 _SETTINGS = (
     "base",
+    "validation",
     "max_parents",
     "mixed",
     "max_discrete_parents",
@@ -70,7 +76,10 @@ _SETTINGS = (
 @output_options
 @click.pass_context
 def solve(ctx: click.Context, /, **options: Any) -> None:
-    """Train base models, then find the class network with the highest penalised likelihood.
+    """Train base models, then find the class network with the highest score.
+
+    The score is the penalised likelihood of the training rows, or with --validation the
+    likelihood of held-out rows.
 
     Ctrl-C or the time limit ends the training of base models early. The class network is then
     the best one over the families scored so far, and the bound covers the others.
@@ -78,7 +87,7 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     \b
     Examples:
       milpbn mdc solve --dataset Jura
-      milpbn mdc solve --dataset Adult --base logistic --jobs 2 --out adult.json
+      milpbn mdc solve --dataset Adult --base logistic:C=0.1 --jobs 2 --out adult.json
       milpbn mdc solve --data my.csv --targets color,brand,type
     """
     check_data_options(options)
@@ -97,9 +106,10 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     clock.close_phase("loading")
     if not options["quiet"]:
         show_notes(table.notes)
-    with ending_workers(options["jobs"]):
-        _learn(ctx, model, table, clock, options)
-    _deliver(model, table, options)
+    with notes_for_warnings(quiet=options["quiet"]):
+        with ending_workers(options["jobs"]):
+            _learn(ctx, model, table, clock, options)
+        _deliver(model, table, options)
     ctx.exit(0 if model.optimal_ else EXIT_STOPPED)
 
 
@@ -118,6 +128,8 @@ def _learn(
     gaps = GapTable(clock, interrupts, quiet=quiet)
     features, codes = model.prepare(table.features, table.targets)
     clock.close_phase("encoding")
+    if model.leaves_choice and not quiet:
+        click.echo("choosing the settings of the base models by validation", err=True)
     with ExitStack() as stack:
         bar = stack.enter_context(TrainingBar(sys.stderr, quiet=quiet))
 
@@ -135,12 +147,8 @@ def _learn(
             training_listener=bar,
             listener=listener,
         )
-    if model.training_.unconverged and not quiet:
-        click.echo(
-            f"note: {model.training_.unconverged} of {model.training_.base_models} base models "
-            "did not converge",
-            err=True,
-        )
+    if not quiet:
+        show_notes(model.fits_.notes())
 
 
 def _deliver(model: GBNCClassifier, table: Table, options: dict[str, Any]) -> None:

@@ -60,6 +60,8 @@ class ConcaveOracle:
 
     def __init__(self, objective: MarginObjective, n_groups: int) -> None:
         self.objective = objective
+        self.families = np.arange(len(objective.space))
+        """The families whose coefficients are computed; the others have been removed for good."""
         self._tables = objective.tables.exchange
         rows = objective.rows
         n = self._n = len(rows)
@@ -128,11 +130,12 @@ class ConcaveOracle:
         first, last = self._first_row[group], self._first_row[group + 1]
         rows = first + np.flatnonzero(below[first:last])
         weights = self.objective.rows.weights[rows]
-        out = np.empty(len(self.objective.space))
+        out = np.zeros(len(self.objective.space))
         shared = self._tables
         common = (
-            shared.pointer, shared.variable, shared.stride, shared.base, self._offset[rows],
-            np.ascontiguousarray(self._codes[:, rows]), shared.exact_values, self._own[rows],
+            self.families, shared.pointer, shared.variable, shared.stride, shared.base,
+            self._offset[rows], np.ascontiguousarray(self._codes[:, rows]), shared.exact_values,
+            self._own[rows],
         )  # fmt: skip
         if shared.single:
             kernels.cut_coefficients_one(*common, weights, out)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from milpbn._types import Families, FloatArray
+from milpbn._types import Families, FloatArray, IntArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.engines.cuts.clusters import Cluster, ClusterOracle
 from milpbn.engines.cuts.concave import ConcaveOracle
@@ -45,6 +45,8 @@ class CutOracle:
     def __init__(self, objective: Objective, checkpoint: Checkpoint = no_checkpoint) -> None:
         self.objective = objective
         self.space = objective.space
+        self.families = np.arange(len(self.space))
+        """The families that a better structure can contain, in ascending order."""
         self.clusters = ClusterOracle(self.space)
         limited = self.space.budgets.max_features is not None
         self.features = FeatureOracle(self.space) if limited else None
@@ -72,6 +74,15 @@ class CutOracle:
         # Minus 1, because HiGHS fixes a column at its lower bound if its range is within tolerance.
         low = self.concave.group_values(lowest) - 1.0
         self.height_bounds = (low, self.gamma * self.concave.group_weight)
+
+    def keep(self, families: IntArray) -> None:
+        """Continue with fewer families; new relaxations have columns for these only.
+
+        The coefficients of the others are 0 in new cuts, which is valid only without them.
+        """
+        self.families = families
+        if self.concave is not None:
+            self.concave.families = families
 
     def vertex(self, families: Families) -> FloatArray:
         """The point of a structure."""

@@ -1,0 +1,197 @@
+"""``milpbn path``: optimal networks from the smallest one to the one without a penalty."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milpbn.cli.data import data_options, held_out_options
+from milpbn.cli.interrupts import EXIT_STOPPED
+from milpbn.cli.options import (
+    given_names,
+    limit_options,
+    margin_options,
+    proof_options,
+    space_options,
+)
+from milpbn.cli.params import PENALTIES, OutputFile
+from milpbn.cli.session import Session, report_files
+
+if TYPE_CHECKING:
+    from milpbn.learning.path import PathPlan, PathPoint, PenaltyPath
+
+
+@click.command(short_help="Learn optimal networks of every size.")
+@data_options
+@held_out_options
+@margin_options
+@click.option(
+    "--penalty",
+    "penalties",
+    type=PENALTIES,
+    metavar="LAMBDA,...",
+    help="Costs of one free parameter: 0,0.5,2,bic.  [default: an automatic grid]",
+)
+@click.option(
+    "--points",
+    type=click.IntRange(min=2),
+    default=20,
+    show_default=True,
+    help="Number of penalties above 0 in the automatic grid.",
+)
+@space_options
+@click.option(
+    "--folds",
+    type=click.IntRange(min=0),
+    default=5,
+    show_default=True,
+    help="Number of folds for held-out log-loss and accuracy; 0 to hold no rows out.",
+)
+@proof_options
+@limit_options
+@click.option("--out", type=OutputFile(), metavar="PATH.csv", help="Save the points as CSV.")
+@click.option(
+    "--plot",
+    type=OutputFile(".png", ".svg", ".pdf"),
+    metavar="PATH.png",
+    help="Plot objective, size and held-out measures (png, svg, pdf).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the points as JSON.")
+@click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
+@click.pass_context
+def path(ctx: click.Context, /, **options: Any) -> None:
+    """Learn an optimal network for every penalty of a grid, the sparsest first.
+
+    Each line has its own objective, bound and gap. The automatic grid begins at the penalty from
+    which on the network without arcs is optimal and ends at 0. Log-loss and accuracy on held-out
+    rows come from cross-validation within the training rows, with local search inside the folds,
+    and with standard errors over the rows. The time limit is shared out over the penalties.
+    Ctrl-C keeps the finished ones.
+
+    \b
+    Examples:
+      milpbn path --dataset heart --class-root --plot heart.png
+      milpbn path --data my.csv --target outcome --penalty 0,0.5,1,2,5 --time-limit 10m --out my.csv
+    """
+    plan = _check(options)
+    names = given_names(options, start="local-search")
+    from milpbn.learning.path import PathWatch, run_path
+    from milpbn.learning.settings import make_settings
+
+    session = Session(ctx, options, make_settings(**names), ("solving", "folds"))
+    table = session.table
+
+    def show_point(point: PathPoint, total: int) -> None:
+        table.print(
+            f"penalty {point.penalty:g}: {point.model.result.status}, "
+            f"{point.model.network.n_parameters} parameters"
+        )
+
+    def show_fold(done: int, total: int, what: str) -> None:
+        table.step(f"folds, {done} of {total} runs")
+
+    with table:
+        session.load()
+        found = run_path(
+            session.rows,
+            session.encoded,
+            names,
+            plan,
+            clock=session.clock,
+            watch=PathWatch(point=show_point, folds=show_fold),
+        )
+        session.interrupts.close()
+    _deliver(session, found)
+    closed = all(_is_closed(point, options["gap"]) for point in found.points)
+    ctx.exit(0 if found.complete and closed else EXIT_STOPPED)
+
+
+def _check(options: dict[str, Any]) -> PathPlan:
+    """The plan; reject options that contradict each other, before anything is read."""
+    Session.check(options)
+    from milpbn.errors import OptionError
+    from milpbn.learning.path import PathPlan
+    from milpbn.scores import score_class
+
+    kind = score_class(options["score"])
+    if "penalty" not in kind.parameter_names():
+        raise click.UsageError(f"--score {kind.name} has no penalty per parameter")
+    try:
+        return PathPlan(options["penalties"], options["points"], options["folds"] or None)
+    except OptionError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _is_closed(point: PathPoint, gap: float) -> bool:
+    result = point.model.result
+    return result.status == "optimal" or (result.gap_rel is not None and result.gap_rel <= gap)
+
+
+def _deliver(session: Session, found: PenaltyPath) -> None:
+    from milpbn.files import write_whole
+
+    options = session.options
+    if options["out"]:
+        write_whole(options["out"], found.to_frame().to_csv(index=False, lineterminator="\n"))
+    if options["plot"]:
+        from milpbn.pictures import plot_path
+
+        plot_path(found, options["plot"], title=session.data.name)
+    if options["as_json"]:
+        content = {
+            "data": session.data.name,
+            "complete": found.complete,
+            "folds": found.folds,
+            "points": [point.to_dict() for point in found.points],
+        }
+        click.echo(json.dumps(content, indent=1, allow_nan=False))
+    else:
+        click.echo(_table(found))
+    report_files(options, ("out", "plot"))
+
+
+def _table(found: PenaltyPath) -> str:
+    has_test = any(point.test_accuracy is not None for point in found.points)
+    header = (
+        f"{'penalty':>9} {'status':<11} {'objective':>13} {'gap':>10} {'parameters':>10} "
+        f"{'arcs':>5} {'features':>8} {'training':>9}"
+    )
+    if has_test:
+        header += f" {'test':>9}"
+    if found.folds:
+        header += f" {'log-loss':>15} {'accuracy':>14}"
+    lines = [header, *(_line(point, has_test, found.folds > 0) for point in found.points), ""]
+    if found.folds:
+        lines.append(
+            f"log-loss and accuracy: held-out rows, {found.folds} folds, local search inside the "
+            "folds; ± standard error"
+        )
+    if found.note:
+        lines.append(found.note)
+    best = found.best
+    if best is not None:
+        lines.append(
+            f"smallest log-loss: penalty {best.penalty:g}, "
+            f"{best.model.network.n_parameters} parameters"
+        )
+    return "\n".join(lines).rstrip()
+
+
+def _line(point: PathPoint, has_test: bool, has_folds: bool) -> str:
+    row = point.to_dict()
+    gap = "-" if row["gap"] is None else f"{100 * row['gap']:.4f} %"
+    line = (
+        f"{row['penalty']:>9g} {row['status']:<11} {row['objective']:>13.4f} {gap:>10} "
+        f"{row['parameters']:>10} {row['arcs']:>5} {row['features']:>8} "
+        f"{100 * row['training_accuracy']:>7.2f} %"
+    )
+    if has_test:
+        line += f" {100 * row['test_accuracy']:>7.2f} %"
+    if has_folds:
+        loss, share = row["log_loss"], row["accuracy"]
+        shown = "-" if loss is None else f"{loss:.4f} ± {row['log_loss_error'] or 0:.4f}"
+        right = "-" if share is None else f"{100 * share:.1f} ± {100 * row['accuracy_error']:.1f} %"
+        line += f" {shown:>15} {right:>14}"
+    return line

@@ -1,0 +1,88 @@
+"""``milpbn path``: table, files, exit codes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from milpbn.cli.live import GapTable
+
+Run = Callable[..., Result]
+
+QUICK = ("path", "--dataset", "iris", "--max-parents", 1, "--class-root")
+
+
+def test_a_table_a_csv_file_and_a_picture(milpbn: Run, tmp_path: Path) -> None:
+    out, plot = tmp_path / "path.csv", tmp_path / "path.png"
+    options = ("--penalty", "100,5,0.5,0", "--folds", 2, "--out", out, "--plot", plot)
+    result = milpbn(*QUICK, *options)
+    assert result.exit_code == 0, result.stderr
+    header, *lines = result.stdout.splitlines()
+    assert header.split()[:3] == ["penalty", "status", "objective"]
+    assert sum("optimal" in line for line in lines) == 4
+    assert "2 folds, local search inside the folds" in result.stdout
+    assert "smallest log-loss: penalty" in result.stdout
+    with out.open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 4
+    assert rows[0]["arcs"] == "0"
+    assert rows[-1]["penalty"] == "0.0"
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert "penalty 0: optimal" in result.stderr
+
+
+def test_json_without_folds(milpbn: Run) -> None:
+    result = milpbn(*QUICK, "--penalty", "1,bic,0", "--folds", 0, "--json", "--quiet")
+    assert (result.exit_code, result.stderr) == (0, "")
+    content = json.loads(result.stdout)
+    assert [round(point["penalty"], 3) for point in content["points"]] == [2.505, 1, 0]
+    assert {point["log_loss"] for point in content["points"]} == {None}
+    assert content["complete"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--penalty", "0,-1"), "the penalty must be a number from 0 on"),
+        (("--penalty", "0,"), "the penalty must be a number from 0 on"),
+        (("--score", "mdl"), "--score mdl has no penalty"),
+        (("--folds", "1"), "at least 2 folds"),
+        (("--points", "1"), "--points"),
+        (("--plot", "path.txt"), "path.txt"),
+    ],
+)
+def test_bad_options_are_usage_errors(milpbn: Run, options: tuple[str, ...], message: str) -> None:
+    result = milpbn(*QUICK, *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+
+
+def test_an_accepted_gap_is_success(milpbn: Run) -> None:
+    penalties = ("--penalty", "0", "--folds", 0)
+    command = ("path", "--dataset", "heart", *penalties, "--class-root", "--quiet", "--gap", "20%")
+    result = milpbn(*command)
+    assert result.exit_code == 0, result.stderr
+    assert " 0 feasible" in result.stdout or " 0 optimal" in result.stdout
+
+
+def test_ctrl_c_keeps_the_finished_points(
+    milpbn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(self: GapTable, line: str) -> None:
+        if line.startswith("penalty 5:"):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(GapTable, "print", stop)
+    out = tmp_path / "path.csv"
+    result = milpbn(*QUICK, "--penalty", "100,5,0.5,0", "--out", out)
+    assert result.exit_code == 3, result.stderr
+    assert [line.split(",")[0] for line in out.read_text().splitlines()] == [
+        "penalty",
+        "100.0",
+        "5.0",
+    ]
