@@ -48,6 +48,10 @@ class DataWarning(UserWarning):
     """What was decided about the columns and rows of a table; the message names the way out."""
 
 
+class FontWarning(UserWarning):
+    """A picture shows boxes because no installed font has some characters of a name."""
+
+
 class ModelFileError(MilpbnError, ValueError):
     """A model file is damaged, truncated, of another kind, or of an unknown version."""
 

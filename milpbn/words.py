@@ -38,8 +38,18 @@ def name_in_list(name: str) -> str:
     plain = name.isprintable() and name == name.strip() and name
     if plain and not any(mark in name for mark in (",", '"', "<-", "->")):
         return name
-    shown = "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii")
-        for c in name.replace("\\", "\\\\").replace('"', '\\"')
-    )
+    shown = escaped(name.replace("\\", "\\\\").replace('"', '\\"'))
     return f'"{shown}"'
+
+
+def escaped(text: str) -> str:
+    r"""A text with escape sequences instead of control characters.
+
+    Examples
+    --------
+    >>> print(escaped("\x1b[31mred"))
+    \x1b[31mred
+    """
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
+    )

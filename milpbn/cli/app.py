@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 import click
@@ -23,10 +25,26 @@ from milpbn.cli.predict import predict
 from milpbn.cli.scores import scores
 from milpbn.cli.solve import solve
 from milpbn.cli.verify import verify
-from milpbn.errors import MilpbnError
+from milpbn.errors import DataWarning, FontWarning, MilpbnError
 
 EXIT_ERROR = 1
 EXIT_INTERRUPTED = 130
+
+
+@contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Print milpbn's own warnings like notes, and others as Python does."""
+    with warnings.catch_warnings():
+        as_python_does = warnings.showwarning
+
+        def show(message: Any, category: Any, *where: Any, **more: Any) -> None:
+            if issubclass(category, DataWarning | FontWarning):
+                click.echo(f"note: {message}", err=True)
+            else:
+                as_python_does(message, category, *where, **more)
+
+        warnings.showwarning = show
+        yield
 
 
 class _Commands(click.Group):
@@ -35,7 +53,8 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """See :class:`click.Group`."""
         try:
-            return super().invoke(ctx)
+            with _warnings_as_notes():
+                return super().invoke(ctx)
         except MilpbnError as error:
             raise click.ClickException(error.on_command_line()) from error
         except MemoryError as error:

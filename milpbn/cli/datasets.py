@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milpbn.cli.params import OutputFile
+from milpbn.cli.params import OutputFile, say_written
 
 if TYPE_CHECKING:
     from milpbn.datasets import CatalogEntry
@@ -79,5 +79,6 @@ def export(name: str, out: str | None) -> None:
     text = load_frame(name).to_csv(index=False, lineterminator="\n")
     if out:
         write_whole(out, text)
+        say_written(out)
     else:
         click.echo(text, nl=False)

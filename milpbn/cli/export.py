@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from milpbn.cli.models import trust_option
-from milpbn.cli.params import OutputFile, refuse_overwriting
+from milpbn.cli.params import OutputFile, refuse_overwriting, say_written
 from milpbn.cli.registries import Registered, registry
 
 _FORMATS = registry("milpbn.interchange", "FORMATS")
@@ -68,5 +68,6 @@ def export(model_file: str, kind: str | None, out: str | None, trust: tuple[str,
         text = export_structure(model.classifier.structure_, kind, name)
     if out:
         write_whole(out, text)
+        say_written(out)
     else:
         click.echo(text, nl=False)

@@ -81,11 +81,15 @@ def _save(session: Session, model: Model, p: float) -> None:
     from milpbn.cli.report import trace_csv
     from milpbn.files import write_whole
 
-    options = session.options
-    if options["trace_file"]:
-        write_whole(str(options["trace_file"]).replace(PLACE, f"{p:g}"), trace_csv(model.result))
-    if options["out"]:
-        model.save(str(options["out"]).replace(PLACE, f"{p:g}"))
+    trace, out = (
+        str(session.options[name] or "").replace(PLACE, f"{p:g}") for name in ("trace_file", "out")
+    )
+    if trace:
+        write_whole(trace, trace_csv(model.result))
+    if out:
+        model.save(out)
+    for file in filter(None, (out, trace)):
+        session.table.print(f"wrote {file}")
 
 
 def _as_dict(model: Model, session: Session) -> dict[str, Any]:

@@ -8,9 +8,12 @@ import click
 
 from milpbn.cli.models import describe_gbnc, trust_option
 from milpbn.cli.options import picture_options
-from milpbn.cli.params import refuse_overwriting
+from milpbn.cli.params import refuse_overwriting, say_written
+from milpbn.words import name_in_list
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from milpbn.learning.model import Model
     from milpbn.mdc.model_file import GBNCModel
 
@@ -46,8 +49,9 @@ def inspect(
         from milpbn.pictures import plot_gap
 
         plot_gap(show.result.trace, plot, title=show.name, score_name=show.score)
+        say_written(plot)
     if draw:
-        show.draw(draw)
+        say_written(*show.draw(draw))
     click.echo(_json(show) if as_json else show.text())
 
 
@@ -78,19 +82,19 @@ class _Single:
             **({"selection": selection.to_dict()} if selection else {}),
         }
 
-    def draw(self, path: str) -> None:
+    def draw(self, path: str) -> list[Path] | list[str]:
+        """Draw the network; return the files."""
         from milpbn.pictures import draw_multinet, draw_network
         from milpbn.structure import Structure
 
         structure = self.result.structure
-        if isinstance(structure, Structure):
-            draw_network(structure, path, title=self.name)
-        else:
-            for written in draw_multinet(structure, path, title=self.name):
-                click.echo(f"wrote {written}", err=True)
+        if not isinstance(structure, Structure):
+            return draw_multinet(structure, path, title=self.name)
+        draw_network(structure, path, title=self.name)
+        return [path]
 
     def text(self) -> str:
-        from milpbn.cli.live import HEADER, format_point
+        from milpbn.cli.live import format_header, format_point
         from milpbn.cli.report import selection_lines
 
         model = self.model
@@ -100,7 +104,7 @@ class _Single:
             str(self.result),
             f"{'parameters':<12}{model.network.n_parameters} by {model.parameters}",
             "",
-            HEADER,
+            format_header(),
             *map(format_point, self.result.trace),
             "",
             str(self.result.structure),
@@ -120,17 +124,21 @@ class _Several:
 
         return {"training": asdict(self.model.classifier.training_)}
 
-    def draw(self, path: str) -> None:
+    def draw(self, path: str) -> list[str]:
+        """Draw the class network; return the file."""
         from milpbn.pictures import draw_network
 
         classifier = self.model.classifier
         n = len(classifier.target_classes_)
         draw_network(classifier.structure_, path, title=self.name, n_class_variables=n)
+        return [path]
 
     def text(self) -> str:
         classifier = self.model.classifier
         lines = [describe_gbnc(self.model), "", "base models"]
         for name, local in zip(classifier.target_names_, classifier.local_models_, strict=True):
             fitted = sum(m.estimator is not None for m in local.models.values())
-            lines.append(f"{name:<12}{fitted} for {len(local.models)} configurations with rows")
+            lines.append(
+                f"{name_in_list(name):<12}{fitted} for {len(local.models)} configurations with rows"
+            )
         return "\n".join([*lines, "", str(classifier.structure_)])

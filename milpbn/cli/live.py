@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -16,21 +16,46 @@ if TYPE_CHECKING:
     from milpbn.cli.interrupts import Interrupts
     from milpbn.clock import Clock
 
-HEADER = f"{'time':>8} {'nodes':>8} {'best solution':>15} {'best bound':>15} {'gap':>10}  by"
+# The columns before the last one, and their widths; the last one names who found a structure.
+_WIDTHS = {"time": 8, "nodes": 8, "best solution": 15, "best bound": 15, "gap": 10}
+_LAST = 16
+# What a narrow terminal leaves out first.
+_DISPENSABLE = ("nodes", "best solution", "best bound")
 
 # Seconds between lines that show only a new bound; better solutions always get a line.
 _SECONDS_BETWEEN_LINES = 1.0
 _REFRESHES_PER_SECOND = 8
 
 
-def format_point(point: TracePoint) -> str:
+def format_header(width: int | None = None) -> str:
+    """The header of the gap table, for a terminal with this many characters per line.
+
+    Examples
+    --------
+    >>> format_header(60)
+    '    time      best bound        gap  by'
+    """
+    return _line({name: name for name in _WIDTHS}, "by", width)
+
+
+def format_point(point: TracePoint, width: int | None = None) -> str:
     """One line of the gap table."""
-    objective = "-" if point.objective is None else f"{point.objective:.4f}"
-    bound = "-" if point.bound is None else f"{point.bound:.4f}"
-    return (
-        f"{point.time:>7.1f}s {point.nodes:>8} {objective:>15} {bound:>15} "
-        f"{_format_gap(point.gap_rel):>10}  {point.source}"
-    )
+    cells = {
+        "time": f"{point.time:.1f}s",
+        "nodes": str(point.nodes),
+        "best solution": "-" if point.objective is None else f"{point.objective:.4f}",
+        "best bound": "-" if point.bound is None else f"{point.bound:.4f}",
+        "gap": _format_gap(point.gap_rel),
+    }
+    return _line(cells, point.source, width)
+
+
+def _line(cells: Mapping[str, str], last: str, width: int | None) -> str:
+    shown = dict(_WIDTHS)
+    for name in _DISPENSABLE:
+        if width is not None and sum(shown.values()) + len(shown) + _LAST > width:
+            del shown[name]
+    return " ".join(f"{cells[name]:>{room}}" for name, room in shown.items()) + f"  {last}"
 
 
 def _format_gap(gap: float | None) -> str:
@@ -118,10 +143,14 @@ class GapTable:
         """Show one any-time event."""
         self._last = point
         if self._printed is None:
-            self.print(HEADER)
+            self.print(format_header(self._width()))
         if self._is_news(point):
-            self.print(format_point(point))
+            self.print(format_point(point, self._width()))
             self._printed = point
+
+    def _width(self) -> int | None:
+        """The width of the terminal; None if the table goes to a file."""
+        return None if self._live is None else self._live.console.width
 
     def _is_news(self, point: TracePoint) -> bool:
         before = self._printed

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.params import Names
+from milpbn.words import name_in_list
 
 if TYPE_CHECKING:
     from milpbn.mdc.model_file import GBNCModel
@@ -29,7 +30,7 @@ def describe_gbnc(model: GBNCModel) -> str:
     return "\n".join(
         [
             f"{'data':<12}{model.data.get('name', '?')}, {model.data.get('n_rows', '?')} rows",
-            f"{'classes':<12}{', '.join(f'{name}: {len(c)}' for name, c in pairs)}",
+            f"{'classes':<12}{', '.join(f'{name_in_list(n)}: {len(c)}' for n, c in pairs)}",
             f"{'features':<12}{len(encoder.numeric)} numeric, {len(encoder.categories)} "
             f"categorical ({encoder.mixed})",
             *([f"{'base':<12}{classifier.base_}"] if classifier.training_.base_models else []),

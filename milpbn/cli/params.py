@@ -356,6 +356,12 @@ class OutputFile(_ParamType):
         return path
 
 
+def say_written(*files: object) -> None:
+    """Print on stderr which files were written."""
+    for file in files:
+        click.echo(f"wrote {file}", err=True)
+
+
 def refuse_options(ctx: click.Context, names: Sequence[str], why: str) -> None:
     """Raise an error if one of these options is on the command line; `why` is the reason."""
     for name in names:

@@ -9,7 +9,7 @@ import click
 
 from milpbn.cli.data import show_notes
 from milpbn.cli.models import trust_option
-from milpbn.cli.params import Names, OutputFile, refuse_overwriting
+from milpbn.cli.params import Names, OutputFile, refuse_overwriting, say_written
 from milpbn.words import count
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _write(kept: pd.DataFrame, predictions: pd.DataFrame, out: str | None) -> No
     text = columns.to_csv(index=False, lineterminator="\n")
     if out:
         write_whole(out, text)
-        click.echo(f"wrote {out}", err=True)
+        say_written(out)
     else:
         click.echo(text, nl=False)
 

@@ -14,7 +14,7 @@ from milpbn.cli.data import (
     show_notes,
 )
 from milpbn.cli.options import check_score, ess_option, given_settings, structure_options
-from milpbn.cli.params import Duration, OutputFile, Size, refuse_overwriting
+from milpbn.cli.params import Duration, OutputFile, Size, refuse_overwriting, say_written
 from milpbn.cli.registries import Registered, decomposable_scores
 
 
@@ -84,5 +84,6 @@ def scores(**options: Any) -> None:
     text = write_jkl(objective)
     if options["out"]:
         write_whole(options["out"], text)
+        say_written(options["out"])
     else:
         click.echo(text, nl=False)

@@ -17,7 +17,7 @@ from milpbn.cli.data import (
 )
 from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.options import check_score
-from milpbn.cli.params import refuse_overwriting
+from milpbn.cli.params import refuse_overwriting, say_written
 
 if TYPE_CHECKING:
     from milpbn.clock import Clock
@@ -201,4 +201,4 @@ def report_files(options: Mapping[str, Any], names: Sequence[str]) -> None:
     """Print on stderr which files were written."""
     for name in names:
         if options.get(name) and not options["quiet"]:
-            click.echo(f"wrote {options[name]}", err=True)
+            say_written(options[name])

@@ -217,8 +217,10 @@ def _notes_on_classes(table: Table) -> list[str]:
         counts = labels.value_counts()
         single = sorted(counts.index[counts == 1])
         if single:
-            what = f"{table.name}: target {name!r} has classes with a single row"
-            notes.append(f"{what}: {quoted(single)}.")
+            notes.append(
+                f"{table.name}: target {name!r} has classes with a single row, which cannot be in "
+                f"both training and test rows: {quoted(single)}."
+            )
     return notes
 
 

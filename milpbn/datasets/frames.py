@@ -9,11 +9,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from milpbn.datasets.infer import CATEGORICAL, NUMERIC, Rules
+from milpbn.datasets.moments import typed_kind
 from milpbn.datasets.notes import Names
 from milpbn.datasets.screening import screen
 from milpbn.datasets.table import Table
 from milpbn.datasets.values import show_value
-from milpbn.errors import OptionError
+from milpbn.errors import DataError, OptionError
+from milpbn.words import quoted
 
 # What notes about the columns call these parameters.
 _NAMES = Names({"categorical": "categorical_features", "numeric": "numeric_features"})
@@ -43,6 +45,12 @@ def categorical_columns(
     >>> categorical_columns(pd.DataFrame({"a": [1.5], "b": ["x"]}), "from_dtype")
     {'b'}
     """
+    dates = [str(c) for c in frame.columns if typed_kind(frame[c]) is not None]
+    if dates:
+        raise DataError(
+            f"columns with dates or times cannot be used: {quoted(dates)}; convert them to "
+            "numbers, as milpbn.datasets.table_from_frame does, or leave them out"
+        )
     given = _chosen(frame, chosen, "categorical_features")
     if not isinstance(chosen, str):
         return given

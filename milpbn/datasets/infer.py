@@ -240,7 +240,7 @@ def _as_numbers(values: pd.Series[Any], numbers: Numbers, rules: Rules) -> Decis
             return Decision(notes=(Note("row number", name),))
         if _identifies_rows(name, known):
             told = f"{len(known)} different integers"
-            return Decision(notes=(Note("number of a row", name, told),))
+            return Decision(notes=(Note("numeric identifier", name, told),))
     distinct = len(np.unique(known))
     if distinct > rules.few_values:
         return Decision((Column(_series(numbers, values), True),))

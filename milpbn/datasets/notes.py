@@ -43,7 +43,7 @@ KINDS: Mapping[str, Kind] = {
         "are dropped because they count up or down like row numbers",
         "numeric",
     ),
-    "number of a row": Kind(
+    "numeric identifier": Kind(
         " is dropped: by its name and its {} it is an identifier",
         "are dropped because their names and values are those of identifiers",
         "numeric",

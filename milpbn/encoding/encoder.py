@@ -237,10 +237,11 @@ class Encoder:
     def notes(self, table: Table) -> list[str]:
         """Which rows, classes and features of the table are left out."""
         complete = self._complete(table)
-        notes = []
+        notes: list[str] = []
         if not complete.all():
             left_out = count(int((~complete).sum()), "row")
-            notes.append(f"Left out: {left_out} with a missing feature.")
+            told = f"Left out: {left_out} with a missing feature; "
+            notes.append(Message(told, option("missing", "state"), " keeps them."))
         lost = sorted_states(set(table.target) - set(table.target[complete]))
         if lost:
             notes.append(f"Classes left out because they have no complete row: {quoted(lost)}.")

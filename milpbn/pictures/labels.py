@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from milpbn.words import escaped
+
 LINE = 20  # maximum number of characters in a line of a label; a label has at most two lines
 
 
@@ -28,7 +30,7 @@ def labels(names: Sequence[str]) -> list[str]:
 
 
 def _label(name: str, room: int = 2 * LINE - 4) -> str:
-    name = " ".join(name.split())  # a line break inside a name would not fit into the box
+    name = escaped(" ".join(name.split()))  # a line break would not fit into the box
     if len(name) <= LINE:
         return name if len(name) <= room else _shortened(name, room)
     return _wrapped(_shortened(name, room))

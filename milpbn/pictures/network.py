@@ -23,7 +23,7 @@ from milpbn.pictures.packing import Group, Page, arrange
 from milpbn.pictures.roles import Look, Role, roles
 from milpbn.pictures.saving import (
     FIGURE_SUFFIXES,
-    FONT,
+    font_families,
     picture_path,
     save_figure,
 )
@@ -171,7 +171,7 @@ def _text_width(text: str, *, size: float = _FONT_SIZE, bold: bool = False) -> f
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font = FontProperties(family=FONT, size=size, weight="bold" if bold else "normal")
+    font = FontProperties(family=font_families(), size=size, weight="bold" if bold else "normal")
     width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return float(width) / 72
 

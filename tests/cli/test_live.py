@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from milpbn.cli.interrupts import Interrupts
-from milpbn.cli.live import HEADER, GapTable, format_point, format_seconds
+from milpbn.cli.live import GapTable, format_header, format_point, format_seconds
 from milpbn.clock import Clock
 from milpbn.result import TracePoint
 
@@ -13,7 +13,7 @@ from milpbn.result import TracePoint
 def test_points_stand_under_the_header() -> None:
     line = format_point(TracePoint(1.25, 50.0, 51.0, 7, "HiGHS"))
     assert line.split() == ["1.2s", "7", "50.0000", "51.0000", "2.000", "%", "HiGHS"]
-    assert line.index("HiGHS") == HEADER.index("by")
+    assert line.index("HiGHS") == format_header().index("by")
     assert format_point(TracePoint(1.0, None, None)).split() == ["1.0s", "0", "-", "-", "-"]
 
 
@@ -34,7 +34,7 @@ def test_bounds_are_told_once_a_second_and_solutions_always(
         table(TracePoint(2.3, 11.0, 18.0, 0, "d"))
         table(TracePoint(2.4, 11.0, 18.0, 0, "end"))
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == HEADER
+    assert lines[0] == format_header()
     assert [line.split()[-1] for line in lines[1:]] == ["a", "c", "d", "end"]
 
 
@@ -66,3 +66,13 @@ def test_the_progress_line_follows_clock_and_phase(now: list[float]) -> None:
     with pytest.raises(KeyboardInterrupt):
         interrupts(2, None)
     assert table._progress_line().plain.startswith("stopping, 1 min 15 s")
+
+
+@pytest.mark.parametrize("width", [100, 80, 76, 65, 50, 40])
+def test_a_narrow_terminal_gets_fewer_columns(width: int) -> None:
+    point = TracePoint(1234.5, -99999.1234, 12345.6789, 7, "branch-and-cut")
+    line, header = format_point(point, width), format_header(width)
+    assert len(line) <= width
+    assert line.index("branch-and-cut") == header.index("by")
+    assert ("nodes" in header) == (width >= 80)
+    assert "gap" in header

@@ -295,7 +295,8 @@ def test_target_bins_cut_a_numeric_target_into_classes_of_equal_size(read):
 def test_class_with_one_row_is_kept_and_named(read):
     table = read(["rare", *LABELS[1:]])
     assert "rare" in set(table.target)
-    assert "toy.csv: target 'class' has classes with a single row: 'rare'" in only_note(table)
+    told = "has classes with a single row, which cannot be in both training and test rows: 'rare'"
+    assert f"toy.csv: target 'class' {told}" in only_note(table)
 
 
 def test_incomplete_rows_stay_in_the_table(read):

@@ -105,8 +105,9 @@ def test_a_target_with_one_state_in_the_complete_rows_is_named(write):
 def test_classes_with_a_single_complete_row_are_named(write):
     file = write("x,a,b\n1,u,k\n2,v,k\n3,u,l\n,v,l\n")
     notes = read_table(file, ["a", "b"]).notes
-    assert "toy.csv: target 'a' has classes with a single row: 'v'." in notes
-    assert "toy.csv: target 'b' has classes with a single row: 'l'." in notes
+    told = "has classes with a single row, which cannot be in both training and test rows"
+    assert f"toy.csv: target 'a' {told}: 'v'." in notes
+    assert f"toy.csv: target 'b' {told}: 'l'." in notes
     assert read_table(file, ["a", "b"], missing="state").notes == ()
 
 

@@ -171,7 +171,7 @@ def test_drop_leaves_out_incomplete_training_and_test_rows() -> None:
     np.testing.assert_array_equal(data.is_train, [True, True, False])
     assert data.n_dropped_rows == 2
     assert data.notes[:2] == (
-        "Left out: 2 rows with a missing feature.",
+        "Left out: 2 rows with a missing feature; missing='state' keeps them.",
         "Classes left out because they have no complete row: 'm'.",
     )
 

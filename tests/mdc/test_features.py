@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 from milpbn.errors import DataError
+from milpbn.mdc import GBNCClassifier
 from milpbn.mdc.features import FeatureEncoder
 
 
@@ -64,3 +65,10 @@ def test_what_cannot_be_encoded_is_named(frame):
 def test_the_encoder_survives_json(frame):
     encoder = FeatureEncoder.fit(frame, {"color"}, "one-hot")
     assert FeatureEncoder.from_dict(encoder.to_dict()) == encoder
+
+
+def test_columns_of_dates_are_refused_with_a_message():
+    frame = pd.DataFrame({"day": pd.date_range("2021-01-01", periods=8), "x": range(8)})
+    labels = pd.DataFrame({"a": [0, 1] * 4, "b": [0, 0, 1, 1] * 2})
+    with pytest.raises(DataError, match="columns with dates or times cannot be used: 'day'"):
+        GBNCClassifier().fit(frame, labels)
