@@ -16,9 +16,9 @@ from milpbn import BNClassifier, BNClassifierCV
 from milpbn.pictures import draw_network, plot_selection
 
 # %%
-# The customers of a company, and which of them have left. Contract, calls to the help line, payment
-# and discount matter. So does the time since the sign-up, but only through the tenure. The two dates
-# have hundreds of different values, and so has the city.
+# The customers of a company, and which of them have left. Contract, calls to the help line,
+# payment, discount and the time since the sign-up matter. The two dates have hundreds of different
+# values, and so has the city.
 
 rng = np.random.default_rng(7)
 n = 1200
@@ -54,10 +54,13 @@ customers = pd.DataFrame(
 print(customers.nunique().to_string())
 
 X, y = customers.drop(columns="left"), customers["left"]
-X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.25, random_state=0, stratify=y)
+X_train, X_test, y_train, y_test = train_test_split(
+    X, y, test_size=0.25, random_state=0, stratify=y
+)
 
 
 def report(what, model):
+    """Print the size of a network, and how many rows it classifies correctly."""
     print(
         f"{what}: {model.network_.n_parameters} parameters for {len(X_train)} rows, "
         f"{100 * model.score(X_train, y_train):.1f} % of the training rows are right, "
@@ -77,15 +80,15 @@ plain.fit(X_train, y_train)
 report("columns as they are", plain)
 
 # %%
-# By default milpbn turns dates into years, months and days, and pools rare states. The warnings say
-# so; here they are silenced. With ``validation="loo"``, each row is scored by the probabilities that
-# the other rows give it. Now a column must help with rows that it has not seen.
+# By default milpbn turns dates into numbers and pools rare states. The warnings say so; here they
+# are silenced. With ``validation="loo"``, each row is scored by the probabilities that the other
+# rows give it. Now a column must help with rows that it has not seen.
 
 held_out = BNClassifier(validation="loo", class_parents=False, gap=0.01, time_limit=30)
 report("held-out margins", held_out.fit(X_train, y_train))
 
 # %%
-# :class:`~milpbn.BNClassifierCV` chooses the score, the penalty and the number of parents itself, and
+# :class:`~milpbn.BNClassifierCV` chooses ``p``, the penalty and the number of parents itself, and
 # learns discriminative parameters.
 
 selected = BNClassifierCV(gap=0.01, time_limit=60).fit(X_train, y_train)
