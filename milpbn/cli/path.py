@@ -64,11 +64,11 @@ if TYPE_CHECKING:
 def path(ctx: click.Context, /, **options: Any) -> None:
     """Learn an optimal network for every penalty of a grid, the sparsest first.
 
-    Each line has its own objective, bound and gap. The automatic grid begins at the penalty from
-    which on the network without arcs is optimal and ends at 0. Log-loss and accuracy on held-out
-    rows come from cross-validation within the training rows, with local search inside the folds,
-    and with standard errors over the rows. The time limit is shared out over the penalties.
-    Ctrl-C keeps the finished ones.
+    Each line has its own objective, bound and gap. Several values of --p have a path each. The
+    automatic grid begins at the penalty from which on the network without arcs is optimal and ends
+    at 0. Log-loss and accuracy on held-out rows come from cross-validation within the training
+    rows, with local search inside the folds, and with standard errors over the rows. The time
+    limit is shared out over the penalties. Ctrl-C keeps the finished ones.
 
     \b
     Examples:
@@ -84,10 +84,9 @@ def path(ctx: click.Context, /, **options: Any) -> None:
     table = session.table
 
     def show_point(point: PathPoint, total: int) -> None:
-        table.print(
-            f"penalty {point.penalty:g}: {point.model.result.status}, "
-            f"{point.model.network.n_parameters} parameters"
-        )
+        at = f"penalty {point.penalty:g}{_p(point) if plan.ps else ''}"
+        size = point.model.network.n_parameters
+        table.print(f"{at}: {point.model.result.status}, {size} parameters")
 
     def show_fold(done: int, total: int, what: str) -> None:
         table.step(f"folds, {done} of {total} runs")
@@ -119,7 +118,8 @@ def _check(options: dict[str, Any]) -> PathPlan:
     if "penalty" not in kind.parameter_names():
         raise click.UsageError(f"--score {kind.name} has no penalty per parameter")
     try:
-        return PathPlan(options["penalties"], options["points"], options["folds"] or None)
+        ps = options["p"] if isinstance(options["p"], tuple) else ()
+        return PathPlan(options["penalties"], options["points"], options["folds"] or None, ps)
     except OptionError as error:
         raise click.UsageError(str(error)) from None
 
@@ -152,9 +152,15 @@ def _deliver(session: Session, found: PenaltyPath) -> None:
     report_files(options, ("out", "plot"))
 
 
+def _p(point: PathPoint) -> str:
+    return f" with p {point.p:g}"
+
+
 def _table(found: PenaltyPath) -> str:
     has_test = any(point.test_accuracy is not None for point in found.points)
-    header = (
+    several = len({point.p for point in found.points}) > 1
+    header = f"{'p':>6} " if several else ""
+    header += (
         f"{'penalty':>9} {'status':<11} {'objective':>13} {'gap':>10} {'parameters':>10} "
         f"{'arcs':>5} {'features':>8} {'training':>9}"
     )
@@ -162,7 +168,11 @@ def _table(found: PenaltyPath) -> str:
         header += f" {'test':>9}"
     if found.folds:
         header += f" {'log-loss':>15} {'accuracy':>14}"
-    lines = [header, *(_line(point, has_test, found.folds > 0) for point in found.points), ""]
+    lines = [header]
+    for point in found.points:
+        line = _line(point, has_test, found.folds > 0)
+        lines.append(f"{point.p:>6g} {line}" if several else line)
+    lines.append("")
     if found.folds:
         lines.append(
             f"log-loss and accuracy: held-out rows, {found.folds} folds, local search inside the "
@@ -173,7 +183,7 @@ def _table(found: PenaltyPath) -> str:
     best = found.best
     if best is not None:
         lines.append(
-            f"smallest log-loss: penalty {best.penalty:g}, "
+            f"smallest log-loss: penalty {best.penalty:g}{_p(best) if several else ''}, "
             f"{best.model.network.n_parameters} parameters"
         )
     return "\n".join(lines).rstrip()
