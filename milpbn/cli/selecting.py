@@ -22,7 +22,8 @@ selection_options = option_group(
             "--select",
             type=Candidates(),
             multiple=True,
-            help="Candidate values of a setting, chosen by validation on the training rows: "
+            metavar="NAME=VALUES|auto",
+            help="Candidate values of a setting, compared by validation on the training rows: "
             "p=0.6,0.9 or parameters=ml,cl; may be repeated. `auto` for the default candidates "
             "(with `milpbn evaluate`, use --method auto).",
         ),
