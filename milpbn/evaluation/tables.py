@@ -19,8 +19,8 @@ _HEADER = (
 _WARNING = "!"
 
 
-def aligned(lines: Sequence[Sequence[str]]) -> str:
-    """Cells as columns of equal width; the first column is flush left, the others right.
+def aligned(lines: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Cells as columns of equal width; the first `left` columns are flush left, the others right.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def aligned(lines: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(
-            cell.rjust(width) if k else cell.ljust(width)
+            cell.ljust(width) if k < left else cell.rjust(width)
             for k, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines
