@@ -44,6 +44,8 @@ def _warnings_as_notes() -> Iterator[None]:
                 as_python_does(message, category, *where, **more)
 
         warnings.showwarning = show
+        for category in (DataWarning, FontWarning):
+            warnings.simplefilter("always", category)
         yield
 
 

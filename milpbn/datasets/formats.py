@@ -46,6 +46,23 @@ class NumberFormat:
         return f"unit {self.unit}" if self.unit else separators
 
 
+def spell_truth(values: Iterable[object]) -> bool:
+    """Whether the values are several spellings of yes and no.
+
+    Single letters alone must be those of one pair: f, n and y may well be three categories.
+
+    Examples
+    --------
+    >>> [spell_truth(v) for v in (["yes", "Y", "no"], ["y", "Y", "N"], ["f", "n", "y"], ["f", "n"])]
+    [True, True, False, False]
+    """
+    values = list(values)
+    words = {_word(value) for value in values}
+    known = {truth_of(value) for value in values}
+    one_pair = words <= {"y", "n"} or words <= {"t", "f"} or any(len(word) > 1 for word in words)
+    return known == {True, False} and len(values) > 2 and one_pair
+
+
 def truth_of(value: object) -> bool | None:
     """The truth value that a string, a number or a Boolean spells.
 
@@ -54,8 +71,12 @@ def truth_of(value: object) -> bool | None:
     >>> [truth_of(value) for value in ("Yes", "F", True, 0, "maybe")]
     [True, False, True, False, None]
     """
-    word = str(value).strip().lower().removesuffix(".0")
+    word = _word(value)
     return True if word in _TRUE else False if word in _FALSE else None
+
+
+def _word(value: object) -> str:
+    return str(value).strip().lower().removesuffix(".0")
 
 
 def parse_number(text: str, mark: str, unit: str) -> float:

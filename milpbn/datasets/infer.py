@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from milpbn.datasets import moments
-from milpbn.datasets.formats import NumberFormat, number_format, truth_of
+from milpbn.datasets.formats import NumberFormat, number_format, spell_truth
 from milpbn.datasets.notes import Names, Note
 from milpbn.datasets.readings import DATE, DURATION, NUMBER, TIME, TRUTH, Reading
 from milpbn.datasets.values import (
@@ -310,8 +310,7 @@ def _free(name: str, rules: Rules) -> str:
 
 def _as_truth(values: pd.Series[Any], distinct: Sequence[object]) -> Decision | None:
     """Truth values, if the column spells them in more than two ways."""
-    known = {truth_of(value) for value in distinct}
-    if None in known or len(distinct) <= len(known):
+    if not spell_truth(distinct):
         return None
     name = str(values.name)
     reading = Reading(name, TRUTH)

@@ -27,7 +27,7 @@ _OTHER_FONTS = (
     *("PingFang SC", "Hiragino Sans", "Apple SD Gothic Neo", "Arial Unicode MS", "Noto Sans"),
     *("Noto Emoji", "Segoe UI Symbol", "Symbola", "Unifont"),
 )
-_NO_GLYPH = re.compile(r"Glyph (\d+) .*missing from font")
+_NO_GLYPH = re.compile(r"Glyph (\d+) .*missing from")
 _DPI = 150
 _MOST_PIXELS = 12_000  # per side; with more, viewers fail and memory may run out
 # A date in the file would make two pictures of the same network differ.

@@ -262,3 +262,25 @@ def test_in_a_terminal_the_progress_line_comes_and_goes() -> None:
     assert re.search(r"(loading|scoring|warm start|solving|checking), \d", text)
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h") == 1  # cursor hidden, then back
     assert text.rstrip().endswith("\x1b[2K")  # nothing of the progress line is left
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("net.bifxml", ("export", "MODEL", "--out", "FILE")),
+        ("net.png", ("inspect", "MODEL", "--draw", "FILE")),
+        ("gap.svg", ("inspect", "MODEL", "--plot", "FILE")),
+        ("iris.csv", ("datasets", "export", "iris", "--out", "FILE")),
+        ("iris.jkl", ("scores", "--dataset", "iris", "--score", "mdl", "--out", "FILE")),
+        ("out.csv", ("predict", "MODEL", "ROWS", "--out", "FILE")),
+    ],
+)
+def test_a_command_that_writes_a_file_says_so(
+    milpbn: Run, iris_model: Path, iris_rows: Path, tmp_path: Path, name: str, arguments: tuple
+) -> None:
+    file = tmp_path / name
+    places = {"MODEL": iris_model, "ROWS": iris_rows, "FILE": file}
+    done = milpbn(*(places.get(a, a) for a in arguments))
+    assert done.exit_code == 0, done.output
+    assert file.stat().st_size > 0
+    assert done.stderr.splitlines().count(f"wrote {file}") == 1

@@ -163,3 +163,20 @@ def test_the_advice_can_be_typed_as_it_is(milpbn, folder):
     assert advice[advice.index("--dates") + 1] == "drop"
     again = milpbn(*advice, "--method", "nb")
     assert again.exit_code == 0, again.output
+
+
+def test_names_that_could_harm_the_terminal_are_escaped_and_drawn(milpbn, tmp_path):
+    columns = {"two\nlines": "ab" * 20, "\x1b[31mred": "ba" * 20, "\U00012000": "aabb" * 10}
+    rows = pd.DataFrame({name: [*values] for name, values in columns.items()})
+    rows["y"] = [*"ab" * 18, *"abba"]
+    rows.to_parquet(tmp_path / "rows.parquet")
+    model = tmp_path / "model.json"
+    options = ("--data", tmp_path / "rows.parquet", "--target", "y", "--method", "nb")
+    learned = milpbn("learn", *options, "--out", model)
+    assert learned.exit_code == 0, learned.output
+    assert '"two\\nlines" <- y\n"\\x1b[31mred" <- y\n' in learned.stdout
+    drawn = milpbn("inspect", model, "--draw", tmp_path / "net.png")
+    assert "\x1b" not in learned.output + drawn.output
+    notes = [line for line in drawn.stderr.splitlines() if "no installed font" in line]
+    assert len(notes) == 1
+    assert notes[0].startswith(f"note: {tmp_path / 'net.png'}: no installed font has '\U00012000'")

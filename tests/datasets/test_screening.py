@@ -278,6 +278,9 @@ def test_parts_of_dates_do_not_take_the_name_of_another_column():
         (["1", "off", "y", None], ["True", "False", "True", None]),
         (["yes", "no", "no"], ["yes", "no", "no"]),  # consistent spellings stay
         (["Y", "N", "maybe"], ["Y", "N", "maybe"]),
+        (["f", "n", "y", "t"], ["f", "n", "y", "t"]),  # letters of different pairs are categories
+        (["f", "n", "f"], ["f", "n", "f"]),
+        (["yes", "Yes", "yes"], ["yes", "Yes", "yes"]),
     ],
 )
 def test_spellings_of_yes_and_no_are_unified(written, read):
