@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.models import describe_gbnc, output_width, trust_option
+from milpbn.cli.models import describe_gbnc, trust_option
 from milpbn.cli.options import picture_options
 from milpbn.cli.params import Names, refuse_overwriting, say_written
+from milpbn.cli.widths import terminal_width
 from milpbn.words import name_in_list
 
 if TYPE_CHECKING:
@@ -77,8 +78,7 @@ def inspect(
     if as_json:
         click.echo(_json(show, chosen))
     else:
-        width = output_width()
-        click.echo(chosen.text(width) if chosen else show.text(width))
+        click.echo((chosen or show).text(terminal_width()))
 
 
 def _chosen_tables(model: Model | GBNCModel, given: str) -> ModelTables:
@@ -137,7 +137,7 @@ class _Single:
         draw_network(structure, path, title=self.name)
         return [path]
 
-    def text(self, width: int) -> str:
+    def text(self, width: int | None) -> str:
         from milpbn.cli.live import format_header, format_point
         from milpbn.cli.report import selection_lines
 
@@ -177,7 +177,7 @@ class _Several:
         draw_network(classifier.structure_, path, title=self.name, n_class_variables=n)
         return [path]
 
-    def text(self, width: int) -> str:
+    def text(self, width: int | None) -> str:
         classifier = self.model.classifier
         lines = [describe_gbnc(self.model), "", "base models"]
         for name, local in zip(classifier.target_names_, classifier.local_models_, strict=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -21,15 +20,6 @@ trust_option = click.option(
     metavar="TYPE,...",
     help="Types of base models, other than scikit-learn's, that may be loaded from the file.",
 )
-
-
-# Characters per line if stdout is not a terminal.
-_WIDTH = 100
-
-
-def output_width() -> int:
-    """Characters per line of the terminal; a fixed number if stdout is not a terminal."""
-    return shutil.get_terminal_size((_WIDTH, 24)).columns
 
 
 def describe_gbnc(model: GBNCModel) -> str:

@@ -16,6 +16,8 @@ from milpbn.words import count, name_in_list
 
 # A table that was not asked for by name shows at most this many configurations of the parents.
 _MOST_ROWS = 24
+# Characters per line if stdout is not a terminal.
+_WIDTH = 100
 _INDENT = "  "
 _HEADING = "Probabilities in per cent, one line per configuration of the parents."
 
@@ -41,12 +43,13 @@ class ModelTables:
         """The tables as plain data, with probabilities between 0 and 1."""
         return {name: _plain(table, self._codes[name]) for name, table in self._tables.items()}
 
-    def text(self, width: int) -> str:
+    def text(self, width: int | None) -> str:
         """One block per variable: states, parents and probabilities in per cent.
 
         States that do not fit into a line of `width` characters follow below. Unless the
         variables were chosen, long tables are cut off.
         """
+        width = width or _WIDTH
         words = {name: _readable(code) for name, code in self._codes.items()}
         return "\n\n".join([_HEADING, *(self._block(name, words, width) for name in self._tables)])
 
