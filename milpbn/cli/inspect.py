@@ -9,7 +9,7 @@ import click
 from milpbn.cli.models import describe_gbnc, trust_option
 from milpbn.cli.options import picture_options
 from milpbn.cli.params import Names, refuse_overwriting, say_written
-from milpbn.cli.widths import terminal_width
+from milpbn.widths import terminal_width
 from milpbn.words import name_in_list
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from milpbn.cli.widths import fitting
 from milpbn.result import TracePoint
+from milpbn.widths import fitting
 
 if TYPE_CHECKING:
     from rich.live import Live

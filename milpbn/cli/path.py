@@ -18,7 +18,7 @@ from milpbn.cli.options import (
 )
 from milpbn.cli.params import PENALTIES, OutputFile
 from milpbn.cli.session import Session, report_files
-from milpbn.cli.widths import fitting, terminal_width
+from milpbn.widths import fitting, terminal_width
 
 if TYPE_CHECKING:
     from milpbn.learning.path import PathPlan, PathPoint, PenaltyPath

@@ -112,7 +112,7 @@ def wide_model(milpbn: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_wide_tables_are_split_and_long_ones_cut_off(
     milpbn: Run, wide_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr("milpbn.cli.inspect.terminal_width", lambda: 60)
     result = milpbn("inspect", wide_model, "--tables")
     assert result.exit_code == 0, result.stderr
     assert max(map(len, result.stdout.splitlines()[1:])) <= 60
@@ -131,7 +131,7 @@ def test_wide_tables_are_split_and_long_ones_cut_off(
 def test_a_narrow_terminal_gets_fewer_columns(
     milpbn: Run, iris_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr("milpbn.cli.inspect.terminal_width", lambda: 60)
     shown = milpbn("inspect", iris_model).stdout
     assert "best bound        gap  by" in shown
     assert "best solution" not in shown
