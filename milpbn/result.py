@@ -231,6 +231,11 @@ class ParameterReport:
     ended: str = "converged"
     seconds: float = 0.0
 
+    @property
+    def stopped_early(self) -> bool:
+        """Whether the time limit or an interrupt ended the search."""
+        return self.ended in ("time_limit", "interrupted")
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return asdict(self)

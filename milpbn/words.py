@@ -1,6 +1,7 @@
 """Numbers and names in sentences."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 
 def count(number: int, what: str) -> str:
@@ -53,3 +54,18 @@ def escaped(text: str) -> str:
     return "".join(
         c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
     )
+
+
+def between_cuts(cuts: Sequence[float]) -> list[str]:
+    """Names of the intervals between cuts; their ends are rounded as long as they stay distinct.
+
+    Examples
+    --------
+    >>> between_cuts((10.0, 12.5))
+    ['<= 10', '10 to 12.5', '> 12.5']
+    """
+    ends = [f"{cut:.10g}" for cut in cuts]
+    if len(set(ends)) < len(ends):
+        ends = [repr(float(cut)) for cut in cuts]
+    middle = [f"{low} to {high}" for low, high in pairwise(ends)]
+    return [f"<= {ends[0]}", *middle, f"> {ends[-1]}"]

@@ -36,7 +36,7 @@ ROOMS = (
 # Single modules at the top that every room may use.
 SHARED = {
     *("_types", "bar", "clock", "errors", "files"),
-    *("messages", "result", "specs", "structure", "words"),
+    *("messages", "result", "specs", "structure", "widths", "words"),
 }
 
 # Model.to_estimator() returns a scikit-learn estimator, which is built on models.

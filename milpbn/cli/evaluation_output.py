@@ -11,6 +11,7 @@ import click
 from milpbn.cli.options import option_group
 from milpbn.cli.params import OutputFile, refuse_overwriting
 from milpbn.cli.session import report_files
+from milpbn.widths import terminal_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +89,7 @@ def deliver(evaluations: Evaluations, options: Mapping[str, Any]) -> None:
     if options["as_json"]:
         click.echo(json.dumps(_content(evaluations), indent=1, allow_nan=False))
     else:
-        click.echo(evaluations)
+        click.echo(evaluations.text(terminal_width()))
         if options.get("details"):
             click.echo("\n" + evaluations.details())
     if not options["quiet"]:

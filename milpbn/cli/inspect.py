@@ -8,27 +8,44 @@ import click
 
 from milpbn.cli.models import describe_gbnc, trust_option
 from milpbn.cli.options import picture_options
-from milpbn.cli.params import refuse_overwriting, say_written
+from milpbn.cli.params import Names, refuse_overwriting, say_written
+from milpbn.widths import terminal_width
 from milpbn.words import name_in_list
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from milpbn.cli.tables import ModelTables
     from milpbn.learning.model import Model
     from milpbn.mdc.model_file import GBNCModel
 
 
 # How many candidates of a selection are listed.
 _CANDIDATES = 10
+# The value of --tables without names.
+_ALL = ""
 
 
 @click.command(short_help="Show what a model file contains.")
-@click.argument("model_file", metavar="MODEL.json")
+@click.argument("model_file", metavar="MODEL.json", required=False)
 @picture_options("Draw the network (png, svg, pdf, dot); for a multinet, one file per class.")
+@click.option(
+    "--tables",
+    is_flag=False,
+    flag_value=_ALL,
+    metavar="[VARIABLE,...]",
+    help="Print the class probabilities, cuts and probability tables instead of the report: of all "
+    "variables, or of these.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @trust_option
 def inspect(
-    model_file: str, plot: str | None, draw: str | None, as_json: bool, trust: tuple[str, ...]
+    model_file: str | None,
+    plot: str | None,
+    draw: str | None,
+    tables: str | None,
+    as_json: bool,
+    trust: tuple[str, ...],
 ) -> None:
     """Show the status, the bounds over time and the structure of a model.
 
@@ -38,13 +55,19 @@ def inspect(
     Examples:
       milpbn inspect model.json
       milpbn inspect model.json --plot gap.png --draw network.svg
+      milpbn inspect model.json --tables age,income
     """
+    if model_file is None and tables:
+        model_file, tables = tables, _ALL  # --tables without names, followed by the file
+    if model_file is None:
+        raise click.UsageError("give a model file: milpbn inspect MODEL.json")
     refuse_overwriting({"--plot": plot, "--draw": draw}, {"MODEL.json": model_file})
     from milpbn.learning.model import Model
     from milpbn.model_files import load_model
 
     model = load_model(model_file, trust)
     show = _Single(model) if isinstance(model, Model) else _Several(model)
+    chosen = None if tables is None else _chosen_tables(model, tables)
     if plot:
         from milpbn.pictures import plot_gap
 
@@ -52,10 +75,30 @@ def inspect(
         say_written(plot)
     if draw:
         say_written(*show.draw(draw))
-    click.echo(_json(show) if as_json else show.text())
+    if as_json:
+        click.echo(_json(show, chosen))
+    else:
+        click.echo((chosen or show).text(terminal_width()))
 
 
-def _json(show: _Single | _Several) -> str:
+def _chosen_tables(model: Model | GBNCModel, given: str) -> ModelTables:
+    """The value of --tables, checked against the model."""
+    from milpbn.cli.tables import ModelTables
+    from milpbn.errors import OptionError
+    from milpbn.learning.model import Model
+
+    if not isinstance(model, Model):
+        raise click.UsageError(
+            "--tables is for models with one class variable: the base models of several class "
+            "variables have no probability tables"
+        )
+    try:
+        return ModelTables(model, Names().convert(given, None, None))
+    except OptionError as error:
+        raise click.UsageError(f"--tables: {error}") from None
+
+
+def _json(show: _Single | _Several, tables: ModelTables | None) -> str:
     import json
 
     model = show.model
@@ -63,6 +106,7 @@ def _json(show: _Single | _Several) -> str:
         "data": model.data,
         "settings": model.settings,
         **show.more(),
+        **({"tables": tables.to_dict()} if tables else {}),
         "result": show.result.to_dict(),
     }
     return json.dumps(content, indent=1, allow_nan=False)
@@ -93,7 +137,7 @@ class _Single:
         draw_network(structure, path, title=self.name)
         return [path]
 
-    def text(self) -> str:
+    def text(self, width: int | None) -> str:
         from milpbn.cli.live import format_header, format_point
         from milpbn.cli.report import selection_lines
 
@@ -104,8 +148,8 @@ class _Single:
             str(self.result),
             f"{'parameters':<12}{model.network.n_parameters} by {model.parameters}",
             "",
-            format_header(),
-            *map(format_point, self.result.trace),
+            format_header(width),
+            *(format_point(point, width) for point in self.result.trace),
             "",
             str(self.result.structure),
         ]
@@ -133,7 +177,7 @@ class _Several:
         draw_network(classifier.structure_, path, title=self.name, n_class_variables=n)
         return [path]
 
-    def text(self) -> str:
+    def text(self, width: int | None) -> str:
         classifier = self.model.classifier
         lines = [describe_gbnc(self.model), "", "base models"]
         for name, local in zip(classifier.target_names_, classifier.local_models_, strict=True):

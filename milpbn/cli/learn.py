@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -112,12 +113,18 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
         session.load()
         if plan is not None:
             session.select(names, plan)
-        model, table = _race(session) if racing else (session.learn(), "")
-    if table and not options["as_json"]:
-        click.echo(f"{table}\n")
-    session.deliver(model)
-    stopped = "interrupted" in (model.result.status, model.parameters.ended)
-    ctx.exit(EXIT_STOPPED if stopped else 0)
+        models = _race(session) if racing else [session.learn()]
+    if racing and not options["as_json"]:
+        click.echo(f"{_comparison(models, session)}\n")
+    session.deliver(max(models, key=lambda model: model.result.objective))
+    from milpbn.search import LEARNERS
+
+    complete = len(models) == (len(LEARNERS) if racing else 1)
+    ctx.exit(0 if complete and not any(map(_stopped_early, models)) else EXIT_STOPPED)
+
+
+def _stopped_early(model: Model) -> bool:
+    return model.result.status in ("time_limit", "interrupted") or model.parameters.stopped_early
 
 
 def _given(settings: Settings, structure: Structure, file: str) -> Settings:
@@ -145,8 +152,8 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
         raise click.UsageError(str(error)) from None
 
 
-def _race(session: Session) -> tuple[Model, str]:
-    """Run every heuristic; return the classifier with the best score and a table of them all."""
+def _race(session: Session) -> list[Model]:
+    """Run every heuristic until one is interrupted; return their classifiers."""
     from dataclasses import replace
 
     from milpbn.clock import Clock
@@ -164,35 +171,37 @@ def _race(session: Session) -> tuple[Model, str]:
         prune=False,
     )
     session.clock.close_phase("scoring")
-    lines = [
-        f"{'method':<14}{'score':>14}{'evaluations':>13}{'seconds':>9}{'training':>10}{'test':>9}"
-    ]
-    best: Model | None = None
+    models: list[Model] = []
     for k, method in enumerate(LEARNERS):
         clock = Clock(session.clock.remaining / (len(LEARNERS) - k))
         try:
             model = session.learn(replace(settings, method=method), clock, Shared(objective))
         except KeyboardInterrupt:
             # Interrupted between two methods: the earlier results still count.
-            if best is None:
+            if not models:
                 raise
             break
         session.table.print(f"{method}: {model.result.objective:.4f}")
-        lines.append(_line(method, model, session))
-        if best is None or model.result.objective > best.result.objective:
-            best = model
+        models.append(model)
         if "interrupted" in (model.result.status, model.parameters.ended):
             break
-    assert best is not None
-    return best, "\n".join(lines)
+    return models
 
 
-def _line(method: str, model: Model, session: Session) -> str:
+def _comparison(models: Sequence[Model], session: Session) -> str:
+    """One line per heuristic."""
+    header = (
+        f"{'method':<14}{'score':>14}{'evaluations':>13}{'seconds':>9}{'training':>10}{'test':>9}"
+    )
+    return "\n".join([header, *(_line(model, session) for model in models)])
+
+
+def _line(model: Model, session: Session) -> str:
     from milpbn.cli.report import accuracies
 
     result, shares = model.result, accuracies(model, session.data)
     test = f"{100 * shares['test']:>7.2f} %" if "test" in shares else f"{'-':>9}"
     return (
-        f"{method:<14}{result.objective:>14.4f}{result.evaluations:>13}"
+        f"{result.engine:<14}{result.objective:>14.4f}{result.evaluations:>13}"
         f"{sum(result.seconds.values()):>9.2f}{100 * shares['training']:>8.2f} %{test}"
     )

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from milpbn.result import TracePoint
+from milpbn.widths import fitting
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -51,10 +52,8 @@ def format_point(point: TracePoint, width: int | None = None) -> str:
 
 
 def _line(cells: Mapping[str, str], last: str, width: int | None) -> str:
-    shown = dict(_WIDTHS)
-    for name in _DISPENSABLE:
-        if width is not None and sum(shown.values()) + len(shown) + _LAST > width:
-            del shown[name]
+    room = None if width is None else width - _LAST - 1
+    shown = fitting(_WIDTHS, _DISPENSABLE, room)
     return " ".join(f"{cells[name]:>{room}}" for name, room in shown.items()) + f"  {last}"
 
 

@@ -18,9 +18,18 @@ from milpbn.cli.options import (
 )
 from milpbn.cli.params import PENALTIES, OutputFile
 from milpbn.cli.session import Session, report_files
+from milpbn.widths import fitting, terminal_width
 
 if TYPE_CHECKING:
     from milpbn.learning.path import PathPlan, PathPoint, PenaltyPath
+
+# The columns of the table and their widths.
+_WIDTHS = {
+    **{"p": 6, "penalty": 9, "status": 11, "objective": 13, "gap": 10, "parameters": 10, "arcs": 5},
+    **{"features": 8, "training": 9, "test": 9, "log-loss": 15, "accuracy": 14},
+}
+# What a narrow terminal leaves out first.
+_DISPENSABLE = ("objective", "features", "training", "arcs", "log-loss", "gap")
 
 
 @click.command(short_help="Learn optimal networks for a grid of penalties.")
@@ -157,21 +166,9 @@ def _p(point: PathPoint) -> str:
 
 
 def _table(found: PenaltyPath) -> str:
-    has_test = any(point.test_accuracy is not None for point in found.points)
-    several = len({point.p for point in found.points}) > 1
-    header = f"{'p':>6} " if several else ""
-    header += (
-        f"{'penalty':>9} {'status':<11} {'objective':>13} {'gap':>10} {'parameters':>10} "
-        f"{'arcs':>5} {'features':>8} {'training':>9}"
-    )
-    if has_test:
-        header += f" {'test':>9}"
-    if found.folds:
-        header += f" {'log-loss':>15} {'accuracy':>14}"
-    lines = [header]
-    for point in found.points:
-        line = _line(point, has_test, found.folds > 0)
-        lines.append(f"{point.p:>6g} {line}" if several else line)
+    width = terminal_width()
+    header = {name: name for name in _WIDTHS}
+    lines = [_line(cells, found, width) for cells in (header, *map(_cells, found.points))]
     lines.append("")
     if found.folds:
         lines.append(
@@ -182,6 +179,7 @@ def _table(found: PenaltyPath) -> str:
         lines.append(found.note)
     best = found.best
     if best is not None:
+        several = len({point.p for point in found.points}) > 1
         lines.append(
             f"smallest log-loss: penalty {best.penalty:g}{_p(best) if several else ''}, "
             f"{best.model.network.n_parameters} parameters"
@@ -189,19 +187,35 @@ def _table(found: PenaltyPath) -> str:
     return "\n".join(lines).rstrip()
 
 
-def _line(point: PathPoint, has_test: bool, has_folds: bool) -> str:
-    row = point.to_dict()
-    gap = "-" if row["gap"] is None else f"{100 * row['gap']:.4f} %"
-    line = (
-        f"{row['penalty']:>9g} {row['status']:<11} {row['objective']:>13.4f} {gap:>10} "
-        f"{row['parameters']:>10} {row['arcs']:>5} {row['features']:>8} "
-        f"{100 * row['training_accuracy']:>7.2f} %"
+def _line(cells: dict[str, str], found: PenaltyPath, width: int | None) -> str:
+    """One line of the table, with the columns that the path has and the terminal has room for."""
+    has_test = any(point.test_accuracy is not None for point in found.points)
+    one_p = len({point.p for point in found.points}) == 1
+    absent = {"p": one_p, "test": not has_test}
+    absent |= dict.fromkeys(("log-loss", "accuracy"), not found.folds)
+    widths = {name: room for name, room in _WIDTHS.items() if not absent.get(name)}
+    shown = fitting(widths, _DISPENSABLE, width)
+    return " ".join(
+        f"{cells[name]:{'<' if name == 'status' else '>'}{room}}" for name, room in shown.items()
     )
-    if has_test:
-        line += f" {100 * row['test_accuracy']:>7.2f} %"
-    if has_folds:
-        loss, share = row["log_loss"], row["accuracy"]
-        shown = "-" if loss is None else f"{loss:.4f} ± {row['log_loss_error'] or 0:.4f}"
-        right = "-" if share is None else f"{100 * share:.1f} ± {100 * row['accuracy_error']:.1f} %"
-        line += f" {shown:>15} {right:>14}"
-    return line
+
+
+def _cells(point: PathPoint) -> dict[str, str]:
+    row = point.to_dict()
+    test, loss, share = row["test_accuracy"], row["log_loss"], row["accuracy"]
+    return {
+        "p": "-" if row["p"] is None else f"{row['p']:g}",
+        "penalty": f"{row['penalty']:g}",
+        "status": row["status"],
+        "objective": f"{row['objective']:.4f}",
+        "gap": "-" if row["gap"] is None else f"{100 * row['gap']:.4f} %",
+        "parameters": str(row["parameters"]),
+        "arcs": str(row["arcs"]),
+        "features": str(row["features"]),
+        "training": f"{100 * row['training_accuracy']:.2f} %",
+        "test": "-" if test is None else f"{100 * test:.2f} %",
+        "log-loss": "-" if loss is None else f"{loss:.4f} ± {row['log_loss_error'] or 0:.4f}",
+        "accuracy": "-"
+        if share is None
+        else f"{100 * share:.1f} ± {100 * row['accuracy_error']:.1f} %",
+    }

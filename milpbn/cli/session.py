@@ -169,7 +169,7 @@ class Session:
     def note_parameters(self, model: Model) -> None:
         """Print a note if the search for parameters was stopped early."""
         report = model.parameters
-        if report.ended in ("time_limit", "interrupted"):
+        if report.stopped_early:
             why = "Ctrl-C" if report.ended == "interrupted" else "the time limit"
             kept = "best so far" if report.iterations else "maximum-likelihood ones"
             self.table.print(

@@ -118,7 +118,7 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
         session.deliver(models[0])
     results = [model.result for model in models]
     complete = len(results) == (len(options["p"]) if grid else 1)
-    stopped = any(model.parameters.ended == "interrupted" for model in models)
+    stopped = any(model.parameters.stopped_early for model in models)
     closed = all(r.status == "optimal" or _within(r, options["gap"]) for r in results)
     ctx.exit(0 if complete and closed and not stopped else EXIT_STOPPED)
 

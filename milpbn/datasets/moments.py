@@ -13,6 +13,9 @@ import pandas as pd
 PARTS = ("year", "month", "weekday", "time")
 """The parts of a date: the year with its elapsed fraction, 1 to 12, 1 (Monday) to 7, hours."""
 
+MEASURES = {"weekday": "1 = Monday, 7 = Sunday", "time": "hours since midnight"}
+"""What the numbers of a part mean, where its name does not say it."""
+
 _DAYS = (
     *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y"),
     *("%m-%d-%Y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%B %d %Y"),

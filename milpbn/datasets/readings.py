@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal
-from itertools import pairwise
 from numbers import Real
 from typing import Any
 
@@ -20,6 +19,7 @@ from milpbn.datasets import moments
 from milpbn.datasets.formats import parse_number, truth_of
 from milpbn.datasets.values import show_value
 from milpbn.errors import DataError
+from milpbn.words import between_cuts
 
 NUMBER, TRUTH, DATE, TIME, DURATION, CLASSES = (
     *("number", "truth", "date", "time", "duration", "classes"),
@@ -109,8 +109,17 @@ class Reading:
             return number
         if np.isnan(number):
             return None
-        labels = class_labels(self.cuts)
+        labels = between_cuts(self.cuts)
         return labels[int(np.searchsorted(self.cuts, number, side="left"))]
+
+    @property
+    def measure(self) -> str:
+        """What the numbers of the column count, for people; empty if there is nothing to add."""
+        if self.kind == NUMBER:
+            return self.unit
+        if self.kind == DATE:
+            return moments.MEASURES.get(self.unit, "")
+        return {TIME: moments.MEASURES["time"], DURATION: "days"}.get(self.kind, "")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for a JSON file."""
@@ -121,21 +130,6 @@ class Reading:
         """The inverse of :meth:`to_dict`."""
         told = dict(data)
         return cls(**{**told, "cuts": tuple(map(float, told.get("cuts", ())))})
-
-
-def class_labels(cuts: tuple[float, ...]) -> list[str]:
-    """Names of the classes of a numeric target.
-
-    Examples
-    --------
-    >>> class_labels((10.0, 12.5))
-    ['<= 10', '10 to 12.5', '> 12.5']
-    """
-    ends = [f"{cut:.10g}" for cut in cuts]
-    if len(set(ends)) < len(ends):
-        ends = [repr(cut) for cut in cuts]
-    middle = [f"{low} to {high}" for low, high in pairwise(ends)]
-    return [f"<= {ends[0]}", *middle, f"> {ends[-1]}"]
 
 
 def read_columns(frame: pd.DataFrame, readings: Mapping[str, Reading]) -> pd.DataFrame:

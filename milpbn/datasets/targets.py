@@ -11,11 +11,11 @@ import pandas as pd
 from milpbn.datasets.formats import number_format
 from milpbn.datasets.infer import SHORT_COLUMN
 from milpbn.datasets.raw import Columns, RawFrame
-from milpbn.datasets.readings import CLASSES, Reading, class_labels
+from milpbn.datasets.readings import CLASSES, Reading
 from milpbn.datasets.values import holds_numbers, is_number, show_text, show_value, unusable
 from milpbn.errors import DataError
 from milpbn.messages import Message, Spelling, option
-from milpbn.words import quoted
+from milpbn.words import between_cuts, quoted
 
 # Up to this many different numbers are always classes.
 _FEW_NUMBERS = 20
@@ -97,7 +97,7 @@ def _binned(values: pd.Series[Any], label: str, n_bins: int) -> Target:
     if not cuts:
         raise DataError(f"{label} cannot be cut into classes: most of its values are equal")
     reading = Reading(str(values.name), CLASSES, form.mark, form.unit, cuts)
-    states = tuple(class_labels(cuts))
+    states = tuple(between_cuts(cuts))
     labels = reading.apply(values)
     sizes = labels.value_counts()
     told = ", ".join(f"{state!r} ({sizes[state]} rows)" for state in states)

@@ -15,6 +15,7 @@ import pandas as pd
 
 from milpbn._types import Codes
 from milpbn.errors import DataError
+from milpbn.words import between_cuts
 
 NUMERIC = "numeric"
 CATEGORICAL = "categorical"
@@ -122,6 +123,21 @@ class ColumnCode:
         if self.missing_state:
             states = (*states, _free("missing", states))
         return Variable(self.name, states)
+
+    @property
+    def readable_states(self) -> tuple[str, ...]:
+        """The states of the variable, with intervals in words.
+
+        Examples
+        --------
+        >>> ColumnCode("petal", "numeric", cuts=(2.45, 4.75), missing_state=True).readable_states
+        ('<= 2.45', '2.45 to 4.75', '> 4.75', 'missing')
+        """
+        states = self.variable.states
+        if self.kind != NUMERIC:
+            return states
+        intervals = between_cuts(self.cuts) if self.cuts else ["any number"]
+        return (*intervals, *states[len(intervals) :])
 
     def encode(self, values: pd.Series[Any]) -> CodedColumn:
         """Code a column of numbers or strings, from any reader.

@@ -103,7 +103,11 @@ class Evaluations:
         return [s.label for s in lines[0]] if lines else [], lines
 
     def __str__(self) -> str:
-        tables = [str(part) for part in self.parts]
+        return self.text()
+
+    def text(self, width: int | None = None) -> str:
+        """The tables of the data sets, for a terminal with this many characters per line."""
+        tables = [part.text(width) for part in self.parts]
         return "\n\n".join(tables if self.n_expected == 1 else [*tables, _summary_table(self)])
 
     def details(self) -> str:

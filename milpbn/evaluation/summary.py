@@ -262,6 +262,10 @@ class Evaluation:
         return frame
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, width: int | None = None) -> str:
+        """The table of the methods, for a terminal with this many characters per line."""
         left_out = ""
         if self.n_left_out:
             left_out = f" ({count(self.n_left_out, 'incomplete row')} left out)"
@@ -275,7 +279,7 @@ class Evaluation:
             )
         if self.table.targets.shape[1] > 1:
             return "\n".join([*lines, "", several_table(self.records)])
-        return "\n".join([*lines, "", methods_table(self)])
+        return "\n".join([*lines, "", methods_table(self, width)])
 
 
 def _summary(records: Sequence[FoldRecord]) -> Summary:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from milpbn.evaluation.comparison import LEVEL
+from milpbn.widths import fitting
 
 if TYPE_CHECKING:
     from milpbn.evaluation.summary import Evaluation, Summary
@@ -15,12 +16,15 @@ _HEADER = (
     *("size", "seconds", "proven"),
 )
 
+# What a narrow terminal leaves out first.
+_DISPENSABLE = ("size", "seconds", "ECE", "balanced", "AUC", "proven")
+
 # Marks a method that is not better than the majority baseline.
 _WARNING = "!"
 
 
-def aligned(lines: Sequence[Sequence[str]]) -> str:
-    """Cells as columns of equal width; the first column is flush left, the others right.
+def aligned(lines: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Cells as columns of equal width; the first `left` columns are flush left, the others right.
 
     Examples
     --------
@@ -31,24 +35,27 @@ def aligned(lines: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(
-            cell.rjust(width) if k else cell.ljust(width)
+            cell.ljust(width) if k < left else cell.rjust(width)
             for k, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines
     )
 
 
-def methods_table(evaluation: Evaluation) -> str:
-    """One line per method, the majority baseline first, and footnotes for the marks."""
+def methods_table(evaluation: Evaluation, width: int | None = None) -> str:
+    """One line per method, the majority baseline first, and footnotes for the marks.
+
+    If the terminal has only `width` characters per line, columns that do not fit are left out.
+    """
     summaries, least = evaluation.summaries(), evaluation.majority()
     weak = {s.label for s in evaluation.not_better()}
     tests = evaluation.tests()[: max(0, len(summaries) - 1)]  # those of the first method
     marks = {test.other: test.mark for test in tests if test.mark}
-    width = bool(marks) + bool(weak)
+    n_signs = bool(marks) + bool(weak)
     lines: list[Sequence[str]] = [_HEADER]
     for s in [*([least] if least else []), *summaries]:
         signs = marks.get(s.label, "") + (_WARNING if s.label in weak else "")
-        lines.append(_line(s, signs.ljust(width)))
+        lines.append(_line(s, signs.ljust(n_signs)))
     notes = []
     if marks:
         notes.append(
@@ -57,7 +64,14 @@ def methods_table(evaluation: Evaluation) -> str:
         )
     if weak:
         notes.append(f"{_WARNING}    not more accurate than always predicting the majority class")
-    return "\n".join([aligned(lines), *([""] if notes else []), *notes])
+    return "\n".join([aligned(_narrowed(lines, width)), *([""] if notes else []), *notes])
+
+
+def _narrowed(lines: Sequence[Sequence[str]], width: int | None) -> list[list[str]]:
+    columns = dict(zip(_HEADER, zip(*lines, strict=True), strict=True))
+    widths = {name: max(map(len, cells)) for name, cells in columns.items()}
+    shown = fitting(widths, _DISPENSABLE, width, gap=2)
+    return [list(cells) for cells in zip(*(columns[name] for name in shown), strict=True)]
 
 
 def _line(s: Summary, signs: str) -> list[str]:

@@ -19,16 +19,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
 from milpbn._types import Codes, FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.errors import DataError
 from milpbn.families.smoothing import Smoothing
-from milpbn.network.network import Network, fit_network
+from milpbn.network.network import Network, fit_network, index_of, summary
 from milpbn.structure import AnyStructure, ClassStructures
+from milpbn.words import count
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Multinet:
     """One network per class.
 
@@ -52,6 +54,30 @@ class Multinet:
             raise DataError(
                 "a multinet needs one structure per state of the class, in the order of the states"
             )
+
+    def table(self, variable: str) -> pd.DataFrame:
+        """The probabilities of a variable by the class and the states of its parents.
+
+        As :meth:`Network.table`, with all classes in one table: the index levels are the class
+        and every variable that is a parent in the network of some class. The label is empty
+        where it is not a parent.
+        """
+        target = self.variables[0].name
+        if index_of(variable, self.variables) == 0:
+            states = pd.Index(self.variables[0].states, name=target)
+            return pd.DataFrame([np.exp(self.log_prior)], index=[""], columns=states)
+        own = [network.table(variable) for network in self.networks]
+        used = {name for table in own for name in table.index.names} - {target, None}
+        levels = [target, *(v.name for v in self.variables if v.name in used)]
+        labels = []
+        for state, table in zip(self.variables[0].states, own, strict=True):
+            given = table.index.to_frame(index=False).assign(**{target: state})
+            labels.append(given.reindex(columns=levels, fill_value=""))
+        return pd.concat(own).set_axis(pd.concat(labels).set_index(levels).index)
+
+    def __repr__(self) -> str:
+        parameters = count(self.n_parameters, "parameter")
+        return f"<Multinet: {summary(self.variables)}, one network per class, {parameters}>"
 
     @property
     def n_classes(self) -> int:

@@ -8,15 +8,17 @@ from functools import cached_property
 from math import prod
 
 import numpy as np
+import pandas as pd
 
 from milpbn._types import Codes, FloatArray
 from milpbn.encoding.columns import Variable
-from milpbn.errors import DataError
+from milpbn.errors import DataError, OptionError
 from milpbn.families.smoothing import Smoothing
 from milpbn.structure import Structure
+from milpbn.words import count, quoted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Network:
     """A structure with one conditional probability table per variable.
 
@@ -29,6 +31,21 @@ class Network:
     log_cpts
         For each variable an array with one axis per parent (in the structure's
         order) and the variable's own states last.
+
+    Examples
+    --------
+    >>> from milpbn import BNClassifier, load_dataset
+    >>> car = load_dataset("car")
+    >>> network = BNClassifier(engine="nb").fit(car.features, car.target).network_
+    >>> network
+    <Network: class 'class' with 4 states, 6 features, 6 arcs, 63 parameters>
+    >>> network.table("safety").round(3)
+    safety   high    low    med
+    class
+    acc     0.530  0.003  0.468
+    good    0.431  0.014  0.556
+    unacc   0.229  0.476  0.295
+    vgood   0.971  0.015  0.015
     """
 
     structure: Structure
@@ -47,6 +64,27 @@ class Network:
         """The axes of a variable's table: its parents, then itself."""
         return (*self.structure.parents[variable], variable)
 
+    def table(self, variable: str) -> pd.DataFrame:
+        """The probabilities of a variable by the states of its parents.
+
+        One row per configuration of the parents, whose names are those of the index levels;
+        one column per state. The table of a variable without parents has a single row. With
+        epsilon smoothing, a row may sum to slightly more than 1.
+        """
+        i = index_of(variable, self.variables)
+        *parents, own = (self.variables[v] for v in self.scope(i))
+        return pd.DataFrame(
+            np.exp(self.log_cpts[i].reshape(-1, own.card)),
+            index=_configurations(parents),
+            columns=pd.Index(own.states, name=own.name),
+        )
+
+    def __repr__(self) -> str:
+        arcs = count(len(self.structure.arcs), "arc")
+        return (
+            f"<Network: {summary(self.variables)}, {arcs}, {count(self.n_parameters, 'parameter')}>"
+        )
+
     @property
     def n_classes(self) -> int:
         """Number of states of the class."""
@@ -64,6 +102,29 @@ class Network:
     def n_parameters(self) -> int:
         """Free parameters: (r_i - 1) q_i over the variables."""
         return sum((c.shape[-1] - 1) * prod(c.shape[:-1]) for c in self.log_cpts)
+
+
+def index_of(variable: str, variables: Sequence[Variable]) -> int:
+    """The position of the variable with this name."""
+    names = [v.name for v in variables]
+    if variable not in names:
+        raise OptionError(f"there is no variable {variable!r}; the variables are {quoted(names)}")
+    return names.index(variable)
+
+
+def summary(variables: Sequence[Variable]) -> str:
+    """The class and the number of features in a few words."""
+    target, *features = variables
+    return f"class {target.name!r} with {target.card} states, {count(len(features), 'feature')}"
+
+
+def _configurations(parents: Sequence[Variable]) -> pd.Index[str]:
+    """The states of the parents in the order of a table; an empty label without parents."""
+    if not parents:
+        return pd.Index([""])
+    if len(parents) == 1:
+        return pd.Index(parents[0].states, name=parents[0].name)
+    return pd.MultiIndex.from_product([p.states for p in parents], names=[p.name for p in parents])
 
 
 def fit_network(

@@ -1,6 +1,7 @@
 """``milpbn evaluate``: the table, files, going on, and what it refuses."""
 
 import json
+import re
 import signal
 
 import pandas as pd
@@ -28,6 +29,16 @@ def test_the_table_compares_methods(milpbn):
     assert lines[7].split()[-1] == "1/1"
     assert lines[-1] == "!    not more accurate than always predicting the majority class"
     assert "warning: synthetic-3: nb ml is not more accurate than always predict" in result.stderr
+
+
+def test_a_narrow_terminal_gets_fewer_columns(milpbn, monkeypatch):
+    options = ("evaluate", "--dataset", "monks-3", "--method", "nb", "--quiet")
+    whole = milpbn(*options).stdout
+    monkeypatch.setattr("milpbn.cli.evaluation_output.terminal_width", lambda: 50)
+    narrow = milpbn(*options).stdout
+    assert re.search(r"^method +accuracy .* ECE +size +seconds +proven$", whole, re.MULTILINE)
+    assert re.search(r"^method +accuracy +AUC +log-loss +proven$", narrow, re.MULTILINE)
+    assert max(map(len, narrow.splitlines())) <= 50
 
 
 def test_progress_is_plain_lines_on_stderr(milpbn):

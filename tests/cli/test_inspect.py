@@ -8,8 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from click.testing import Result
+
+from milpbn import Model
 
 Run = Callable[..., Result]
 
@@ -28,6 +32,109 @@ def test_json_holds_what_the_model_file_says(milpbn: Run, iris_model: Path) -> N
     result = milpbn("inspect", iris_model, "--json")
     shown, stored = json.loads(result.stdout), json.loads(iris_model.read_text())
     assert shown == {key: stored[key] for key in ("data", "settings", "parameters", "result")}
+
+
+def test_tables_show_cuts_parents_and_per_cent(milpbn: Run, iris_model: Path) -> None:
+    result = milpbn("inspect", iris_model, "--tables")
+    assert (result.exit_code, result.stderr) == (0, "")
+    blocks = result.stdout.split("\n\n")
+    network = Model.load(iris_model).network
+    heads = [line for line in result.stdout.splitlines() if re.match(r"\w+: ", line)]
+    assert [head.split(":")[0] for head in heads] == [v.name for v in network.variables]
+    block = blocks.index("petalwidth: <= 0.8, 0.8 to 1.75, > 1.75\n  parents: class")
+    lines = [re.split(r"  +", line.strip()) for line in blocks[block + 1].splitlines()]
+    assert lines[0] == ["class", "<= 0.8", "0.8 to 1.75", "> 1.75"]
+    for (state, *shown), row in zip(
+        lines[1:], network.table("petalwidth").itertuples(name=None), strict=True
+    ):
+        assert (state, *map(float, shown)) == (row[0], *(round(100 * p, 2) for p in row[1:]))
+
+
+def test_tables_in_json_hold_the_exact_probabilities(milpbn: Run, iris_model: Path) -> None:
+    result = milpbn("inspect", iris_model, "--tables", "class,petalwidth", "--json")
+    tables = json.loads(result.stdout)["tables"]
+    network = Model.load(iris_model).network
+    assert list(tables) == ["class", "petalwidth"]
+    assert tables["class"]["rows"][0]["given"] == {}
+    assert (tables["petalwidth"]["cuts"], tables["petalwidth"]["parents"]) == (
+        [0.8, 1.75],
+        ["class"],
+    )
+    expected = network.table("petalwidth")
+    for row in tables["petalwidth"]["rows"]:
+        assert row["probabilities"] == expected.loc[row["given"]["class"]].to_list()
+
+
+def test_the_model_may_follow_tables_without_names(milpbn: Run, iris_model: Path) -> None:
+    tables = milpbn("inspect", iris_model, "--tables")
+    assert milpbn("inspect", "--tables", iris_model).stdout == tables.stdout
+    chosen = milpbn("inspect", "--tables", "petalwidth", iris_model).stdout
+    assert "petalwidth: <= 0.8" in chosen
+    assert "petallength" not in chosen
+
+
+@pytest.mark.parametrize("arguments", [(), ("--tables",)])
+def test_a_model_must_be_given(milpbn: Run, arguments: tuple[str, ...]) -> None:
+    result = milpbn("inspect", *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "give a model file" in result.stderr
+
+
+def test_tables_of_unknown_variables_are_refused(milpbn: Run, iris_model: Path) -> None:
+    result = milpbn("inspect", iris_model, "--tables", "petalwidth,nose")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--tables: there is no variable 'nose'; the variables are 'class'," in result.stderr
+
+
+@pytest.fixture(scope="module")
+def wide_model(milpbn: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A parent with 40 states, and prices with a unit."""
+    folder = tmp_path_factory.mktemp("wide")
+    rows, structure, out = (folder / name for name in ("rows.csv", "structure.json", "model.json"))
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 2, 400)
+    frame = pd.DataFrame(
+        {
+            "town, or city": [f"town {k:02}" for k in np.arange(400) % 40],
+            "price": [f"${x:.2f}" for x in rng.normal(10 + 5 * label, 1)],
+            "kind": label,
+        }
+    )
+    frame.to_csv(rows, index=False)
+    arcs = {"kind": [], "town, or city": ["kind"], "price": ["kind", "town, or city"]}
+    structure.write_text(json.dumps(arcs))
+    options = ("--data", rows, "--target", "kind", "--max-states", 50, "--structure", structure)
+    result = milpbn("learn", *options, "--out", out)
+    assert result.exit_code == 0, result.stderr
+    return out
+
+
+def test_wide_tables_are_split_and_long_ones_cut_off(
+    milpbn: Run, wide_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("milpbn.cli.inspect.terminal_width", lambda: 60)
+    result = milpbn("inspect", wide_model, "--tables")
+    assert result.exit_code == 0, result.stderr
+    assert max(map(len, result.stdout.splitlines()[1:])) <= 60
+    assert all(f"town {k:02}" in result.stdout for k in range(40))
+    assert result.stdout.count("\n  kind  town") > 1
+    assert re.search(r"^price \(\$\): <= \d+\.?\d*, > \d", result.stdout, re.MULTILINE)
+    assert "  ... 56 more lines; all with --tables price\n" in result.stdout + "\n"
+    whole = milpbn("inspect", wide_model, "--tables", "price").stdout
+    assert "more lines" not in whole
+    assert len(re.findall(r"^  [01]  +town", whole, re.MULTILINE)) == 80
+    assert (
+        '"town, or city": ' in milpbn("inspect", wide_model, "--tables", '"town, or city"').stdout
+    )
+
+
+def test_a_narrow_terminal_gets_fewer_columns(
+    milpbn: Run, iris_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("milpbn.cli.inspect.terminal_width", lambda: 60)
+    shown = milpbn("inspect", iris_model).stdout
+    assert "best bound        gap  by" in shown
+    assert "best solution" not in shown
 
 
 def test_pictures(milpbn: Run, iris_model: Path, tmp_path: Path) -> None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
 
 from milpbn import Model
-from milpbn.search import LEARNERS
+from milpbn.cli.session import Session
+from milpbn.clock import OutOfTime
+from milpbn.search import LEARNERS, Learner, Search
 
 Run = Callable[..., Result]
 
@@ -69,6 +73,40 @@ def test_a_race_in_json_is_the_best_result(milpbn: Run) -> None:
     options = ("--max-parents", 1, "--json")
     result = milpbn(*QUICK, "--method", "all", *options)
     assert json.loads(result.stdout)["result"]["objective"] == pytest.approx(298.892436)
+
+
+@pytest.mark.parametrize("end", [OutOfTime, KeyboardInterrupt])
+@pytest.mark.parametrize("method", ["hc", "all"])
+def test_a_search_that_was_stopped_exits_with_3(
+    milpbn: Run, monkeypatch: pytest.MonkeyPatch, end: type[BaseException], method: str
+) -> None:
+    def stopped(learner: Learner, search: Search) -> None:
+        raise end
+
+    monkeypatch.setattr(LEARNERS["hc"], "run", stopped)
+    result = milpbn(*QUICK, "--max-parents", 1, "--method", method)
+    assert result.exit_code == 3, result.stderr
+    if method == "all":
+        # Only an interrupt ends the race: the other methods have their own share of the time.
+        raced = [line.split()[0] for line in result.stdout.split("\n\n")[0].splitlines()[1:]]
+        known = list(LEARNERS)
+        assert raced == (known if end is OutOfTime else known[: known.index("hc") + 1])
+
+
+@pytest.mark.parametrize("command", [("learn", "--method", "nb"), ("solve",)])
+def test_parameters_that_ran_out_of_time_exit_with_3(
+    milpbn: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    options = ("--dataset", "iris", "--max-parents", 1, "--class-root")
+    assert milpbn(*command, *options).exit_code == 0
+    learn = Session.learn
+
+    def cut_short(session: Session, **how: Any) -> Model:
+        model = learn(session, **how)
+        return replace(model, parameters=replace(model.parameters, ended="time_limit"))
+
+    monkeypatch.setattr(Session, "learn", cut_short)
+    assert milpbn(*command, *options).exit_code == 3
 
 
 def test_a_start_is_read_from_a_file(milpbn: Run, iris_model: Path) -> None:

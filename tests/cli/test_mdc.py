@@ -85,6 +85,9 @@ def test_a_model_is_inspected_and_drawn(milpbn, model, tmp_path):
     assert '"kind"' in dot.read_text()
     content = json.loads(milpbn("inspect", model, "--json").stdout)
     assert content["result"]["status"] == "optimal"
+    refused = milpbn("inspect", model, "--tables")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "--tables is for models with one class variable" in refused.stderr
 
 
 def test_the_old_spellings_work_with_a_note(milpbn, model, rows):

@@ -36,6 +36,19 @@ def test_a_table_a_csv_file_and_a_picture(milpbn: Run, tmp_path: Path) -> None:
     assert "penalty 0: optimal" in result.stderr
 
 
+def test_a_narrow_terminal_gets_fewer_columns(milpbn: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = ("--penalty", "100,0", "--folds", 2, "--holdout", 0.3, "--quiet")
+    whole = milpbn(*QUICK, *options).stdout.splitlines()
+    monkeypatch.setattr("milpbn.cli.path.terminal_width", lambda: 85)
+    narrow = milpbn(*QUICK, *options).stdout.splitlines()
+    assert len(whole[0]) == len(whole[1]) == 123
+    left = ["penalty", "status", "gap", "parameters", "test", "log-loss", "accuracy"]
+    assert narrow[0].split() == left
+    assert [len(line) for line in narrow[:3]] == [len(narrow[0])] * 3
+    assert len(narrow[0]) <= 85
+    assert [line.split()[:2] for line in narrow[1:3]] == [line.split()[:2] for line in whole[1:3]]
+
+
 def test_json_without_folds(milpbn: Run) -> None:
     result = milpbn(*QUICK, "--penalty", "1,bic,0", "--folds", 0, "--json", "--quiet")
     assert (result.exit_code, result.stderr) == (0, "")

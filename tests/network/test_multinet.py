@@ -257,3 +257,27 @@ def test_structures_that_do_not_fit_together_are_refused():
         ClassStructures(("x", "y"), (one,))
     with pytest.raises(DataError, match="the class as a root"):
         ClassStructures(("x",), (Structure(("class", "a"), ((1,), ())),))
+
+
+def test_one_table_has_the_rows_of_every_class():
+    names = ("class", "x1", "x2", "x3")
+    one = Structure(names, ((), (0,), (0, 1), ()))
+    two = Structure(names, ((), (0, 3), (0,), ()))
+    cards = (2, 2, 3, 2)
+    rng = np.random.default_rng(1)
+    codes = np.stack([rng.integers(0, card, 40) for card in cards], axis=1)
+    data = encoded(codes, cards)
+    structure = ClassStructures(data.variables[0].states, (one, two))
+    multinet = fit_multinet(structure, data.variables, codes, Laplace())
+    prior, x1, x3 = (multinet.table(name) for name in ("class", "x1", "x3"))
+    assert prior.to_numpy()[0] == pytest.approx(np.exp(multinet.log_prior))
+    assert x1.index.to_list() == [("s0", ""), ("s1", "s0"), ("s1", "s1")]
+    assert x1.index.names == ["class", "x3"]
+    assert (x3.index.name, x3.index.to_list()) == ("class", ["s0", "s1"])
+    for name in names[1:]:
+        rows = [np.exp(network.log_cpts[names.index(name)]) for network in multinet.networks]
+        flat = np.concatenate([r.reshape(-1, r.shape[-1]) for r in rows])
+        assert multinet.table(name).to_numpy() == pytest.approx(flat)
+    assert repr(multinet).startswith("<Multinet: class 'class' with 2 states, 3 features, one ")
+    with pytest.raises(OptionError, match="no variable 'x4'"):
+        multinet.table("x4")

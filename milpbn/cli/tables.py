@@ -1,0 +1,129 @@
+"""The probability tables of a model, as text for people and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
+from typing import Any
+
+import pandas as pd
+
+from milpbn.encoding import ColumnCode
+from milpbn.evaluation.tables import aligned
+from milpbn.learning.model import Model
+from milpbn.messages import option
+from milpbn.words import count, name_in_list
+
+# A table that was not asked for by name shows at most this many configurations of the parents.
+_MOST_ROWS = 24
+# Characters per line if stdout is not a terminal.
+_WIDTH = 100
+_INDENT = "  "
+_HEADING = "Probabilities in per cent, one line per configuration of the parents."
+
+
+class ModelTables:
+    """The probability tables of a model.
+
+    Parameters
+    ----------
+    model
+        The model.
+    names
+        The variables; if there are none, all variables of the model.
+    """
+
+    def __init__(self, model: Model, names: Sequence[str]) -> None:
+        self._codes = {c.name: c for c in (model.encoder.target, *model.encoder.columns)}
+        self._tables = {name: model.network.table(name) for name in names or self._codes}
+        self._readings = model.encoder.readings
+        self._most_rows = None if names else _MOST_ROWS
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tables as plain data, with probabilities between 0 and 1."""
+        return {name: _plain(table, self._codes[name]) for name, table in self._tables.items()}
+
+    def text(self, width: int | None) -> str:
+        """One block per variable: states, parents and probabilities in per cent.
+
+        States that do not fit into a line of `width` characters follow below. Unless the
+        variables were chosen, long tables are cut off.
+        """
+        width = width or _WIDTH
+        words = {name: _readable(code) for name, code in self._codes.items()}
+        return "\n\n".join([_HEADING, *(self._block(name, words, width) for name in self._tables)])
+
+    def _block(self, name: str, words: Mapping[str, Mapping[str, str]], width: int) -> str:
+        table, reading = self._tables[name], self._readings.get(name)
+        measure = f" ({reading.measure})" if reading is not None and reading.measure else ""
+        states = f"{name_in_list(name)}{measure}: {', '.join(words[name].values())}"
+        parents = [str(level) for level in table.index.names if level is not None]
+        given = ", ".join(map(name_in_list, parents)) or "none"
+        lines = [*_wrapped(states, width), *_wrapped(f"parents: {given}", width, _INDENT)]
+        shown = table.iloc[: self._most_rows]
+        for part in _parts(shown, parents, words, width - len(_INDENT)):
+            lines += ["", *(f"{_INDENT}{line}" for line in part.splitlines())]
+        if left := len(table) - len(shown):
+            all_of_them = option("tables", [name]).command_line
+            lines.append(f"{_INDENT}... {count(left, 'more line')}; all with {all_of_them}")
+        return "\n".join(lines)
+
+
+def _readable(code: ColumnCode) -> dict[str, str]:
+    """The states of a column as they are printed."""
+    pairs = zip(code.variable.states, code.readable_states, strict=True)
+    return {state: name_in_list(shown) for state, shown in pairs}
+
+
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    # A long name stays whole: it may be copied into a command.
+    return wrap(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}{_INDENT}",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _parts(
+    table: pd.DataFrame,
+    parents: Sequence[str],
+    words: Mapping[str, Mapping[str, str]],
+    width: int,
+) -> Iterator[str]:
+    """The table as text; states that do not fit on a line follow in another part."""
+    given = [
+        [words[name].get(label, label) for name, label in zip(parents, labels, strict=False)]
+        for labels in _labels(table)
+    ]
+    left = [list(map(name_in_list, parents)), *given]
+    room = width - sum(max(map(len, column)) + 2 for column in zip(*left, strict=True))
+    own = words[str(table.columns.name)]
+    columns = [[own[state], *(f"{100 * p:.2f}" for p in table[state])] for state in table.columns]
+    while columns:
+        widths = [max(map(len, column)) + 2 for column in columns]
+        fitting = sum(sum(widths[: k + 1]) - 2 <= room for k in range(len(columns)))
+        part, columns = columns[: max(1, fitting)], columns[max(1, fitting) :]
+        lines = [[*cells, *own_cells] for cells, *own_cells in zip(left, *part, strict=True)]
+        yield aligned(lines, left=len(parents))
+
+
+def _plain(table: pd.DataFrame, code: ColumnCode) -> dict[str, Any]:
+    parents = [level for level in table.index.names if level is not None]
+    rows = zip(_labels(table), table.to_numpy().tolist(), strict=True)
+    return {
+        "states": list(table.columns),
+        **({"cuts": list(code.cuts)} if code.cuts else {}),
+        "parents": parents,
+        "rows": [
+            {"given": dict(zip(parents, labels, strict=False)), "probabilities": own}
+            for labels, own in rows
+        ],
+    }
+
+
+def _labels(table: pd.DataFrame) -> Iterator[tuple[str, ...]]:
+    """For each row, the states of the parents; a single empty label without parents."""
+    return table.index.to_frame().itertuples(index=False, name=None)
