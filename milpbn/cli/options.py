@@ -80,7 +80,7 @@ _P_GRID = click.option(
     metavar="P[,P...]",
     help_from=lambda: (
         f"Desired class probability for {scores_with('p')}; several values are solved in "
-        "turn and share their cuts: 0.6,0.8,0.9.  [default: 0.9]"
+        "turn: 0.6,0.8,0.9.  [default: 0.9]"
     ),
 )
 _GAMMA = click.option("--gamma", type=Number(0), help="Desired log-margin, instead of --p.")
@@ -123,7 +123,7 @@ grid_score_options = option_group((_score_option(exact_scores), _P_GRID, *_SETTI
 """Options that choose the score, with one value of p or several."""
 
 margin_options = option_group(
-    (_score_option(lambda: scores_with("penalty")), _P, _GAMMA, _VALIDATION)
+    (_score_option(lambda: scores_with("penalty")), _P_GRID, _GAMMA, _VALIDATION)
 )
 """Options that choose a score with a penalty, whose values are given elsewhere."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
 # The columns of the table and their widths.
 _WIDTHS = {
-    **{"penalty": 9, "status": 11, "objective": 13, "gap": 10, "parameters": 10, "arcs": 5},
-    **{"features": 8, "training": 9, "test": 9, "log-loss": 15, "accuracy": 14},
+    **{"p": 6, "penalty": 9, "status": 11, "objective": 13, "gap": 10, "parameters": 10},
+    **{"arcs": 5, "features": 8, "training": 9, "test": 9, "log-loss": 15, "accuracy": 14},
 }
 # What a narrow terminal leaves out first.
 _DISPENSABLE = ("objective", "features", "training", "arcs", "log-loss", "gap")
@@ -73,11 +74,11 @@ _DISPENSABLE = ("objective", "features", "training", "arcs", "log-loss", "gap")
 def path(ctx: click.Context, /, **options: Any) -> None:
     """Learn an optimal network for every penalty of a grid, the sparsest first.
 
-    Each line has its own objective, bound and gap. The automatic grid begins at the penalty from
-    which on the network without arcs is optimal and ends at 0. Log-loss and accuracy on held-out
-    rows come from cross-validation within the training rows, with local search inside the folds,
-    and with standard errors over the rows. The time limit is shared out over the penalties.
-    Ctrl-C keeps the finished ones.
+    Each line has its own objective, bound and gap. Several values of --p have a path each. The
+    automatic grid begins at the penalty from which on the network without arcs is optimal and ends
+    at 0. Log-loss and accuracy on held-out rows come from cross-validation within the training
+    rows, with local search inside the folds, and with standard errors over the rows. The time
+    limit is shared out over the penalties. Ctrl-C keeps the finished ones.
 
     \b
     Examples:
@@ -93,10 +94,9 @@ def path(ctx: click.Context, /, **options: Any) -> None:
     table = session.table
 
     def show_point(point: PathPoint, total: int) -> None:
-        table.print(
-            f"penalty {point.penalty:g}: {point.model.result.status}, "
-            f"{point.model.network.n_parameters} parameters"
-        )
+        at = f"penalty {point.penalty:g}{_p(point) if plan.ps else ''}"
+        size = point.model.network.n_parameters
+        table.print(f"{at}: {point.model.result.status}, {size} parameters")
 
     def show_fold(done: int, total: int, what: str) -> None:
         table.step(f"folds, {done} of {total} runs")
@@ -128,7 +128,8 @@ def _check(options: dict[str, Any]) -> PathPlan:
     if "penalty" not in kind.parameter_names():
         raise click.UsageError(f"--score {kind.name} has no penalty per parameter")
     try:
-        return PathPlan(options["penalties"], options["points"], options["folds"] or None)
+        ps = options["p"] if isinstance(options["p"], tuple) else ()
+        return PathPlan(options["penalties"], options["points"], options["folds"] or None, ps)
     except OptionError as error:
         raise click.UsageError(str(error)) from None
 
@@ -161,10 +162,18 @@ def _deliver(session: Session, found: PenaltyPath) -> None:
     report_files(options, ("out", "plot"))
 
 
+def _p(point: PathPoint) -> str:
+    return f" with p {point.p:g}"
+
+
 def _table(found: PenaltyPath) -> str:
-    width = terminal_width()
+    several = len({point.p for point in found.points}) > 1
+    has_test = any(point.test_accuracy is not None for point in found.points)
+    has = {"p": several, "test": has_test, "log-loss": found.folds, "accuracy": found.folds}
+    widths = {name: room for name, room in _WIDTHS.items() if has.get(name, True)}
+    shown = fitting(widths, _DISPENSABLE, terminal_width())
     header = {name: name for name in _WIDTHS}
-    lines = [_line(cells, found, width) for cells in (header, *map(_cells, found.points))]
+    lines = [_line(cells, shown) for cells in (header, *map(_cells, found.points))]
     lines.append("")
     if found.folds:
         lines.append(
@@ -176,20 +185,15 @@ def _table(found: PenaltyPath) -> str:
     best = found.best
     if best is not None:
         lines.append(
-            f"smallest log-loss: penalty {best.penalty:g}, "
+            f"smallest log-loss: penalty {best.penalty:g}{_p(best) if several else ''}, "
             f"{best.model.network.n_parameters} parameters"
         )
     return "\n".join(lines).rstrip()
 
 
-def _line(cells: dict[str, str], found: PenaltyPath, width: int | None) -> str:
-    """One line of the table, with the columns that the path has and the terminal has room for."""
-    has_test = any(point.test_accuracy is not None for point in found.points)
-    absent = {"test": not has_test, "log-loss": not found.folds, "accuracy": not found.folds}
-    widths = {name: room for name, room in _WIDTHS.items() if not absent.get(name)}
-    shown = fitting(widths, _DISPENSABLE, width)
+def _line(cells: Mapping[str, str], widths: Mapping[str, int]) -> str:
     return " ".join(
-        f"{cells[name]:{'<' if name == 'status' else '>'}{room}}" for name, room in shown.items()
+        f"{cells[name]:{'<' if name == 'status' else '>'}{room}}" for name, room in widths.items()
     )
 
 
@@ -197,6 +201,7 @@ def _cells(point: PathPoint) -> dict[str, str]:
     row = point.to_dict()
     test, loss, share = row["test_accuracy"], row["log_loss"], row["accuracy"]
     return {
+        "p": "-" if point.p is None else f"{point.p:g}",
         "penalty": f"{row['penalty']:g}",
         "status": row["status"],
         "objective": f"{row['objective']:.4f}",

@@ -8,7 +8,7 @@ rows that it has not seen is estimated by cross-validation, with local search in
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
@@ -21,7 +21,13 @@ from milpbn.errors import MilpbnError, OptionError
 from milpbn.learning.candidates import Candidate
 from milpbn.learning.classifier import Encoded, encode, fit_model, structure_clock
 from milpbn.learning.criteria import CRITERIA, LOG_LOSS
-from milpbn.learning.grid import grid_objective, margin_score, run_grid, settings_by_penalty
+from milpbn.learning.grid import (
+    grid_objective,
+    margin_score,
+    run_grid,
+    settings_by_p,
+    settings_by_penalty,
+)
 from milpbn.learning.model import Model
 from milpbn.learning.penalties import penalty_grid
 from milpbn.learning.plan import SelectionPlan
@@ -52,11 +58,14 @@ class PathPlan:
         Maximum number of automatic values above 0.
     folds
         Number of folds, or None to hold no rows out.
+    ps
+        Desired class probabilities, for a path each; empty for the one of the score.
     """
 
     penalties: Sequence[float | str] | None = None
     n_penalties: int = 20
     folds: int | None = 5
+    ps: Sequence[float] = ()
 
     def __post_init__(self) -> None:
         if self.penalties is not None:
@@ -77,6 +86,8 @@ class PathPoint:
     ----------
     penalty
         Cost of one free parameter.
+    p
+        Desired class probability; None if gamma was given instead.
     model
         The classifier; its result has status, objective, bound and gap.
     training_accuracy
@@ -88,6 +99,7 @@ class PathPoint:
     """
 
     penalty: float
+    p: float | None
     model: Model
     training_accuracy: float
     test_accuracy: float | None = None
@@ -111,6 +123,7 @@ class PathPoint:
         result, held_out = self.model.result, self.held_out or Candidate({})
         return {
             "penalty": self.penalty,
+            "p": self.p,
             "status": str(result.status),
             "objective": result.objective,
             "bound": result.bound,
@@ -131,7 +144,7 @@ class PathPoint:
 
 @dataclass(frozen=True)
 class PenaltyPath:
-    """The points of a path, from the largest penalty down.
+    """The points of a path, from the largest penalty down; with several p, one after the other.
 
     Attributes
     ----------
@@ -187,16 +200,17 @@ def learn_path(
     *,
     n_penalties: int = 20,
     folds: int | None = 5,
+    ps: Sequence[float] = (),
     watch: PathWatch | None = None,
     **settings: Unpack[SettingNames],
 ) -> PenaltyPath:
-    """Learn an optimal classifier for every penalty of a grid.
+    """Learn an optimal classifier for every penalty of a grid, and for every p if several.
 
     Parameters
     ----------
     table
         The rows; held-out rows of its own are used for the test accuracy only.
-    penalties, n_penalties, folds
+    penalties, n_penalties, folds, ps
         See :class:`PathPlan`.
     watch
         Callbacks.
@@ -220,7 +234,7 @@ def learn_path(
     1      0.1  optimal          30     3         2
     2      0.0  optimal          58     6         4
     """
-    plan = PathPlan(penalties, n_penalties, folds)
+    plan = PathPlan(penalties, n_penalties, folds, ps)
     clock = Clock(settings.get("time_limit"))
     return run_path(table, encode(table, clock), settings, plan, clock=clock, watch=watch)
 
@@ -240,22 +254,17 @@ def run_path(
     engine = clock
     if plan.folds is not None and math.isfinite(clock.limit):
         engine = clock.until(clock.elapsed + _ENGINE_SHARE * clock.remaining)
-    points, runs = list[PathPoint](), dict[float, Settings]()
+    points = list[PathPoint]()
+    by_p = list(settings_by_p(settings, plan.ps).values()) if plan.ps else [settings]
     try:
         objective = grid_objective(encoded.data, _with_penalty(settings, 0.0), engine)
-        runs = settings_by_penalty(settings, _penalties(plan, objective, settings, engine))
-        results = run_grid(
-            encoded.data,
-            runs,
-            clock=structure_clock(engine, settings.parameters),
-            listener=watch.listener,
-            objective=objective,
-            share_cuts=False,
-        )
-        for penalty, result in results:
-            model = fit_model(encoded, runs[penalty], result, clock=engine)
-            points.append(_point(penalty, model, encoded.data))
-            watch.point(points[-1], len(runs))
+        for k, own in enumerate(by_p):
+            share = engine.until(engine.elapsed + engine.remaining / (len(by_p) - k))
+            for point, total in _points(encoded, own, plan, objective, share, watch):
+                points.append(point)
+                watch.point(point, total)
+            if points[-1].model.result.status is Status.INTERRUPTED:
+                break
     except KeyboardInterrupt:
         if not points:
             raise
@@ -267,13 +276,39 @@ def run_path(
     return _validated(path, table, names, plan, clock, watch)
 
 
+def _points(
+    encoded: Encoded,
+    settings: Settings,
+    plan: PathPlan,
+    tables: MarginObjective,
+    clock: Clock,
+    watch: PathWatch,
+) -> Iterator[tuple[PathPoint, int]]:
+    """The points for one p as they come, and how many there will be."""
+    score = replace(margin_score(settings), penalty=0.0)
+    objective = tables.with_score(score)
+    runs = settings_by_penalty(settings, _penalties(plan, objective, settings, clock))
+    results = run_grid(
+        encoded.data,
+        runs,
+        clock=structure_clock(clock, settings.parameters),
+        listener=watch.listener,
+        objective=objective,
+        share_cuts=False,
+    )
+    p = score.p if score.gamma is None else None
+    for penalty, result in results:
+        model = fit_model(encoded, runs[penalty], result, clock=clock)
+        yield _point(penalty, p, model, encoded.data), len(runs)
+
+
 def _with_penalty(settings: Settings, penalty: float) -> Settings:
     return settings_by_penalty(settings, [penalty])[penalty]
 
 
-def _point(penalty: float, model: Model, data: EncodedData) -> PathPoint:
+def _point(penalty: float, p: float | None, model: Model, data: EncodedData) -> PathPoint:
     test = accuracy(model.network, data.test()) if len(data.test()) else None
-    return PathPoint(penalty, model, accuracy(model.network, data.train()), test)
+    return PathPoint(penalty, p, model, accuracy(model.network, data.train()), test)
 
 
 def _validated(
@@ -285,7 +320,13 @@ def _validated(
     watch: PathWatch,
 ) -> PenaltyPath:
     """The path with what cross-validation finds for its penalties."""
-    selection_plan = SelectionPlan({"penalty": [p.penalty for p in path.points]}, cv=plan.folds)
+    grids: dict[float | None, list[float]] = {}
+    for point in path.points:
+        grids.setdefault(point.p, []).append(point.penalty)
+    selection_plan = SelectionPlan(
+        [{"penalty": own} | ({"p": [p]} if plan.ps else {}) for p, own in grids.items()],
+        cv=plan.folds,
+    )
     candidates = selection_plan.candidates(names)
     try:
         found = validate(table, names, selection_plan, candidates, clock, watch.folds)

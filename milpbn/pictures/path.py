@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from milpbn.errors import OptionError
 from milpbn.learning.path import PathPoint, PenaltyPath
+from milpbn.pictures.lines import line_look
 from milpbn.pictures.saving import FIGURE_SUFFIXES, picture_path, save_figure
 
 if TYPE_CHECKING:
@@ -47,14 +48,17 @@ def _figure(path: PenaltyPath, title: str | None) -> Figure:
 
     figure = Figure(figsize=_SIZE, layout="constrained")
     ((margin, size), (loss, share)) = figure.subplots(2, 2)
-    _margins(margin, path.points)
-    _sizes(size, path.points)
-    _over_size(loss, path, "log_loss", _BLUE, "held-out log-loss, nats per row", 1.0)
-    _over_size(share, path, "accuracy", _BLUE, "accuracy, %", 100.0)
-    x = [point.to_dict()["parameters"] for point in path.points]
-    y = [100 * point.training_accuracy for point in path.points]
-    share.plot(x, y, "--", color=_GREY, lw=1.2, label="training rows")
-    share.legend(frameon=False, loc="lower right", fontsize=9)
+    if len({point.p for point in path.points}) > 1:
+        _several(margin, size, loss, share, path.points)
+    else:
+        _margins(margin, path.points)
+        _sizes(size, path.points)
+        _over_size(loss, path, "log_loss", _BLUE, "held-out log-loss, nats per row", 1.0)
+        _over_size(share, path, "accuracy", _BLUE, "accuracy, %", 100.0)
+        x = [point.to_dict()["parameters"] for point in path.points]
+        y = [100 * point.training_accuracy for point in path.points]
+        share.plot(x, y, "--", color=_GREY, lw=1.2, label="training rows")
+        share.legend(frameon=False, loc="lower right", fontsize=9)
     for axes in (margin, size, loss, share):
         axes.grid(axis="y", color="#E5E5E5")
         axes.set_axisbelow(True)
@@ -63,6 +67,34 @@ def _figure(path: PenaltyPath, title: str | None) -> Figure:
     if title:
         figure.suptitle(title, x=0.01, ha="left")
     return figure
+
+
+def _several(
+    margin: Axes, size: Axes, loss: Axes, share: Axes, points: Sequence[PathPoint]
+) -> None:
+    """One line for each p."""
+    _positions(size, points)
+    at = dict(zip([point.penalty for point in points], _positions(margin, points), strict=True))
+    for k, p in enumerate(dict.fromkeys(point.p for point in points)):
+        rows = [point.to_dict() for point in points if point.p == p]
+        look = {**line_look(k), "label": f"p = {p:g}"}
+        x = [at[row["penalty"]] for row in rows]
+        margins = [row["objective"] + row["penalty"] * row["parameters"] for row in rows]
+        margin.plot(x, margins, **look)
+        size.plot(x, [row["parameters"] for row in rows], **look)
+        tried = [row for row in rows if row["log_loss"] is not None]
+        sizes = [row["parameters"] for row in tried]
+        loss.plot(sizes, [row["log_loss"] for row in tried], **look)
+        share.plot(sizes, [100 * row["accuracy"] for row in tried], **look)
+    margin.set_ylabel("soft margin, without the penalty")
+    size.set_ylabel("free parameters")
+    loss.set_ylabel("held-out log-loss, nats per row")
+    share.set_ylabel("held-out accuracy, %")
+    for axes in (loss, share):
+        _plain_logarithm(axes, (1.0, 2.0, 5.0))
+        axes.set_xlabel("free parameters")
+    for axes in (margin, size, loss, share):
+        axes.legend(frameon=False, fontsize=9)
 
 
 def _positions(axes: Axes, points: Sequence[PathPoint]) -> list[float]:

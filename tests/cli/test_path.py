@@ -99,3 +99,13 @@ def test_ctrl_c_keeps_the_finished_points(
         "100.0",
         "5.0",
     ]
+
+
+def test_several_p(milpbn: Run, tmp_path: Path) -> None:
+    plot = tmp_path / "path.png"
+    result = milpbn(*QUICK, "--penalty", "5,0", "--p", "0.6,0.9", "--folds", 2, "--plot", plot)
+    assert result.exit_code == 0, result.stderr
+    lines = [line.split()[:2] for line in result.stdout.splitlines()[:5]]
+    assert lines == [["p", "penalty"], ["0.6", "5"], ["0.6", "0"], ["0.9", "5"], ["0.9", "0"]]
+    assert " with p 0." in result.stdout
+    assert plot.read_bytes()[:4] == b"\x89PNG"

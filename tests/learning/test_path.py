@@ -181,3 +181,19 @@ def test_a_search_space_without_arcs_has_a_single_point(iris):
 def test_bad_options_are_named(iris, options, message):
     with pytest.raises(OptionError, match=message):
         learn_path(iris, **options)
+
+
+def test_several_p_have_a_path_each(iris):
+    path = learn_path(iris, [1, 0], ps=[0.9, 0.6], folds=2, **SPACE)
+    assert [(point.p, point.penalty) for point in path.points] == [
+        (0.6, 1),
+        (0.6, 0),
+        (0.9, 1),
+        (0.9, 0),
+    ]
+    for point in path.points:
+        alone = learn_path(iris, [point.penalty], p=point.p, folds=None, **SPACE).points[0]
+        assert point.model.result.objective == pytest.approx(alone.model.result.objective)
+        assert point.held_out.values == {"p": point.p, "penalty": point.penalty}
+        assert point.held_out.scores
+    assert list(path.to_frame()["p"]) == [0.6, 0.6, 0.9, 0.9]
