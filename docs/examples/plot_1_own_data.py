@@ -56,9 +56,9 @@ table = read_table(path, "diagnosis", numeric=["temperature"])
 print(table.features.head())
 
 # %%
-# :class:`~milpbn.BNClassifier` decides about columns by the same rules, so that nothing changes
-# here. Numeric columns are cut into intervals by MDLP. A column without a useful cut is left out of
-# the model, here ``age``. Rows with a missing feature are not used for learning unless you set
+# :class:`~milpbn.BNClassifier` applies the same rules to columns, so nothing changes here. Numeric
+# columns are cut into intervals by MDLP. A column without a useful cut is left out of the model,
+# here ``age``. Rows with a missing feature are not used for learning unless you set
 # ``missing="state"``. What is left out is reported as a ``milpbn.DataWarning``.
 
 model = BNClassifier(class_parents=False).fit(table.features, table.target)

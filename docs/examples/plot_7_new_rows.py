@@ -17,8 +17,8 @@ from milpbn.pictures import draw_network, plot_selection
 
 # %%
 # The customers of a company, and which of them have left. Contract, calls to the help line,
-# payment, discount and the time since the sign-up matter. The two dates have hundreds of different
-# values, and so has the city.
+# payment, discount and the time since the sign-up matter. The two dates and the city have many
+# different values.
 
 rng = np.random.default_rng(7)
 n = 1200
@@ -71,8 +71,8 @@ def report(what, model):
 print(f"always 'no': {100 * (y_test == 'no').mean():.1f} % of the new rows are right")
 
 # %%
-# First the columns as they are. The network with the best soft margin uses dates and cities as if
-# each value were a property of the customer. It knows the training rows by heart.
+# First, the columns as they are. The network with the best soft margin treats every date and every
+# city as a category, and memorises the training rows.
 
 warnings.simplefilter("ignore")
 plain = BNClassifier(dates="keep", max_states=None, class_parents=False, time_limit=30)
@@ -81,8 +81,8 @@ report("columns as they are", plain)
 
 # %%
 # By default milpbn turns dates into numbers and pools rare states. The warnings say so; here they
-# are silenced. With ``validation="loo"``, each row is scored by the probabilities that the other
-# rows give it. Now a column must help with rows that it has not seen.
+# are silenced. With ``validation="loo"``, each row is scored with parameters that are learned from
+# the other rows, so that a column only counts if it helps with rows that were not used.
 
 held_out = BNClassifier(validation="loo", class_parents=False, gap=0.01, time_limit=30)
 report("held-out margins", held_out.fit(X_train, y_train))
@@ -96,7 +96,7 @@ report("selected", selected)
 print(selected.selection_)
 
 # %%
-# How the candidates predicted rows that they had not seen, and the network that came out:
+# How the candidates predicted held-out rows, and the network of the chosen settings:
 
 plot_selection(selected.selection_, "candidates.png")
 draw_network(selected.structure_, "network.png")

@@ -46,8 +46,8 @@ def _table_options(
             "--categorical",
             type=Names(),
             default=(),
-            help="Columns of FILE to read as categories: a,b,c. A name that contains a comma is "
-            'put in double quotes: a,"b, c".',
+            help="Columns of FILE to read as categories: a,b,c. Put a name that contains a comma "
+            'in double quotes: a,"b, c".',
         ),
         click.option(
             "--numeric", type=Names(), default=(), help="Columns of FILE to read as numbers: a,b,c."
@@ -59,8 +59,8 @@ def _table_options(
         click.option(
             "--dates",
             type=click.Choice(["expand", "drop", "keep"]),
-            help="Replace dates in FILE by year, month, weekday and time of day, leave them out, "
-            "or read them as categories.  [default: expand]",
+            help="Replace dates in FILE with year, month, weekday and time of day, leave them "
+            "out, or read them as categories.  [default: expand]",
         ),
     )
 
@@ -74,8 +74,8 @@ _STATES = (
     click.option(
         "--max-states",
         type=click.IntRange(min=2),
-        help="Maximum number of states of a category in FILE; rarer ones are pooled into one "
-        "state.  [default: 50]",
+        help="Maximum number of states of a categorical column of FILE; the rarest values share "
+        "one state.  [default: 50]",
     ),
     click.option(
         "--target-bins",

@@ -169,7 +169,7 @@ def _check(options: dict[str, Any]) -> None:
     # p and gamma may belong to a score that only some of the methods use.
     check_score(options, ("ess",))
     if any(name == AUTO for name, _ in options["select"]):
-        raise click.UsageError(f"--select lists values for every method; use --method {AUTO}")
+        raise click.UsageError(f"evaluate has no --select {AUTO}; use --method {AUTO}")
     inputs = {
         "the data": "file",
         "the test rows": "test_file",

@@ -109,7 +109,7 @@ _VALIDATION = click.option(
     type=VALIDATION,
     metavar="loo|FOLDS|none",
     help_from=lambda: (
-        f"Score each row by counts without this row (loo) or without its fold, for "
+        "Score each row with parameters learned without it (loo) or without its fold, for "
         f"{scores_with('validation')}.  [default: none]"
     ),
 )
@@ -148,7 +148,7 @@ _CONSTRAINTS = (
         "--require",
         type=ARC,
         multiple=True,
-        help="Required arc; may be repeated. A name that contains -> is put in double quotes.",
+        help="Required arc; may be repeated. Put a name that contains -> in double quotes.",
     ),
     click.option(
         "--forbid", type=ARC, multiple=True, help="Forbidden arc, written like --require."
@@ -157,7 +157,7 @@ _CONSTRAINTS = (
         "--constraints",
         "constraints_file",
         metavar="FILE",
-        help="TOML or JSON file with required and forbidden arcs, tiers, limits and budgets.",
+        help="TOML or JSON file with constraints: required and forbidden arcs, tiers, limits.",
     ),
 )
 

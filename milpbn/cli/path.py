@@ -33,7 +33,7 @@ _WIDTHS = {
 _DISPENSABLE = ("objective", "features", "training", "arcs", "log-loss", "gap")
 
 
-@click.command(short_help="Learn optimal networks of every size.")
+@click.command(short_help="Learn optimal networks for a grid of penalties.")
 @data_options
 @held_out_options
 @margin_options
@@ -42,7 +42,7 @@ _DISPENSABLE = ("objective", "features", "training", "arcs", "log-loss", "gap")
     "penalties",
     type=PENALTIES,
     metavar="LAMBDA,...",
-    help="Costs of one free parameter: 0,0.5,2,bic.  [default: an automatic grid]",
+    help="Penalties per free parameter: 0,0.5,2,bic.  [default: an automatic grid]",
 )
 @click.option(
     "--points",
@@ -66,7 +66,7 @@ _DISPENSABLE = ("objective", "features", "training", "arcs", "log-loss", "gap")
     "--plot",
     type=OutputFile(".png", ".svg", ".pdf"),
     metavar="PATH.png",
-    help="Plot objective, size and held-out measures (png, svg, pdf).",
+    help="Plot margin, size and held-out measures (png, svg, pdf).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the points as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
@@ -74,11 +74,11 @@ _DISPENSABLE = ("objective", "features", "training", "arcs", "log-loss", "gap")
 def path(ctx: click.Context, /, **options: Any) -> None:
     """Learn an optimal network for every penalty of a grid, the sparsest first.
 
-    Each line has its own objective, bound and gap. Several values of --p have a path each. The
-    automatic grid begins at the penalty from which on the network without arcs is optimal and ends
-    at 0. Log-loss and accuracy on held-out rows come from cross-validation within the training
-    rows, with local search inside the folds, and with standard errors over the rows. The time
-    limit is shared out over the penalties. Ctrl-C keeps the finished ones.
+    Each line has its own objective, bound and gap. The automatic grid begins at a penalty for
+    which the network without arcs is optimal, and ends at 0. Several values of --p have a path
+    each. Log-loss and accuracy on held-out rows come from cross-validation within the training
+    rows, with local search inside the folds, and are shown with their standard errors. The time
+    limit is divided among the penalties and the folds. Ctrl-C keeps the finished penalties.
 
     \b
     Examples:

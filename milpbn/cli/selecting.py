@@ -22,19 +22,21 @@ selection_options = option_group(
             "--select",
             type=Candidates(),
             multiple=True,
-            help="Settings to choose from by validation on the training rows: p=0.6,0.9 or "
-            "parameters=ml,cl; may be repeated. `auto` for a good default.",
+            metavar="NAME=VALUES|auto",
+            help="Candidate values of a setting, compared by validation on the training rows: "
+            "p=0.6,0.9 or parameters=ml,cl; may be repeated. `auto` for the default candidates "
+            "(with `milpbn evaluate`, use --method auto).",
         ),
         click.option(
             "--select-by",
             cls=RegistryOption,
             metavar="MEASURE",
-            help_from=lambda: f"Measure that decides: {criteria()}.  [default: log-loss]",
+            help_from=lambda: f"Measure to select by: {criteria()}.  [default: log-loss]",
         ),
         click.option(
             "--exact-folds",
             is_flag=True,
-            help="Run the exact engine also inside the folds of --select, instead of local search.",
+            help="Run the exact engine, not local search, inside the folds of --select.",
         ),
     )
 )
@@ -60,7 +62,7 @@ def given_plan(options: Mapping[str, Any], *with_it: str) -> SelectionPlan | Non
                 raise click.UsageError(f"--{option.replace('_', '-')} needs --select")
         return None
     if AUTO in names and len(names) > 1:
-        raise click.UsageError(f"--select {AUTO} is a list of its own; it takes no other --select")
+        raise click.UsageError(f"--select {AUTO} cannot be combined with another --select")
     if len(set(names)) < len(names):
         raise click.UsageError("--select is given twice for the same setting")
     for name in ("p", "gamma"):

@@ -44,13 +44,13 @@ KINDS: Mapping[str, Kind] = {
         "numeric",
     ),
     "numeric identifier": Kind(
-        " is dropped: by its name and its {} it is an identifier",
-        "are dropped because their names and values are those of identifiers",
+        " is dropped: its name and its {} suggest an identifier",
+        "are dropped because their names and values suggest identifiers",
         "numeric",
     ),
     "identifier": Kind(
         " is dropped: it has {}, like an identifier",
-        "are dropped like identifiers",
+        "are dropped because they look like identifiers",
         "categorical",
     ),
     "same numbers": Kind(
@@ -79,7 +79,7 @@ KINDS: Mapping[str, Kind] = {
         "numeric",
         (" treats the other values as missing",) * 2,
     ),
-    "not a number": Kind(": {}", "have values that are not numbers and are treated as missing"),
+    "not a number": Kind(": {}", "have values that are not numbers, which are treated as missing"),
     "numbers": Kind(
         " is read as numbers ({})",
         "are read as numbers",
@@ -114,9 +114,9 @@ KINDS: Mapping[str, Kind] = {
         " is dropped: it holds {}",
         "are dropped because they hold dates or times",
         "dates",
-        (" keeps its parts", " keeps their parts"),
+        (" reads it as numbers", " reads them as numbers"),
     ),
-    "not a date": Kind(": {}", "have values that are not dates and are treated as missing"),
+    "not a date": Kind(": {}", "have values that are not dates, which are treated as missing"),
 }
 """The kinds of notes, in the order in which they are printed."""
 

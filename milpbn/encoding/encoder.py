@@ -239,9 +239,10 @@ class Encoder:
         complete = self._complete(table)
         notes: list[str] = []
         if not complete.all():
-            left_out = count(int((~complete).sum()), "row")
-            told = f"Left out: {left_out} with a missing feature; "
-            notes.append(Message(told, option("missing", "state"), " keeps them."))
+            n = int((~complete).sum())
+            told = f"Left out: {count(n, 'row')} with a missing feature; "
+            effect = f" keeps {'it' if n == 1 else 'them'}."
+            notes.append(Message(told, option("missing", "state"), effect))
         lost = sorted_states(set(table.target) - set(table.target[complete]))
         if lost:
             notes.append(f"Classes left out because they have no complete row: {quoted(lost)}.")

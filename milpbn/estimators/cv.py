@@ -22,7 +22,7 @@ class BNClassifierCV(BNClassifier):
     """Bayesian network classifier with settings that predict held-out rows best.
 
     Every candidate learns from part of the training rows and predicts the others, fold by fold.
-    Inside the folds local search takes the place of the exact engine. The engine runs once, with
+    Inside the folds local search replaces the exact engine. The engine runs once, with
     the chosen settings and all rows. Candidates share the encoding, the tables and their
     structures, so that a selection costs far less than ``GridSearchCV(BNClassifier(), ...)``.
 
@@ -34,16 +34,16 @@ class BNClassifierCV(BNClassifier):
         complex: the first one is chosen whose best candidate is within one standard error of
         the best of all. ``"auto"`` is the list ``milpbn.learning.auto.AUTO_GRID``.
     scoring : {"log-loss", "accuracy", "balanced-accuracy", "auc"}, default="log-loss"
-        The measure that decides. scikit-learn's names (``"neg_log_loss"``, ``"roc_auc"``, ...)
-        are understood.
+        The measure to select by. scikit-learn's names (``"neg_log_loss"``, ``"roc_auc"``, ...)
+        are accepted.
     cv : int or cross-validator, default=None
         Number of stratified folds, or a splitter. By default five folds, or a fifth of the
         rows drawn once if there are more than 1000.
     exact_folds : bool, default=False
         Run the exact engine inside the folds, too.
     **settings
-        The other parameters of :class:`BNClassifier`. The time limit is for everything
-        together; the selection gets at most 60 % of it.
+        The other parameters of :class:`BNClassifier`. The time limit covers the selection and
+        the final fit; the selection gets at most 60 % of it.
 
     Attributes
     ----------

@@ -95,7 +95,7 @@ def hold_out(table: Table, share: float, seed: int = 0) -> Table:
     [10, 10, 10]
     """
     if table.has_test:
-        raise DataError(f"{table.name} already has test rows; no more are held out")
+        raise DataError(f"{table.name} already has test rows, so none can be held out")
     order = np.random.default_rng(seed).permutation(len(table))
     # Every (1 / share)-th row in the order of the classes.
     labels = pd.factorize(table.target)[0]

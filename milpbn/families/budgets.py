@@ -35,7 +35,7 @@ class Budgets:
     --------
     >>> star = Structure.from_arcs(["class", "a", "b"], [("class", "a"), ("class", "b")])
     >>> list(Budgets(max_arcs=1, max_features=2).broken_by(star, [2, 3, 3]))
-    ['the structure has 2 arcs, max_arcs is 1']
+    ['the structure has 2 arcs, but max_arcs is 1']
     """
 
     max_arcs: int | None = None
@@ -63,7 +63,7 @@ class Budgets:
             if limit is not None and count > limit:
                 what = name.removeprefix("max_")
                 has = "uses" if what == "features" else "has"
-                yield f"the structure {has} {count} {what}, {name} is {limit}"
+                yield f"the structure {has} {count} {what}, but {name} is {limit}"
 
 
 class BudgetUse:

@@ -50,7 +50,7 @@ class Selection:
     Attributes
     ----------
     by
-        The measure that decided.
+        The measure that was selected by.
     folds
         Number of times that rows were held out.
     candidates

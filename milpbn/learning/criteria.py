@@ -107,7 +107,7 @@ _OTHER_NAMES = {
 
 
 def criterion_name(name: str) -> str:
-    """Our name of a criterion, also from scikit-learn's name.
+    """milpbn's name of a criterion, also from scikit-learn's name.
 
     Examples
     --------

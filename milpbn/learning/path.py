@@ -47,7 +47,7 @@ _ENGINE_SHARE = 0.7
 
 @dataclass(frozen=True)
 class PathPlan:
-    """The penalties of a path, and how rows are held out.
+    """The penalties of a path and the number of folds.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class PathPoint:
     test_accuracy
         The same for the test rows, if there are any.
     held_out
-        What cross-validation found for this penalty: a :class:`Candidate`, or None.
+        The result of cross-validation for this penalty: a :class:`Candidate`, or None.
     """
 
     penalty: float
@@ -177,14 +177,14 @@ class PenaltyPath:
 
 @dataclass(frozen=True)
 class PathWatch:
-    """Who is called while a path is learned.
+    """Callbacks for the progress of a path.
 
     Attributes
     ----------
     listener
         Returns the listener for the any-time events of a penalty.
     point
-        Called with every finished point, and with how many there will be.
+        Called with every finished point and the number of all points.
     folds
         Called after every run of the cross-validation.
     """
@@ -209,15 +209,15 @@ def learn_path(
     Parameters
     ----------
     table
-        The rows; held-out rows of its own are used for the test accuracy only.
+        The rows. Test rows are used for the test accuracy only.
     penalties, n_penalties, folds, ps
         See :class:`PathPlan`.
     watch
         Callbacks.
     settings
         As for :func:`milpbn.learn_structure`, with a margin score and an exact engine, and
-        `parameters`. The time limit is for everything: every penalty gets an equal share of what
-        is left, and the folds get at least 30 % of it.
+        `parameters`. The time limit covers everything: the folds get at least 30 % of it, and
+        every penalty gets an equal share of the remaining time.
 
     Returns
     -------

@@ -7,8 +7,8 @@ the penalty b on down to the next breakpoint b' the same structure s is optimal,
     b' = max over larger structures t of (SM(t) - SM(s)) / (N(t) - N(s)).
 
 The maximum is found by Dinkelbach's method: a search with the best ratio so far as the penalty
-finds either a structure with a better ratio, or nothing better than s. Local search is no proof.
-The path solves every penalty of the grid exactly; the grid only decides where to look.
+finds either a structure with a better ratio, or nothing better than s. Local search does not
+prove this. The path solves every penalty of the grid exactly; the grid only decides where to look.
 """
 
 from __future__ import annotations

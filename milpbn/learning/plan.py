@@ -46,7 +46,7 @@ class Planned(NamedTuple):
 
 @dataclass(frozen=True)
 class SelectionPlan:
-    """What is tried, and how it is judged.
+    """The candidates of a selection, and how they are compared.
 
     Parameters
     ----------
@@ -54,10 +54,10 @@ class SelectionPlan:
         Settings and their candidate values, such as ``{"p": [0.6, 0.9], "parameters": ["ml",
         "cl"]}``; a list of such grids, from simple to complex; or ``"auto"`` for
         :data:`~milpbn.learning.auto.AUTO_GRID`. The best candidate of a grid is chosen. Of
-        several grids it is the first whose best candidate is not worse than the best of all by
-        more than one standard error of the difference (for log-loss and accuracy).
+        several grids, the first one is used whose best candidate is within one standard error of
+        the difference from the best of all (for log-loss and accuracy).
     by
-        The measure that decides: ``"log-loss"``, ``"accuracy"``, ``"balanced-accuracy"`` or
+        The measure to select by: ``"log-loss"``, ``"accuracy"``, ``"balanced-accuracy"`` or
         ``"auc"``.
     cv
         How rows are held out: a number of stratified folds, or a splitter of scikit-learn; by
@@ -77,7 +77,8 @@ class SelectionPlan:
             raise OptionError(f"selection needs at least 2 folds, not {self.cv}")
         if isinstance(self.grid, str) and self.grid != AUTO:
             raise OptionError(
-                f"the grid is a dictionary, a list of them or {AUTO!r}, not {self.grid!r}"
+                f"the grid must be a dictionary, a list of dictionaries or {AUTO!r}, "
+                f"not {self.grid!r}"
             )
         for grid in self.grids:
             for name, values in grid.items():

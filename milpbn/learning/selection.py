@@ -1,8 +1,8 @@
-"""Choose settings by how well they predict rows that they did not learn from.
+"""Choose settings by how well they predict held-out rows.
 
 Every candidate learns from some of the training rows and predicts the others, fold by fold.
-Inside the folds local search takes the place of an exact engine, because a proof there is
-lost anyway; the engine runs once, with the chosen settings and all training rows. Candidates
+Inside the folds local search replaces an exact engine, because no proof is needed there; the
+engine runs once, with the chosen settings and all training rows. Candidates
 share what they can: the encoding of a fold, the tables of a score for all p and penalties,
 structures as starts, and parameters for structures that several of them find.
 """
@@ -54,12 +54,12 @@ def learn_selected(
     Parameters
     ----------
     table
-        The rows; held-out rows are not used.
+        The rows. Test rows are not used.
     names
         The other settings, see :func:`~milpbn.learning.settings.make_settings`. Their time
-        limit is for everything.
+        limit covers the selection and the final run.
     plan
-        The candidates, and how they are judged.
+        The candidates, and how they are compared.
     clock
         A running clock; by default a new one with the time limit of the settings.
     listener

@@ -47,7 +47,7 @@ def stratified_folds(folds: int, seed: int) -> StratifiedKFold:
 
 
 class ValidationSplit(BaseCrossValidator):  # type: ignore[misc]
-    """How Peharz & Pernkopf (2012) select hyper-parameters, as a scikit-learn splitter.
+    """Splitter of scikit-learn for selecting hyper-parameters as in Peharz & Pernkopf (2012).
 
     With more than 1000 training rows a fifth of them, drawn once, is held out for validation.
     With fewer, five-fold cross-validation within the training rows is used.

@@ -59,7 +59,7 @@ def test_evaluate_has_a_method_that_selects_by_itself(milpbn, monkeypatch):
         ("solve", ("--plot", "a.png"), "--plot needs --select"),
         ("solve", ("--select-by", "auc"), "--select-by needs --select"),
         ("learn", ("--exact-folds",), "--exact-folds needs --select"),
-        ("solve", ("--select", "auto", "--select", "p=0.9"), "takes no other --select"),
+        ("solve", ("--select", "auto", "--select", "p=0.9"), "cannot be combined with another"),
         ("solve", ("--select", "p=0.9,2"), "p must lie strictly between 0.5 and 1, not 2"),
         ("solve", ("--select", "penalty=aic"), "penalty"),
         ("solve", ("--select", "penalty=0,1", "--p", "0.6,0.9"), "needs a single value of p"),

@@ -67,7 +67,7 @@ def test_the_exported_program_has_the_budgets(milpbn: Run, tmp_path: Path) -> No
         (
             ("--max-arcs", "1", "--require", "class->petalwidth", "--require", "class->sepalwidth"),
             "no structure is small enough: with class->sepalwidth, class->petalwidth, the "
-            "structure has 2 arcs, max_arcs is 1",
+            "structure has 2 arcs, but max_arcs is 1",
         ),
         (("--max-parameters", "3"), "with no arcs, the structure has 10 parameters"),
         (("--require", "class->petal"), "constraint on 'petal': there is no such variable"),

@@ -22,7 +22,7 @@ T: left out 2 rows where target 'left, or stayed' is missing.
 T: column 'nothing' is dropped: it has no values.
 T: column 'currency' is dropped: 'EUR' is its only value.
 T: column 'no' is dropped: it counts up or down like a row number; --numeric no keeps it.
-T: column 'customerID' is dropped: by its name and its 118 different integers it is an \
+T: column 'customerID' is dropped: its name and its 118 different integers suggest an \
 identifier; --numeric customerID keeps it.
 T: column 'email' is dropped: it has 118 different values in 118 rows, like an identifier; \
 --categorical email keeps it.
@@ -145,7 +145,7 @@ def test_dates_are_left_out_or_kept_as_categories(frame, dates, left):
         told = [on_command_line(note) for note in screened.notes]
         assert told == [
             "T: 4 columns are dropped because they hold dates or times: 'signup' (dates), 'visit' "
-            "(dates), 'day' (dates), 'call' (times); --dates expand keeps their parts."
+            "(dates), 'day' (dates), 'call' (times); --dates expand reads them as numbers."
         ]
 
 

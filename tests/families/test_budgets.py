@@ -71,7 +71,7 @@ def test_a_structure_that_is_too_large_is_refused_with_numbers():
         ["class", "a", "b"], [2, 2, 2], constraints=Constraints(max_arcs=1, max_features=1)
     )
     star = Structure.from_arcs(space.names, [("class", "a"), ("class", "b")])
-    message = "has 2 arcs, max_arcs is 1; the structure uses 2 features, max_features is 1"
+    message = "has 2 arcs, but max_arcs is 1; the structure uses 2 features, but max_features is 1"
     with pytest.raises(ConstraintError, match=message):
         space.families(star)
 

@@ -175,7 +175,10 @@ def test_a_class_that_a_fold_lacks_is_no_obstacle():
     [
         ({"by": "kappa"}, "cannot select by 'kappa'; choose one of log-loss, accuracy"),
         ({"cv": 1}, "at least 2 folds, not 1"),
-        ({"grid": "all"}, "the grid is a dictionary, a list of them or 'auto', not 'all'"),
+        (
+            {"grid": "all"},
+            "the grid must be a dictionary, a list of dictionaries or 'auto', not 'all'",
+        ),
         ({"grid": {"seed": [1]}}, "'seed' cannot be selected; choose among structure_score"),
         ({"grid": {"p": 0.9}}, "select p: expected a list of values, not 0.9"),
         ({"grid": {"p": "0.9"}}, "select p: expected a list of values, not '0.9'"),
