@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
 # The columns of the table and their widths.
 _WIDTHS = {
-    **{"p": 6, "penalty": 9, "status": 11, "objective": 13, "gap": 10, "parameters": 10, "arcs": 5},
-    **{"features": 8, "training": 9, "test": 9, "log-loss": 15, "accuracy": 14},
+    **{"p": 6, "penalty": 9, "status": 11, "objective": 13, "gap": 10, "parameters": 10},
+    **{"arcs": 5, "features": 8, "training": 9, "test": 9, "log-loss": 15, "accuracy": 14},
 }
 # What a narrow terminal leaves out first.
 _DISPENSABLE = ("objective", "features", "training", "arcs", "log-loss", "gap")
@@ -166,9 +167,13 @@ def _p(point: PathPoint) -> str:
 
 
 def _table(found: PenaltyPath) -> str:
-    width = terminal_width()
+    several = len({point.p for point in found.points}) > 1
+    has_test = any(point.test_accuracy is not None for point in found.points)
+    has = {"p": several, "test": has_test, "log-loss": found.folds, "accuracy": found.folds}
+    widths = {name: room for name, room in _WIDTHS.items() if has.get(name, True)}
+    shown = fitting(widths, _DISPENSABLE, terminal_width())
     header = {name: name for name in _WIDTHS}
-    lines = [_line(cells, found, width) for cells in (header, *map(_cells, found.points))]
+    lines = [_line(cells, shown) for cells in (header, *map(_cells, found.points))]
     lines.append("")
     if found.folds:
         lines.append(
@@ -179,7 +184,6 @@ def _table(found: PenaltyPath) -> str:
         lines.append(found.note)
     best = found.best
     if best is not None:
-        several = len({point.p for point in found.points}) > 1
         lines.append(
             f"smallest log-loss: penalty {best.penalty:g}{_p(best) if several else ''}, "
             f"{best.model.network.n_parameters} parameters"
@@ -187,16 +191,9 @@ def _table(found: PenaltyPath) -> str:
     return "\n".join(lines).rstrip()
 
 
-def _line(cells: dict[str, str], found: PenaltyPath, width: int | None) -> str:
-    """One line of the table, with the columns that the path has and the terminal has room for."""
-    has_test = any(point.test_accuracy is not None for point in found.points)
-    one_p = len({point.p for point in found.points}) == 1
-    absent = {"p": one_p, "test": not has_test}
-    absent |= dict.fromkeys(("log-loss", "accuracy"), not found.folds)
-    widths = {name: room for name, room in _WIDTHS.items() if not absent.get(name)}
-    shown = fitting(widths, _DISPENSABLE, width)
+def _line(cells: Mapping[str, str], widths: Mapping[str, int]) -> str:
     return " ".join(
-        f"{cells[name]:{'<' if name == 'status' else '>'}{room}}" for name, room in shown.items()
+        f"{cells[name]:{'<' if name == 'status' else '>'}{room}}" for name, room in widths.items()
     )
 
 
@@ -204,7 +201,7 @@ def _cells(point: PathPoint) -> dict[str, str]:
     row = point.to_dict()
     test, loss, share = row["test_accuracy"], row["log_loss"], row["accuracy"]
     return {
-        "p": "-" if row["p"] is None else f"{row['p']:g}",
+        "p": "-" if point.p is None else f"{point.p:g}",
         "penalty": f"{row['penalty']:g}",
         "status": row["status"],
         "objective": f"{row['objective']:.4f}",
