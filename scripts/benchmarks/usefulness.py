@@ -143,7 +143,7 @@ class AgrumBIC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: pd.DataFrame, y: pd.Series) -> "AgrumBIC":
         import pyagrum
 
-        first = BNClassifier(engine="nb", max_parents=1).fit(X, y)
+        first = BNClassifier(engine="nb", max_parents=1, missing="state").fit(X, y)
         variables, codes = first.encoder_.variables, first.model_.encoder.transform(X).codes
         labels = pd.Categorical(y.astype(str), categories=variables[0].states).codes
         template = pyagrum.BayesNet()
@@ -158,7 +158,9 @@ class AgrumBIC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         network = learner.learnBN()
         arcs = [(network.variable(a).name(), network.variable(b).name()) for a, b in network.arcs()]
         structure = Structure.from_arcs(names, arcs)
-        self.fitted_ = BNClassifier(engine=structure, structure_score="mdl").fit(X, y)
+        self.fitted_ = BNClassifier(engine=structure, structure_score="mdl", missing="state").fit(
+            X, y
+        )
         self.classes_, self.network_ = self.fitted_.classes_, self.fitted_.network_
         return self
 
