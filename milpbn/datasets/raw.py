@@ -88,5 +88,5 @@ class Columns:
             "dates": self.dates,
             "max_states": self.max_states,
             "target_bins": self.target_bins,
-            "weight": self.weight,
+            **({"weight": self.weight} if self.weight else {}),
         }

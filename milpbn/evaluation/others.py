@@ -132,7 +132,8 @@ def _log_loss(model: Any, inputs: Any, labels: Codes) -> float:
     proba = _proba(model, inputs, 1 + max(labels.max(), model.classes_.max()))
     proba[:, model.classes_] = np.maximum(proba[:, model.classes_], LEAST_PROBABILITY)
     with np.errstate(divide="ignore"):
-        return -CRITERIA[LOG_LOSS].measure(labels.astype(np.int64), np.log(proba))
+        ones = np.ones(len(labels))
+        return -CRITERIA[LOG_LOSS].measure(labels.astype(np.int64), np.log(proba), ones)
 
 
 def _search(model: Any, grid: Mapping[str, Sequence[Any]], seed: int, scoring: Any) -> GridSearchCV:
