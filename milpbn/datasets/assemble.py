@@ -35,6 +35,7 @@ def table_from_frame(
     dates: str = "expand",
     max_states: int | None = MAX_STATES,
     target_bins: int | None = None,
+    weight: str | None = None,
 ) -> Table:
     """Build a table from columns in memory, by the rules for files.
 
@@ -58,7 +59,7 @@ def table_from_frame(
         raise DataError(f"{name}: the target {labels.name!r} is also a feature; leave it out")
     raw = RawFrame(name, frame.assign(**{str(labels.name): labels}), untyped=False)
     kinds = tuple(categorical), tuple(numeric), tuple(drop)
-    columns = Columns((str(labels.name),), *kinds, dates, max_states, target_bins)
+    columns = Columns((str(labels.name),), *kinds, dates, max_states, target_bins, weight)
     return build_table(raw, columns, missing)
 
 

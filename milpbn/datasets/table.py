@@ -11,7 +11,12 @@ import pandas as pd
 
 from milpbn._types import FloatArray
 from milpbn.datasets.readings import Reading
-from milpbn.datasets.weights import ClassWeight, class_factors
+from milpbn.datasets.weights import (
+    ClassWeight,
+    check_positive,
+    class_factors,
+    parse_class_weight,
+)
 from milpbn.errors import DataError
 from milpbn.messages import Message, Spelling
 from milpbn.words import count, quoted
@@ -101,6 +106,10 @@ class Table:
                 f"choose one of {', '.join(MISSING_POLICIES)}"
             )
         object.__setattr__(self, "targets", pd.DataFrame(self.targets))
+        if self.weights is not None:
+            check_positive(self.weights, len(self), self.name)
+        if self.class_weight is not None:
+            parse_class_weight(self.class_weight)
         if self.is_train is None:
             object.__setattr__(self, "is_train", np.ones(len(self.features), dtype=bool))
 

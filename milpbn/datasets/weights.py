@@ -60,8 +60,19 @@ def check_weights(weights: FloatArray, raw: npt.ArrayLike, where: str) -> None:
         raise DataError(f"{where}: every weight is 0, so that no row is left to learn from")
 
 
+def check_positive(weights: FloatArray, n_rows: int, where: str) -> None:
+    """Refuse weights of a table that are not one positive number per row."""
+    if np.shape(weights) != (n_rows,):
+        raise DataError(
+            f"{where}: the weights must be one number for each of the {n_rows} rows, not of shape "
+            f"{np.shape(weights)}"
+        )
+    if not (np.isfinite(weights) & (weights > 0)).all():
+        raise DataError(f"{where}: the weights must be positive; leave out rows of weight 0")
+
+
 def parse_class_weight(
-    value: str | Mapping[Any, Any] | None, classes: Mapping[Any, str]
+    value: str | Mapping[Any, Any] | None, classes: Mapping[Any, str] | None = None
 ) -> ClassWeight | None:
     """Check class weights; a mapping gets the labels as the table spells them.
 
@@ -70,7 +81,7 @@ def parse_class_weight(
     value
         ``"balanced"``, a mapping from classes to positive numbers, or None.
     classes
-        Each class as the user calls it, and its label in the table.
+        Each class as the user calls it, and its label in the table; None to accept any name.
 
     Examples
     --------
@@ -86,6 +97,7 @@ def parse_class_weight(
                 f" must be {BALANCED!r} or a weight for each class, not {value!r}",
             )
         )
+    classes = {name: str(name) for name in value} if classes is None else classes
     if unknown := [name for name in value if name not in classes]:
         raise OptionError(
             Message(

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from milpbn._types import FloatArray, IntArray
 from milpbn.errors import DataError, OptionError
 
-MOST_UNITS = 100_000_000
-"""The largest total weight that can be divided into folds."""
+MOST_UNITS = 10_000_000
+"""A larger total weight is divided into folds in units of more than 1, to save memory."""
 
 # Sums of weights that differ from a whole number by less, relative to the number, are whole.
 _ROUNDING = 1e-9
@@ -85,7 +85,8 @@ class MergedRows:
 def units(weights: FloatArray) -> tuple[IntArray, FloatArray]:
     """Rows as units of weight 1, the last unit of a row with what remains.
 
-    Folds are drawn for units, so that a row of weight 3 is divided like three equal rows.
+    Folds are drawn for units, so that a row of weight 3 is divided like three equal rows. If the
+    total weight is larger than `MOST_UNITS`, so are the units.
 
     Returns
     -------
@@ -100,15 +101,11 @@ def units(weights: FloatArray) -> tuple[IntArray, FloatArray]:
     >>> row.tolist(), weight.tolist()
     ([0, 0, 1, 2, 2], [1.0, 1.0, 0.5, 1.0, 0.25])
     """
-    number = np.maximum(np.ceil(weights * (1 - _ROUNDING)), 1)
-    if number.sum() > MOST_UNITS:
-        raise OptionError(
-            f"the weights add up to {weights.sum():.3g}, too much to be divided into folds; "
-            "divide them all by the same number"
-        )
-    row = np.repeat(np.arange(len(weights)), number.astype(np.int64))
-    weight = np.ones(len(row))
-    weight[np.cumsum(number).astype(np.int64) - 1] = weights - (number - 1)
+    size = max(1.0, float(weights.sum()) / MOST_UNITS)
+    number = np.maximum(np.ceil(weights / size * (1 - _ROUNDING)), 1).astype(np.int64)
+    row = np.repeat(np.arange(len(weights)), number)
+    weight = np.full(len(row), size)
+    weight[np.cumsum(number) - 1] = weights - (number - 1) * size
     return row, weight
 
 

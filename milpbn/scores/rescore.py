@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import signature
 from typing import Any
 
 from milpbn._types import Codes, FloatArray
@@ -30,8 +31,12 @@ def rescore(
         check_per_class(score)
     # A score with `per_class` accepts both kinds of structures.
     either: Any = structure
-    if weights is None:  # a score of the user's own may not know weights
+    if weights is None:
         return score.definition(either, variables, codes)
+    if "weights" not in signature(score.definition).parameters:
+        raise OptionError(
+            f"the rows have weights, but the definition of the score {score.name} takes none"
+        )
     return score.definition(either, variables, codes, weights)
 
 

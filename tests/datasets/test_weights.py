@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from milpbn.datasets import add_test_rows, read_table
+from milpbn.datasets import Table, add_test_rows, read_table, table_from_frame
 from milpbn.datasets.weights import class_factors, read_class_weight
 from milpbn.errors import DataError, OptionError
 
@@ -89,6 +89,27 @@ def test_class_weights_that_cannot_be_read(text):
 def test_class_weights_as_text():
     assert read_class_weight(" balanced ") == "balanced"
     assert read_class_weight("a=b=2") == {"a=b": 2.0}
+
+
+def test_frames_have_weights_too():
+    frame = pd.DataFrame({"x": ["a", "b", "a", "b"], "w": [1, 0, 2, 3]})
+    table = table_from_frame(frame, ["u", "u", "v", "v"], weight="w")
+    assert (table.weights.tolist(), list(table.features)) == ([1, 2, 3], ["x"])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"weights": np.ones(3)}, "one number for each of the 2 rows, not of shape"),
+        ({"weights": np.array([1.0, 0.0])}, "must be positive; leave out rows of weight 0"),
+        ({"class_weight": "equal"}, "class_weight must be 'balanced' or"),
+        ({"class_weight": {"u": -1}}, "the weight of 'u' must be a positive number, not -1"),
+    ],
+)
+def test_a_table_refuses_impossible_weights(given, message):
+    features, targets = pd.DataFrame({"x": ["a", "b"]}), pd.DataFrame({"y": ["u", "v"]})
+    with pytest.raises(ValueError, match=message):
+        Table("small", features, targets, (), **given)
 
 
 def test_balanced_factors_keep_the_total_weight():

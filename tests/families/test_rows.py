@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from milpbn.errors import DataError, OptionError
+from milpbn.errors import DataError
 from milpbn.families import MergedRows
 from milpbn.families.rows import assign_folds, units
 
@@ -63,8 +63,14 @@ def test_units_do_not_depend_on_rounding():
     row, weight = units(np.array([tenths, 3 * 1.1 - 0.3]))
     assert row.tolist() == [0, 1, 1, 1]
     assert weight == pytest.approx(np.ones(4))
-    with pytest.raises(OptionError, match="too much to be divided into folds"):
-        units(np.array([1e12]))
+
+
+def test_heavy_rows_have_larger_units(monkeypatch):
+    monkeypatch.setattr("milpbn.families.rows.MOST_UNITS", 100)
+    weights = np.array([1e12, 3e12, 1.0])
+    row, weight = units(weights)
+    assert np.bincount(row).tolist() == [25, 75, 1]
+    assert np.bincount(row, weight) == pytest.approx(weights)
 
 
 def test_incomplete_training_rows_are_refused():

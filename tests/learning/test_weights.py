@@ -1,6 +1,6 @@
 """Rows with whole weights are the same as repeated rows, in every score, engine and learner."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +9,7 @@ from problems import encoded, random_codes, random_weights
 
 from milpbn import learn_parameters, learn_structure
 from milpbn.datasets.table import Table
+from milpbn.errors import OptionError
 from milpbn.families.smoothing import Epsilon
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.objective import build_objective
@@ -16,6 +17,7 @@ from milpbn.learning.settings import SearchSpace, make_settings
 from milpbn.learning.verification import verify_model
 from milpbn.parameters import PARAMETERS
 from milpbn.scores import SCORES, applicable_settings, make_score
+from milpbn.scores.mdl import MDL
 from milpbn.scores.rescore import rescore
 from milpbn.search import LEARNERS
 from milpbn.search.local_search import LocalSearch
@@ -122,6 +124,18 @@ def test_light_rows_do_not_turn_a_cost_into_a_gain():
     result = learn_structure(data, structure_score="mdl")
     assert result.status == "optimal"
     assert result.objective <= 0
+
+
+def test_a_score_without_weights_says_so():
+    @dataclass(frozen=True)
+    class Unweighted(MDL):
+        def definition(self, structure, variables, codes):
+            return super().definition(structure, variables, codes)
+
+    weighted, repeated = both(seed=1)
+    learn_structure(repeated, structure_score=Unweighted())
+    with pytest.raises(OptionError, match="the definition of the score mdl takes none"):
+        learn_structure(weighted, structure_score=Unweighted())
 
 
 def small_table(n=80, seed=0):
