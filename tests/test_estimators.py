@@ -31,8 +31,7 @@ pytestmark = pytest.mark.usefixtures("compiled")
 @parametrize_with_checks(
     [
         BNClassifier(max_parents=1),
-        BNClassifier(max_parents=1, parameters="cl"),
-        BNClassifier(max_parents=1, validation="loo", class_weight="balanced"),
+        BNClassifier(max_parents=1, parameters="cl", validation="loo", class_weight="balanced"),
         BNClassifierCV(param_grid={"p": [0.6, 0.9]}, cv=2, max_parents=1),
     ],
     expected_failed_checks=lambda estimator: (

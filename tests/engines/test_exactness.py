@@ -33,7 +33,7 @@ def test_the_optimum_over_families_with_many_parents_survives_pruning(
     check_against_brute_force(engine, score, seed, codes, cards, case, limits)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("score", oracle.SCORES)
 @pytest.mark.parametrize("engine", ["monolithic", "branch-and-cut"])
 def test_the_optimum_for_weighted_rows(engine, score, seed):
