@@ -88,8 +88,8 @@ def parse_class_weight(
     >>> parse_class_weight({1: 5}, {0: "0", 1: "1"})
     {'1': 5.0}
     """
-    if value is None or value == BALANCED:
-        return value if value is None else BALANCED
+    if value is None or (isinstance(value, str) and value == BALANCED):
+        return value
     if not isinstance(value, Mapping):
         raise OptionError(
             Message(
