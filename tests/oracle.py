@@ -82,62 +82,86 @@ def n_parameters(parents, cards):
     return sum((cards[i] - 1) * math.prod(cards[p] for p in s) for i, s in enumerate(parents))
 
 
-def probability(codes, cards, child, parents, row, a=1.0):
-    """theta[x | h] with Laplace smoothing, by counting rows."""
-    same_parents = [r for r in codes if all(r[p] == row[p] for p in parents)]
-    n_h = len(same_parents)
-    n_xh = sum(1 for r in same_parents if r[child] == row[child])
+def weight_of(codes, weights, row, variables):
+    """The total weight of the rows that agree with `row` in some variables."""
+    pairs = zip(codes, weights, strict=True)
+    return math.fsum(w for r, w in pairs if all(r[v] == row[v] for v in variables))
+
+
+def probability(codes, weights, cards, child, parents, row, a=1.0):
+    """theta[x | h] with Laplace smoothing, by adding up the weights of rows."""
+    n_h = weight_of(codes, weights, row, parents)
+    n_xh = weight_of(codes, weights, row, (*parents, child))
     return (n_xh + a) / (n_h + a * cards[child])
 
 
-def log_factor(codes, cards, child, parents, u, c, validation=None):
-    """log theta of a family for row u with its class replaced by c; "loo" counts other rows."""
+def log_factor(codes, weights, cards, child, parents, u, c, validation=None):
+    """log theta of a family for row u with its class replaced by c.
+
+    With "loo", one unit of weight of row u is taken away, or its whole count if that is less.
+    """
     row = [c, *codes[u][1:]]
-    counted = [*codes[:u], *codes[u + 1 :]] if validation == "loo" else codes
-    return math.log(probability(counted, cards, child, parents, row))
+    if validation == "loo":
+        taken = min(1.0, weight_of(codes, weights, codes[u], (*parents, child)))
+        codes, weights = [*codes, codes[u]], [*weights, -taken]
+    return math.log(probability(codes, weights, cards, child, parents, row))
 
 
-def sm_margins(codes, cards, child, parents, validation=None):
+def sm_margins(codes, weights, cards, child, parents, validation=None):
     """(M, |C|) margins of one family against every class; own class gets 0."""
     out = np.zeros((len(codes), cards[0]))
     for u, row in enumerate(codes):
         factors = [
-            log_factor(codes, cards, child, parents, u, c, validation) for c in range(cards[0])
+            log_factor(codes, weights, cards, child, parents, u, c, validation)
+            for c in range(cards[0])
         ]
         out[u] = factors[row[0]] - np.array(factors)
     return out
 
 
-def sbm_margins(codes, cards, child, parents, validation=None):
+def sbm_margins(codes, weights, cards, child, parents, validation=None):
     """(M, 1) margins with the class of each row against the rest."""
     out = np.zeros((len(codes), 1))
     for u, row in enumerate(codes):
         two = [[0 if r[0] == row[0] else 1, *r[1:]] for r in codes]
         collapsed = [2, *cards[1:]]
-        own, rest = (log_factor(two, collapsed, child, parents, u, c, validation) for c in (0, 1))
+        own, rest = (
+            log_factor(two, weights, collapsed, child, parents, u, c, validation) for c in (0, 1)
+        )
         out[u, 0] = own - rest
     return out
 
 
-def mdl_term(codes, cards, child, parents, ess=None):
+def mdl_term(codes, weights, cards, child, parents, ess=None):
     q = math.prod(cards[p] for p in parents)
-    total = -0.5 * math.log(len(codes)) * (cards[child] - 1) * q
-    for row in codes:
-        same = [r for r in codes if all(r[p] == row[p] for p in parents)]
-        total += math.log(sum(r[child] == row[child] for r in same) / len(same))
+    total = -0.5 * math.log(max(1.0, math.fsum(weights))) * (cards[child] - 1) * q
+    for row, weight in zip(codes, weights, strict=True):
+        n_h = weight_of(codes, weights, row, parents)
+        total += weight * math.log(weight_of(codes, weights, row, (*parents, child)) / n_h)
     return total
 
 
-def bdeu_term(codes, cards, child, parents, ess):
-    """Chain rule: the predictive probability of each row given those before it."""
+def bdeu_term(codes, weights, cards, child, parents, ess):
+    """Chain rule: the predictive probability of each row given those before it.
+
+    A row of weight w is a product of w factors, (n + a) ... (n + a + w - 1), or what the gamma
+    function makes of it.
+    """
     q = math.prod(cards[p] for p in parents)
     a_h, a_x = ess / q, ess / (q * cards[child])
     total = 0.0
     for u, row in enumerate(codes):
-        before = [r for r in codes[:u] if all(r[p] == row[p] for p in parents)]
-        n_x = sum(r[child] == row[child] for r in before)
-        total += math.log((n_x + a_x) / (len(before) + a_h))
+        n_h = weight_of(codes[:u], weights[:u], row, parents)
+        n_x = weight_of(codes[:u], weights[:u], row, (*parents, child))
+        total += rising(n_x + a_x, weights[u]) - rising(n_h + a_h, weights[u])
     return total
+
+
+def rising(start, steps):
+    """log of start (start + 1) ... (start + steps - 1)."""
+    if steps == int(steps):
+        return sum(math.log(start + k) for k in range(int(steps)))
+    return math.lgamma(start + steps) - math.lgamma(start)
 
 
 MARGINS = {"sm": sm_margins, "sbm": sbm_margins}
@@ -161,27 +185,31 @@ def scores_of_all(
     penalty=0.0,
     validation=None,
     augmented=False,
+    weights=None,
 ):
     """(structures, scores): every acyclic structure as parent sets, and its score."""
     n, generative = len(cards), score in TERMS
     candidates = families(n, max_parents, class_parents, generative and not augmented)
     picks = structures(n, max_parents, class_parents, generative and not augmented)
     codes = [list(map(int, r)) for r in codes]
+    weights = [1.0] * len(codes) if weights is None else list(map(float, weights))
     if generative:
         values = sum(
-            np.array([TERMS[score](codes, cards, i, s, ess) for s in candidates[i]])[picks[:, i]]
-            for i in range(n)
-        )
-    else:
-        margins = sum(
-            np.array([MARGINS[score](codes, cards, i, s, validation) for s in candidates[i]])[
+            np.array([TERMS[score](codes, weights, cards, i, s, ess) for s in candidates[i]])[
                 picks[:, i]
             ]
             for i in range(n)
         )
+    else:
+        margins = sum(
+            np.array(
+                [MARGINS[score](codes, weights, cards, i, s, validation) for s in candidates[i]]
+            )[picks[:, i]]
+            for i in range(n)
+        )
         if score == "sm":
             margins[:, np.arange(len(codes)), [r[0] for r in codes]] = np.inf
-        values = np.minimum(margins.min(axis=2), gamma).sum(axis=1)
+        values = np.minimum(margins.min(axis=2), gamma) @ weights
         for i in range(n):
             sizes = [(cards[i] - 1) * math.prod(cards[p] for p in s) for s in candidates[i]]
             values = values - penalty * np.array(sizes)[picks[:, i]]

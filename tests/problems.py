@@ -12,14 +12,14 @@ from milpbn.encoding import EncodedData, Encoder, Variable
 from milpbn.families import Constraints
 
 
-def encoded(codes, cards):
+def encoded(codes, cards, weights=None):
     """Encoded data with the given codes, class first, all rows for training."""
     variables = tuple(
         Variable("class" if i == 0 else f"x{i}", tuple(f"s{k}" for k in range(card)))
         for i, card in enumerate(cards)
     )
     codes = np.ascontiguousarray(codes, dtype=np.int32)
-    return EncodedData("random", variables, codes, np.ones(len(codes), dtype=bool))
+    return EncodedData("random", variables, codes, np.ones(len(codes), dtype=bool), weights)
 
 
 def random_codes(rng, n, n_classes):
@@ -37,6 +37,11 @@ def random_codes(rng, n, n_classes):
     if rng.random() < 0.3:
         cards[int(rng.integers(1, n))] += 1
     return codes, cards
+
+
+def random_weights(rng, n):
+    """Weights of rows, from light ones that leave-one-out takes away as a whole to heavy ones."""
+    return rng.choice([0.05, 0.3, 0.7, 1.0, 1.0, 2.0, 3.4], n)
 
 
 def random_constraints(rng, n):

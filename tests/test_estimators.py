@@ -31,9 +31,14 @@ pytestmark = pytest.mark.usefixtures("compiled")
 @parametrize_with_checks(
     [
         BNClassifier(max_parents=1),
-        BNClassifier(max_parents=1, parameters="cl"),
+        BNClassifier(max_parents=1, parameters="cl", validation="loo", class_weight="balanced"),
         BNClassifierCV(param_grid={"p": [0.6, 0.9]}, cv=2, max_parents=1),
-    ]
+    ],
+    expected_failed_checks=lambda estimator: (
+        {"check_sample_weight_equivalence_on_dense_data": "folds are drawn for rows, not weights"}
+        if isinstance(estimator, BNClassifierCV)
+        else {}
+    ),
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -81,6 +86,73 @@ def test_fitted_attributes_tell_the_result(iris):
     assert model.gap_ == pytest.approx(0, abs=1e-6)
     assert model.structure_.variables == ("class", *X.columns)
     assert model.classes_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("parameters", ["ml", "cl", "mm"])
+def test_weighted_rows_are_repeated_rows(mixed, parameters):
+    frame, y = mixed
+    times = np.random.default_rng(3).integers(0, 4, len(y))
+    rows = np.repeat(np.arange(len(y)), times)
+    model = BNClassifier(parameters=parameters, missing="state")
+    ours = clone(model).fit(frame, y, sample_weight=times)
+    theirs = clone(model).fit(frame.iloc[rows], y[rows])
+    assert ours.structure_ == theirs.structure_
+    assert (ours.objective_, ours.bound_) == pytest.approx((theirs.objective_, theirs.bound_))
+    assert ours.predict_proba(frame) == pytest.approx(theirs.predict_proba(frame), abs=1e-9)
+    share = ours.score(frame, y, sample_weight=times)
+    assert share == pytest.approx(theirs.score(frame.iloc[rows], y[rows]))
+
+
+def test_class_weights_are_weights_of_rows(iris, tmp_path):
+    X, y = iris
+    given = small(class_weight={2: 3, 0: 0.5}).fit(X, y)
+    by_row = small().fit(X, y, sample_weight=np.array([0.5, 1, 3])[y])
+    assert given.objective_ == pytest.approx(by_row.objective_)
+    assert given.predict_proba(X) == pytest.approx(by_row.predict_proba(X))
+    assert given.objective_ != pytest.approx(small().fit(X, y).objective_)
+    given.save(tmp_path / "model.json")
+    assert BNClassifier.load(tmp_path / "model.json").class_weight == {2: 3, 0: 0.5}
+    unequal = X.iloc[:90], y.iloc[:90]  # 50 and 40 rows
+    balanced = small(class_weight="balanced", engine="nb").fit(*unequal)
+    assert np.exp(balanced.network_.log_cpts[0]) == pytest.approx([0.5, 0.5])
+    search = GridSearchCV(small(), {"class_weight": [None, "balanced"]}, cv=2).fit(*unequal)
+    assert len(search.cv_results_["params"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("class_weight", "message"),
+    [
+        ("equal", "must be 'balanced' or a weight for each class, not 'equal'"),
+        ({7: 2}, "class_weight: there is no class 7; the classes are 0, 1, 2"),
+        ({1: 0}, "the weight of 1 must be a positive number, not 0"),
+        ({1: "heavy"}, "the weight of 1 must be a positive number, not 'heavy'"),
+    ],
+)
+def test_bad_class_weights_are_named(iris, class_weight, message):
+    with pytest.raises(OptionError, match=message):
+        small(class_weight=class_weight).fit(*iris)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0] * 149 + [-2.0], r"the weight in row 150 is -2\.0"),
+        ([0.0] * 150, "every weight is 0|non-zero number"),
+        ([1.0] * 3, "sample_weight.shape"),
+        ([1.0] * 149 + [np.nan], "NaN"),
+    ],
+)
+def test_bad_weights_are_named(iris, weights, message):
+    with pytest.raises(ValueError, match=message):
+        small().fit(*iris, sample_weight=weights)
+
+
+def test_selection_takes_weights(iris):
+    X, y = iris
+    model = BNClassifierCV(param_grid={"p": [0.6, 0.9]}, cv=2, max_parents=1)
+    model.fit(X, y, sample_weight=np.linspace(0, 2, len(y)))
+    assert model.optimal_
+    assert model.cv_results_["log_loss"].notna().all()
 
 
 def test_grid_search_cross_validation_and_pipeline(iris):

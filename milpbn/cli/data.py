@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.options import Decorator, option_group
-from milpbn.cli.params import Names, Number
+from milpbn.cli.params import CLASS_WEIGHT, Names, Number
 from milpbn.messages import on_command_line
 
 if TYPE_CHECKING:
     from milpbn.datasets.table import Table
+    from milpbn.datasets.weights import ClassWeight
 
 DATA_OPTIONS = (
     "dataset",
@@ -26,6 +27,8 @@ DATA_OPTIONS = (
     "dates",
     "max_states",
     "target_bins",
+    "weight",
+    "class_weight",
     "rows",
 )
 """The names of the data options, which are the arguments of `load_table`."""
@@ -83,7 +86,22 @@ _STATES = (
         help="Cut the numeric class column of FILE into this many classes of about equal size.",
     ),
 )
-_TABLE = (*_table_options(_TARGET, _MISSING), *_STATES)
+_WEIGHTS = (
+    click.option(
+        "--weight",
+        metavar="COLUMN",
+        help="Column of FILE with the weights of the rows; not a feature. A row of weight 2 counts "
+        "as two rows.",
+    ),
+    click.option(
+        "--class-weight",
+        type=CLASS_WEIGHT,
+        metavar="balanced|LABEL=W,...",
+        help="Factors for the weights of the rows of each class: sick=5,healthy=1; balanced gives "
+        "all classes the same total weight.",
+    ),
+)
+_TABLE = (*_table_options(_TARGET, _MISSING), *_STATES, *_WEIGHTS)
 _ROWS = click.option(
     "--rows",
     type=click.Choice(["train", "all"]),
@@ -128,6 +146,7 @@ several_sets_options = option_group(
             ),
         ),
         *_STATES,
+        *_WEIGHTS,
         _TEST,
         click.option(
             "--fold-column",
@@ -164,7 +183,7 @@ def check_data_options(options: Mapping[str, Any]) -> None:
     if options["file"] and not options[target]:
         raise click.UsageError(f"--data needs --{target} {example} to know what to predict")
     of_files = (target, "categorical", "numeric", "drop", "dates", "max_states", "target_bins")
-    for name in (*of_files, *(("missing",) if several else ())):
+    for name in (*of_files, "weight", *(("missing",) if several else ())):
         if options["dataset"] and options.get(name):
             dashed = name.replace("_", "-")
             raise click.UsageError(f"--{dashed} goes with --data FILE, not with --dataset")
@@ -195,6 +214,8 @@ def load_table(
     dates: str | None,
     max_states: int | None = None,
     target_bins: int | None = None,
+    weight: str | None = None,
+    class_weight: ClassWeight | None = None,
     rows: str,
 ) -> Table:
     """Load the table that the data options describe; see `check_data_options`."""
@@ -202,6 +223,8 @@ def load_table(
 
     from milpbn.datasets import load_dataset, read_table
     from milpbn.datasets.infer import MAX_STATES
+    from milpbn.datasets.table import weighted
+    from milpbn.datasets.weights import parse_class_weight
 
     if file is not None:
         assert target is not None
@@ -215,11 +238,16 @@ def load_table(
             dates=dates or "expand",
             max_states=max_states or MAX_STATES,
             target_bins=target_bins,
+            weight=weight,
         )
     else:
         assert dataset is not None
         table = load_dataset(dataset)
         table = table if missing is None else replace(table, missing=missing)
+    if class_weight is not None:
+        labels = sorted(set(table.target))
+        factors = parse_class_weight(class_weight, dict(zip(labels, labels, strict=True)))
+        table = weighted(table, table.weights, factors)
     if rows == "all":
         source = {**table.source, "rows": rows}
         table = replace(table, is_train=np.ones(len(table), dtype=bool), source=source)

@@ -299,6 +299,9 @@ PENALTIES = Parsed("penalties", "milpbn.scores.margin", "parse_penalties")
 VALIDATION = Parsed("validation", "milpbn.scores.rows", "parse_validation")
 """A number of folds, ``loo`` or ``none``."""
 
+CLASS_WEIGHT = Parsed("class weight", "milpbn.datasets.weights", "read_class_weight")
+"""``balanced``, or a factor for each class: ``sick=5,healthy=1``."""
+
 PARAMETERS = ParsedText("parameters", "milpbn.parameters", "make_parameters")
 """``ml``, ``cl`` or ``mm``, with settings after a colon."""
 

@@ -67,6 +67,8 @@ def text_report(model: Model, data: EncodedData) -> str:
     """The report as text: data, rows, result, parameters, accuracies and structure."""
     n_train, n_test = len(data.train()), len(data.test())
     rows = f"{n_train} training" + (f", {n_test} test" if n_test else "")
+    if (weights := data.train_weights()) is not None:
+        rows += f", total weight {weights.sum():g}"
     if data.n_dropped_rows:
         rows += f" ({count(data.n_dropped_rows, 'incomplete row')} left out)"
     lines = [
@@ -128,7 +130,10 @@ def _advice(model: Model, data: EncodedData) -> str:
     """How to estimate the accuracy on new rows of the user's own file."""
     columns = {**data.source.get("columns", {}), "missing": model.encoder.missing}
     usual = {"missing": "drop", "dates": "expand", "max_states": MAX_STATES}
-    told = {"data": data.source["file"], **columns}
+    factors = data.source.get("class_weight")
+    if isinstance(factors, dict):
+        factors = [f"{label}={weight:g}" for label, weight in factors.items()]
+    told = {"data": data.source["file"], **columns, "class_weight": factors}
     words = [
         option(name, value if isinstance(value, list) else str(value)).command_line
         for name, value in told.items()

@@ -131,6 +131,8 @@ def _table(model: AnyModel, model_file: str, file: str | None) -> Table:
         dates=columns.get("dates", "keep"),
         max_states=columns.get("max_states", sys.maxsize),
         target_bins=columns.get("target_bins"),
+        weight=columns.get("weight"),
+        class_weight=told.get("class_weight"),
         rows=told.get("rows", "train"),
     )
     held_out = told.get("holdout")

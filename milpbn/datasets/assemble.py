@@ -17,6 +17,7 @@ from milpbn.datasets.screening import Screened, screen
 from milpbn.datasets.table import Table
 from milpbn.datasets.targets import decide_target
 from milpbn.datasets.text import column_names
+from milpbn.datasets.weights import weighted_rows
 from milpbn.errors import DataError
 from milpbn.messages import Message, option
 from milpbn.words import count, quoted
@@ -34,6 +35,7 @@ def table_from_frame(
     dates: str = "expand",
     max_states: int | None = MAX_STATES,
     target_bins: int | None = None,
+    weight: str | None = None,
 ) -> Table:
     """Build a table from columns in memory, by the rules for files.
 
@@ -57,7 +59,7 @@ def table_from_frame(
         raise DataError(f"{name}: the target {labels.name!r} is also a feature; leave it out")
     raw = RawFrame(name, frame.assign(**{str(labels.name): labels}), untyped=False)
     kinds = tuple(categorical), tuple(numeric), tuple(drop)
-    columns = Columns((str(labels.name),), *kinds, dates, max_states, target_bins)
+    columns = Columns((str(labels.name),), *kinds, dates, max_states, target_bins, weight)
     return build_table(raw, columns, missing)
 
 
@@ -72,6 +74,8 @@ def build_table(raw: RawFrame, columns: Columns, missing: str) -> Table:
     wanted = _check_columns(raw, columns)
     several = len(columns.targets) > 1
     frame, notes = labelled_rows(raw, columns.targets)
+    frame, weights, more_notes = weighted_rows(frame, raw, columns.weight)
+    notes += more_notes
     targets = [decide_target(frame[name], raw, columns) for name in columns.targets]
     max_states = None if several else columns.max_states
     rules = Rules(
@@ -83,7 +87,7 @@ def build_table(raw: RawFrame, columns: Columns, missing: str) -> Table:
         few_values=0 if several else FEW_VALUES,
         taken=frozenset(columns.targets),
     )
-    left_out = [*columns.targets, *columns.drop]
+    left_out = [*columns.targets, *columns.drop, *((columns.weight,) if columns.weight else ())]
     screened = screen(frame.drop(columns=left_out), rules, wanted)
     table = Table(
         name=raw.name,
@@ -94,6 +98,7 @@ def build_table(raw: RawFrame, columns: Columns, missing: str) -> Table:
             **{c: raw.states[c] for c in _unread(screened) if c in raw.states},
             **{str(t.labels.name): t.states for t in targets if t.states},
         },
+        weights=weights,
         missing=missing,
         readings={
             **screened.readings,
@@ -136,6 +141,7 @@ def _check_columns(raw: RawFrame, columns: Columns) -> dict[str, str]:
         if taken and kind != "categorical":
             told = f": {quoted(taken)} is a target"
             raise DataError(Message(f"{raw.name}: ", option(kind, taken), told))
+    _check_weight(raw, columns, names)
     both = sorted(set(columns.categorical) & set(columns.numeric))
     if both:
         raise DataError(
@@ -148,6 +154,24 @@ def _check_columns(raw: RawFrame, columns: Columns) -> dict[str, str]:
             )
         )
     return {name: kind for kind, chosen in kinds.items() for name in chosen}
+
+
+def _check_weight(raw: RawFrame, columns: Columns, names: Sequence[str]) -> None:
+    """The column of the weights exists and is used for nothing else."""
+    weight = columns.weight
+    if weight is None:
+        return
+    if weight not in names:
+        told = unknown_columns([weight], names)
+        raise DataError(Message(f"{raw.name}: ", option("weight"), f": {told}"))
+    if weight in columns.targets:
+        told = f": {weight!r} is a target"
+        raise DataError(Message(f"{raw.name}: ", option("weight"), told))
+    kinds = {"categorical": columns.categorical, "numeric": columns.numeric, "drop": columns.drop}
+    for kind, chosen in kinds.items():
+        if weight in chosen:
+            words = option("weight"), " and ", option(kind), "; choose one"
+            raise DataError(Message(f"{raw.name}: {weight!r} cannot be both ", *words))
 
 
 def labelled_rows(raw: RawFrame, targets: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:

@@ -52,6 +52,8 @@ def add_test_rows(table: Table, path: str | Path) -> Table:
         features=pd.concat([table.features, features], ignore_index=True),
         targets=pd.DataFrame({target: pd.Series([*table.target, *labels], dtype=object)}),
         is_train=np.arange(n_train + len(frame)) < n_train,
+        # Weights matter in learning only.
+        weights=None if table.weights is None else np.append(table.weights, np.ones(len(frame))),
         notes=(*table.notes, *raw.notes, *notes, *more_notes),
         source={**table.source, "test": dict(raw.source)},
     )

@@ -59,6 +59,8 @@ class Columns:
     target_bins
         The number of classes into which a numeric target is cut; None to take its values as
         classes.
+    weight
+        The column of the weights of the rows; it is not a feature.
     """
 
     targets: tuple[str, ...]
@@ -68,6 +70,7 @@ class Columns:
     dates: str = "expand"
     max_states: int | None = MAX_STATES
     target_bins: int | None = None
+    weight: str | None = None
 
     def __post_init__(self) -> None:
         for name, least in (("max_states", 2), ("target_bins", 2)):
@@ -85,4 +88,5 @@ class Columns:
             "dates": self.dates,
             "max_states": self.max_states,
             "target_bins": self.target_bins,
+            **({"weight": self.weight} if self.weight else {}),
         }

@@ -36,6 +36,7 @@ def read_table(
     dates: str = "expand",
     max_states: int | None = MAX_STATES,
     target_bins: int | None = None,
+    weight: str | None = None,
 ) -> Table:
     """Read a table to learn from, with one class column or several.
 
@@ -63,6 +64,9 @@ def read_table(
         frequencies in the training rows; None for no limit.
     target_bins
         Cut a numeric target into this many classes of about equal size.
+    weight
+        The column of the weights of the rows, which is not a feature. Rows of weight 0 are left
+        out.
 
     Returns
     -------
@@ -71,7 +75,7 @@ def read_table(
     """
     targets = (target,) if isinstance(target, str) else tuple(target)
     kinds = tuple(categorical), tuple(numeric), tuple(drop)
-    columns = Columns(targets, *kinds, dates, max_states, target_bins)
+    columns = Columns(targets, *kinds, dates, max_states, target_bins, weight)
     table = build_table(read_raw(path), columns, missing)
     return replace(table, source={**table.source, "columns": columns.to_dict()})
 

@@ -9,7 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from milpbn._types import FloatArray
 from milpbn.datasets.readings import Reading
+from milpbn.datasets.weights import (
+    ClassWeight,
+    check_positive,
+    class_factors,
+    parse_class_weight,
+)
 from milpbn.errors import DataError
 from milpbn.messages import Message, Spelling
 from milpbn.words import count, quoted
@@ -38,6 +45,13 @@ class Table:
         is not listed has the states of its training rows.
     is_train
         True for training rows. All True if the data have no held-out test rows.
+    weights
+        The positive weight of each row: a row of weight 2 counts as two equal rows. None if
+        every row counts as one.
+    class_weight
+        A factor for the weights of the rows of each class: a mapping from labels to numbers (1
+        for those that it lacks), ``"balanced"`` for factors that give all classes of the
+        training rows the same total weight and leave their sum as it is, or None.
     missing
         ``"drop"``: rows with a missing feature are left out; ``"state"``: missing
         is a separate state.
@@ -76,6 +90,8 @@ class Table:
     numeric: tuple[str, ...]
     states: dict[str, tuple[str, ...]] = field(default_factory=dict)
     is_train: npt.NDArray[np.bool_] | None = None
+    weights: FloatArray | None = None
+    class_weight: ClassWeight | None = None
     missing: str = "drop"
     readings: dict[str, Reading] = field(default_factory=dict)
     max_states: int | None = None
@@ -90,6 +106,10 @@ class Table:
                 f"choose one of {', '.join(MISSING_POLICIES)}"
             )
         object.__setattr__(self, "targets", pd.DataFrame(self.targets))
+        if self.weights is not None:
+            check_positive(self.weights, len(self), self.name)
+        if self.class_weight is not None:
+            parse_class_weight(self.class_weight)
         if self.is_train is None:
             object.__setattr__(self, "is_train", np.ones(len(self.features), dtype=bool))
 
@@ -129,6 +149,18 @@ class Table:
         """Rows in which a feature is missing."""
         return np.asarray(self.features.isna().to_numpy().any(axis=1), dtype=bool)
 
+    def row_weights(self) -> FloatArray | None:
+        """The weights of the rows with the factors of their classes; None if all are 1."""
+        if self.class_weight is None:
+            return self.weights
+        assert self.is_train is not None
+        weights = np.ones(len(self)) if self.weights is None else self.weights
+        factors = class_factors(
+            self.class_weight, self.target[self.is_train], weights[self.is_train]
+        )
+        out: FloatArray = weights * self.target.map(factors).fillna(1.0).to_numpy(np.float64)
+        return out
+
     @property
     def has_test(self) -> bool:
         """Whether some rows are held out for testing."""
@@ -143,6 +175,7 @@ class Table:
             features=self.features.loc[mask].reset_index(drop=True),
             targets=self.targets.loc[mask].reset_index(drop=True),
             is_train=self.is_train[mask],
+            weights=None if self.weights is None else self.weights[mask],
         )
 
     def train(self) -> Table:
@@ -154,3 +187,13 @@ class Table:
         """The held-out rows; empty if there are none."""
         assert self.is_train is not None
         return self.rows(~self.is_train)
+
+
+def weighted(
+    table: Table, weights: FloatArray | None = None, class_weight: ClassWeight | None = None
+) -> Table:
+    """The table with weights of rows and of classes; the source says which class weights."""
+    source = (
+        table.source if class_weight is None else {**table.source, "class_weight": class_weight}
+    )
+    return replace(table, weights=weights, class_weight=class_weight, source=source)

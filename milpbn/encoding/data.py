@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from milpbn._types import BoolArray, Codes
+from milpbn._types import BoolArray, Codes, FloatArray
 from milpbn.encoding.columns import Variable
 
 
@@ -48,6 +48,8 @@ class EncodedData:
         row counts as an error in every accuracy.
     is_train
         True for training rows.
+    weights
+        The positive weight of each row; None if every row counts as one.
     n_dropped_rows
         Rows of the table left out because a feature was missing.
     notes
@@ -71,6 +73,7 @@ class EncodedData:
     variables: tuple[Variable, ...]
     codes: Codes
     is_train: BoolArray
+    weights: FloatArray | None = None
     n_dropped_rows: int = 0
     notes: tuple[str, ...] = ()
     source: dict[str, Any] = field(default_factory=dict)
@@ -79,13 +82,18 @@ class EncodedData:
         """Codes of the training rows."""
         return self.codes[self.is_train]
 
+    def train_weights(self) -> FloatArray | None:
+        """Weights of the training rows; None if every row counts as one."""
+        return None if self.weights is None else self.weights[self.is_train]
+
     def test(self) -> Codes:
         """Codes of the held-out rows; empty if there are none."""
         return self.codes[~self.is_train]
 
     def select(self, mask: BoolArray) -> EncodedData:
         """The same data with only the rows of `mask`."""
-        return replace(self, codes=self.codes[mask], is_train=self.is_train[mask])
+        weights = None if self.weights is None else self.weights[mask]
+        return replace(self, codes=self.codes[mask], is_train=self.is_train[mask], weights=weights)
 
     def __repr__(self) -> str:
         n_train = int(self.is_train.sum())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from milpbn._types import BoolArray, Codes
+from milpbn._types import BoolArray, Codes, FloatArray
 from milpbn.datasets.readings import Reading
 from milpbn.datasets.table import MISSING_POLICIES, Table
 from milpbn.encoding.columns import CATEGORICAL, NUMERIC, ColumnCode, Variable, sorted_states
@@ -80,7 +80,7 @@ class Encoder:
         with a missing feature are ignored; under ``"state"`` a column gets a missing state
         if a value is missing in its training rows. A category with more states than the
         table's `max_states` keeps the most frequent ones, and a last state stands for all
-        other values.
+        other values. A row of weight 2 counts as two rows, for cuts as well.
         """
         _check_table(table)
         train = table.train()
@@ -100,8 +100,8 @@ class Encoder:
                 f"{table.name}: a classifier needs two classes, but column {target.name!r} "
                 f"is {target.states[0]!r} in every training row"
             )
-        labels = target.encode(train.target).codes
-        fitted = [_fit_feature(train, name, labels) for name in table.features.columns]
+        labels, weights = target.encode(train.target).codes, train.row_weights()
+        fitted = [_fit_feature(train, name, labels, weights) for name in table.features.columns]
         kept = tuple(column for column, reason in fitted if not reason)
         names = {target.name, *(column.name for column in kept)}
         return cls(
@@ -134,6 +134,7 @@ class Encoder:
             variables=self.variables,
             codes=np.ascontiguousarray(np.column_stack([labels.codes, features.codes])),
             is_train=kept.is_train,
+            weights=kept.row_weights(),
             n_dropped_rows=int((~complete).sum()),
             notes=(
                 *table.notes,
@@ -298,38 +299,50 @@ def _check_table(table: Table) -> None:
         )
 
 
-def _fit_feature(train: Table, name: str, labels: Codes) -> tuple[ColumnCode, str]:
+def _fit_feature(
+    train: Table, name: str, labels: Codes, weights: FloatArray | None
+) -> tuple[ColumnCode, str]:
     """The code of a feature, and the reason for leaving it out ("" to keep it)."""
     values = train.features[name]
     known = values.dropna()
     missing_state = len(known) < len(values)
     if name in train.numeric:
-        column = _numeric_code(train, name, labels, missing_state)
+        column = _numeric_code(train, name, labels, weights, missing_state)
     else:
-        column = _pooled(_categorical_code(train, values, missing_state), known, train.max_states)
+        column = _categorical_code(train, values, missing_state)
+        column = _pooled(column, values, weights, train.max_states)
     if len(known) == 0 or column.variable.card == 1:
         several = RARE if column.pool else NO_CUT
         return column, several if known.nunique() > 1 else CONSTANT
     return column, ""
 
 
-def _pooled(column: ColumnCode, known: pd.Series[Any], max_states: int | None) -> ColumnCode:
+def _pooled(
+    column: ColumnCode,
+    values: pd.Series[Any],
+    weights: FloatArray | None,
+    max_states: int | None,
+) -> ColumnCode:
     """The most frequent states and one for all others, if there are more than `max_states`.
 
-    A state with a single row is never kept. Of equally frequent states, the first ones are.
+    A state with a single row, or with a weight of at most 1, is never kept. Of equally frequent
+    states, the first ones are.
     """
     if max_states is None or len(column.states) <= max_states:
         return column
-    tally = known.map(str).value_counts().to_dict()
+    amounts = pd.Series(1.0 if weights is None else weights, index=values.index)
+    tally = amounts.groupby(values.dropna().map(str)).sum().to_dict()
     frequent = [state for state in column.states if tally.get(state, 0) > 1]
     kept = set(sorted(frequent, key=lambda state: -tally[state])[: max_states - 1])
     return replace(column, states=tuple(s for s in column.states if s in kept), pool=True)
 
 
-def _numeric_code(train: Table, name: str, labels: Codes, missing_state: bool) -> ColumnCode:
+def _numeric_code(
+    train: Table, name: str, labels: Codes, weights: FloatArray | None, missing_state: bool
+) -> ColumnCode:
     try:
         values = train.features[name].to_numpy(dtype=np.float64, na_value=np.nan)
-        cuts = mdlp_cuts(values, labels)
+        cuts = mdlp_cuts(values, labels, weights)
     except (TypeError, ValueError) as error:
         raise DataError(f"{train.name}: numeric column {name!r}: {error}") from error
     return ColumnCode(name, NUMERIC, cuts=tuple(cuts.tolist()), missing_state=missing_state)

@@ -17,12 +17,17 @@ from milpbn.errors import DataError
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+# A class has no rows if their weight is a smaller share of all rows: the rest is rounding.
+_NONE = 1e-12
+
 # Class entropies that differ by less than this are equal in exact arithmetic. The lowest
 # of such cuts is chosen, so that the choice does not depend on rounding.
 _TIE = 1e-12
 
 
-def mdlp_cuts(values: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
+def mdlp_cuts(
+    values: npt.ArrayLike, labels: npt.ArrayLike, weights: Floats | None = None
+) -> Floats:
     """Cut points of one numeric column, chosen by the class labels.
 
     A set of N rows is cut where the class entropy of the two parts is smallest, and
@@ -41,6 +46,9 @@ def mdlp_cuts(values: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
         The column; NaN stands for a missing value and is ignored.
     labels
         The class of each row, of any type that can be sorted.
+    weights
+        The positive weight of each row: N and the class counts are then sums of weights, so
+        that a row of weight 2 is the same as two equal rows. If N < 2, log2(N - 1) is 0.
 
     Returns
     -------
@@ -71,65 +79,72 @@ def mdlp_cuts(values: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
     if np.isinf(column).any():
         raise DataError("an infinite value cannot be discretised; make it finite or missing")
     known = ~np.isnan(column)
-    distinct, cumulated = _cumulated_counts(column[known], classes[known])
+    amounts = np.ones(len(column)) if weights is None else weights
+    distinct, cumulated = _cumulated_counts(column[known], classes[known], amounts[known])
     positions = _accepted_cuts(cumulated)
     return _midpoints(distinct, np.array(sorted(positions), dtype=np.int64))
 
 
-def _cumulated_counts(values: Floats, labels: npt.NDArray[np.generic]) -> tuple[Floats, Ints]:
+def _cumulated_counts(
+    values: Floats, labels: npt.NDArray[np.generic], weights: Floats
+) -> tuple[Floats, Floats]:
     """The distinct values, and in row j the class counts of all values below the j-th one."""
     distinct, value_index = np.unique(values, return_inverse=True)
     classes, class_index = np.unique(labels, return_inverse=True)
     shape = (distinct.size, classes.size)
-    counts = np.bincount(value_index * classes.size + class_index, minlength=shape[0] * shape[1])
-    cumulated = np.zeros((shape[0] + 1, shape[1]), dtype=np.int64)
+    cell = value_index * classes.size + class_index
+    counts = np.bincount(cell, weights, minlength=shape[0] * shape[1])
+    cumulated = np.zeros((shape[0] + 1, shape[1]))
     np.cumsum(counts.reshape(shape), axis=0, out=cumulated[1:])
     return distinct, cumulated
 
 
-def _accepted_cuts(cumulated: Ints) -> list[int]:
+def _accepted_cuts(cumulated: Floats) -> list[int]:
     """Positions j such that the column is cut just below its j-th distinct value."""
-    # n * log2(n) for every possible count, so that entropies are looked up.
-    n = np.arange(cumulated[-1].sum() + 1, dtype=np.float64)
-    n_log_n = n * np.log2(np.maximum(n, 1.0))
     accepted = []
     pending = [(0, len(cumulated) - 1)]  # a stack, because the recursion may be deep
     while pending:
         low, high = pending.pop()
-        cut = _best_cut(cumulated[low : high + 1], n_log_n)
+        cut = _best_cut(cumulated[low : high + 1])
         if cut is not None:
             accepted.append(low + cut)
             pending += [(low, low + cut), (low + cut, high)]
     return accepted
 
 
-def _best_cut(cumulated: Ints, n_log_n: Floats) -> int | None:
+def _best_cut(cumulated: Floats) -> int | None:
     """The cut of smallest class entropy if the MDL criterion accepts it."""
     left = cumulated[1:-1] - cumulated[0]
     total = cumulated[-1] - cumulated[0]
-    k = int(np.count_nonzero(total))  # a Python integer: 3^40 does not fit into 64 bits
+    least = _NONE * cumulated[-1].sum()
+    k = int((total > least).sum())  # a Python integer: 3^40 does not fit into 64 bits
     if len(left) == 0 or k == 1:
         return None
     right = total - left
 
-    def bits(counts: Ints) -> Floats:
+    def bits(counts: Floats) -> Floats:
         # N * E = N log2 N - sum_c n_c log2 n_c
-        result: Floats = n_log_n[counts.sum(axis=-1)] - n_log_n[counts].sum(axis=-1)
+        result: Floats = _n_log_n(counts.sum(axis=-1)) - _n_log_n(counts).sum(axis=-1)
         return result
 
-    rows = int(total.sum())
+    rows = float(total.sum())
     left_bits, right_bits = bits(left), bits(right)
     entropy = (left_bits + right_bits) / rows
     best = int(np.argmax(entropy <= entropy.min() + _TIE))
 
     whole = float(bits(total)) / rows
     gain = whole - entropy[best]
-    k1, k2 = np.count_nonzero(left[best]), np.count_nonzero(right[best])
+    k1, k2 = (left[best] > least).sum(), (right[best] > least).sum()
     e1 = left_bits[best] / left[best].sum()
     e2 = right_bits[best] / right[best].sum()
     delta = math.log2(3**k - 2) - (k * whole - k1 * e1 - k2 * e2)
-    accepted = gain > (math.log2(rows - 1) + delta) / rows
+    accepted = gain > (math.log2(max(rows - 1, 1)) + delta) / rows
     return best + 1 if accepted else None
+
+
+def _n_log_n(counts: Floats) -> Floats:
+    result: Floats = counts * np.log2(np.maximum(counts, np.finfo(float).tiny))
+    return result
 
 
 def _midpoints(distinct: Floats, positions: Ints) -> Floats:

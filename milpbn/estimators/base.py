@@ -10,9 +10,11 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from milpbn._types import FloatArray
 from milpbn.datasets.frames import frame_of
+from milpbn.datasets.weights import check_weights
 from milpbn.errors import DataError
 
 
@@ -43,6 +45,18 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if reset:
             self._columns_in = list(frame.columns)
         return frame
+
+
+def rows_with_weight(
+    frame: pd.DataFrame, y: npt.NDArray[Any], sample_weight: Any
+) -> tuple[pd.DataFrame, npt.NDArray[Any], FloatArray | None]:
+    """The rows whose weight is not 0, their labels and their weights, if there are any."""
+    if sample_weight is None:
+        return frame, y, None
+    weights = _check_sample_weight(sample_weight, frame, dtype=np.float64)
+    check_weights(weights, weights, "sample_weight")
+    used = weights > 0
+    return frame[used].reset_index(drop=True), y[used], weights[used]
 
 
 def encode_labels(

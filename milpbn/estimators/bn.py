@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 from milpbn._types import FloatArray
 from milpbn.datasets.frames import labelled_table
 from milpbn.datasets.infer import MAX_STATES
-from milpbn.datasets.table import Table
+from milpbn.datasets.table import Table, weighted
 from milpbn.datasets.targets import check_classes
 from milpbn.datasets.values import show_value
+from milpbn.datasets.weights import parse_class_weight
 from milpbn.errors import DataWarning, OptionError
-from milpbn.estimators.base import TableClassifier, encode_labels
+from milpbn.estimators.base import TableClassifier, encode_labels, rows_with_weight
 from milpbn.families import Constraints
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.model import Model
@@ -35,7 +36,7 @@ SETTING_NAMES = {"engine": "method", "random_state": "seed"}
 """Parameters that the settings of a run call by another name."""
 
 _SCORE_DEFAULTS = {"p": 0.9, "penalty": 0.0, "validation": None}
-_OF_THE_TABLE = ("categorical_features", "numeric_features", "missing", "dates", "max_states")
+_OF_COLUMNS = ("categorical_features", "numeric_features", "missing", "dates", "max_states")
 
 
 class BNClassifier(TableClassifier):
@@ -97,6 +98,9 @@ class BNClassifier(TableClassifier):
     max_states : int or None, default=50
         Categories with more states keep the most frequent ones; the others are pooled into one
         state. None for no limit.
+    class_weight : "balanced", dict or None, default=None
+        A factor for the weights of the rows of each class: ``{class: factor}``, 1 for classes
+        that are not listed, or ``"balanced"`` to give all classes the same total weight.
     engine : str or Learner, default="branch-and-cut"
         An exact engine; a heuristic (see ``milpbn.search.LEARNERS``), by name or as an
         object with its own settings; or ``"multinet-cmi"`` or ``"multinet-ear"`` for one
@@ -175,6 +179,7 @@ class BNClassifier(TableClassifier):
         missing: str = "drop",
         dates: str = "expand",
         max_states: int | None = MAX_STATES,
+        class_weight: str | Mapping[Any, float] | None = None,
         engine: str | Learner = "branch-and-cut",
         time_limit: float | None = 60.0,
         gap: float = 0.0,
@@ -201,6 +206,7 @@ class BNClassifier(TableClassifier):
         self.missing = missing
         self.dates = dates
         self.max_states = max_states
+        self.class_weight = class_weight
         self.engine = engine
         self.time_limit = time_limit
         self.gap = gap
@@ -208,7 +214,7 @@ class BNClassifier(TableClassifier):
         self.random_state = random_state
         self.start = start
 
-    def fit(self, X: Any, y: Any) -> BNClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BNClassifier:
         """Learn encoder, structure and parameters.
 
         Parameters
@@ -217,6 +223,9 @@ class BNClassifier(TableClassifier):
             Numbers and categories; NaN and None are missing.
         y : array-like of shape (n_samples,)
             Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, not negative. A row of weight 2 counts as two equal rows in cuts,
+            counts, scores and parameters; a row of weight 0 is left out.
 
         Returns
         -------
@@ -224,7 +233,8 @@ class BNClassifier(TableClassifier):
             The fitted classifier. A ``ConvergenceWarning`` is issued if the time limit
             is reached before the proof.
         """
-        table = self._table(self._frame(X, y, reset=True), y)
+        frame, y = self._frame(X, y, reset=True), np.asarray(y).ravel()
+        table = self._table(*rows_with_weight(frame, y, sample_weight))
         self._note(table.notes)
         self._take(self._learn(table))
         self._note(self.encoder_.notes(table))
@@ -330,6 +340,11 @@ class BNClassifier(TableClassifier):
         states = encoder.target.variable.states
         told = model.data.get("classes", {"labels": states, "dtype": None})
         estimator.classes_ = np.array(told["labels"], dtype=told["dtype"])
+        factors = model.data.get("class_weight")
+        if isinstance(factors, dict):
+            by_state = zip(estimator.classes_.tolist(), states, strict=True)
+            factors = {label: factors[s] for label, s in by_state if s in factors}
+        estimator.class_weight = factors
         # Older files do not list the columns: then they are those that the encoder knows.
         known = [*(c.name for c in encoder.columns), *encoder.dropped]
         columns = np.array(model.data.get("features", known), dtype=object)
@@ -355,8 +370,8 @@ class BNClassifier(TableClassifier):
         check_is_fitted(self)
         return self.model_.log_posterior(self._frame(X, reset=False))
 
-    def _table(self, frame: pd.DataFrame, y: Any) -> Table:
-        self.classes_, index = encode_labels("y", np.asarray(y).ravel())
+    def _table(self, frame: pd.DataFrame, y: Any, weights: FloatArray | None) -> Table:
+        self.classes_, index = encode_labels("y", y)
         states = tuple(str(show_value(c)) for c in self.classes_)
         if len(set(states)) < len(states):
             raise OptionError("two class labels are the same when written as strings")
@@ -367,10 +382,13 @@ class BNClassifier(TableClassifier):
         if self.classes_.dtype.kind in "iuf":
             ways = "pandas.qcut(y, 5) cuts it into classes, y.astype(str) accepts its values"
             check_classes(labels.value_counts(), "y", True, f"{ways} as classes")
-        told = {parameter: getattr(self, parameter) for parameter in _OF_THE_TABLE}
-        return labelled_table(frame, labels, states, **told)
+        told = {parameter: getattr(self, parameter) for parameter in _OF_COLUMNS}
+        table = labelled_table(frame, labels, states, **told)
+        known = dict(zip(self.classes_.tolist(), states, strict=True))
+        return weighted(table, weights, parse_class_weight(self.class_weight, known))
 
 
 def _setting_parameters() -> list[str]:
     """The parameters of BNClassifier that are settings of a run."""
-    return [k for k in BNClassifier._get_param_names() if k not in _OF_THE_TABLE]
+    of_the_table = {*_OF_COLUMNS, "class_weight"}
+    return [k for k in BNClassifier._get_param_names() if k not in of_the_table]

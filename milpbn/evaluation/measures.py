@@ -111,7 +111,7 @@ def measure(classes: npt.NDArray[Any], proba: FloatArray, truth: npt.NDArray[Any
     own = proba[np.flatnonzero(known), codes[known]]
     predicted = proba.argmax(axis=1)
     with np.errstate(divide="ignore"):
-        auc = CRITERIA["auc"].measure(codes, np.log(proba))
+        auc = CRITERIA["auc"].measure(codes, np.log(proba), np.ones(len(codes)))
     labels = [*place, *sorted(set(truth[~known].tolist()))]
     return Measures(
         rows=len(truth),

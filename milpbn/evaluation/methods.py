@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from milpbn.datasets.table import Table
 from milpbn.errors import OptionError
@@ -48,6 +49,7 @@ _PATIENCE = 400
 _GIVEN = (
     *("engine", "parameters"),
     *("categorical_features", "numeric_features", "missing", "dates", "max_states"),
+    "class_weight",
 )
 
 
@@ -129,7 +131,13 @@ def _learn_other(name: str, table: Table, seed: int) -> Learned:
 def _learn_estimator(estimator: Any, table: Table, seed: int) -> Learned:
     """Any scikit-learn classifier, for one class variable or several."""
     y = table.target if table.targets.shape[1] == 1 else table.targets
-    fitted = clone(estimator).fit(table.features, y)
+    weights = table.row_weights()
+    if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
+        raise OptionError(
+            f"the rows have weights, but {type(estimator).__name__} cannot learn from weighted rows"
+        )
+    more = {} if weights is None else {"sample_weight": weights}
+    fitted = clone(estimator).fit(table.features, y, **more)
     best = getattr(fitted, "best_estimator_", fitted)
     result = getattr(best, "result_", None)
     if result is not None and result.status == "interrupted":

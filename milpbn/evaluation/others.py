@@ -91,13 +91,17 @@ def fit_other(name: str, table: Table, seed: int) -> OtherClassifier:
     (('0', '1'), (432, 2))
     """
     encoder = Encoder.fit(table)
-    codes = encoder.encode(table).train()
+    data = encoder.encode(table)
+    codes, weights = data.train(), data.train_weights()
     cards = [v.card for v in encoder.variables[1:]] or [1]
     try:
         # One thread: folds run in parallel, and the sums do not depend on the machine.
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")  # about rare classes and slow convergence
-            model = OTHERS[name](cards, seed).fit(_with_a_column(codes[:, 1:]), codes[:, 0])
+            model = OTHERS[name](cards, seed)
+            last = f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
+            more = {} if weights is None else {f"{last}sample_weight": weights}
+            model.fit(_with_a_column(codes[:, 1:]), codes[:, 0], **more)
     except ValueError as error:
         raise DataError(f"scikit-learn cannot learn from these rows: {error}") from error
     return OtherClassifier(encoder, model)
@@ -128,7 +132,8 @@ def _log_loss(model: Any, inputs: Any, labels: Codes) -> float:
     proba = _proba(model, inputs, 1 + max(labels.max(), model.classes_.max()))
     proba[:, model.classes_] = np.maximum(proba[:, model.classes_], LEAST_PROBABILITY)
     with np.errstate(divide="ignore"):
-        return -CRITERIA[LOG_LOSS].measure(labels.astype(np.int64), np.log(proba))
+        ones = np.ones(len(labels))
+        return -CRITERIA[LOG_LOSS].measure(labels.astype(np.int64), np.log(proba), ones)
 
 
 def _search(model: Any, grid: Mapping[str, Sequence[Any]], seed: int, scoring: Any) -> GridSearchCV:
@@ -141,16 +146,20 @@ class _SupportVectors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, seed: int) -> None:
         self.seed = seed
 
-    def fit(self, X: FloatArray, y: Codes) -> _SupportVectors:
+    def fit(
+        self, X: FloatArray, y: Codes, sample_weight: FloatArray | None = None
+    ) -> _SupportVectors:
         """See scikit-learn."""
         from sklearn.calibration import CalibratedClassifierCV
         from sklearn.svm import SVC
 
-        search = _search(SVC(), {"C": [0.1, 1.0, 10.0, 100.0]}, self.seed, "accuracy").fit(X, y)
+        search = _search(SVC(), {"C": [0.1, 1.0, 10.0, 100.0]}, self.seed, "accuracy")
+        search.fit(X, y, sample_weight=sample_weight)
         # A list of folds, because scikit-learn's own refuse classes with fewer rows than folds.
         folds = list(stratified_folds(DEFAULT_FOLDS, self.seed).split(X, y))
         machine = SVC(**search.best_params_)
-        self.model_ = CalibratedClassifierCV(machine, cv=folds, ensemble=False).fit(X, y)
+        self.model_ = CalibratedClassifierCV(machine, cv=folds, ensemble=False)
+        self.model_.fit(X, y, sample_weight=sample_weight)
         self.best_params_, self.classes_ = search.best_params_, self.model_.classes_
         return self
 

@@ -20,6 +20,9 @@ import numpy as np
 from milpbn._types import FloatArray
 from milpbn.errors import OptionError
 
+# What remains of a sum of weights, relative to it, if all of its parts are taken away.
+_ROUNDING = 1e-9
+
 
 class Smoothing(ABC):
     """Turns counts into log-probabilities."""
@@ -35,7 +38,7 @@ class Smoothing(ABC):
     def without_one(self, counts: FloatArray, axis: int) -> tuple[FloatArray, FloatArray]:
         """``log theta[x | h]`` after one observation of h is taken away: of x, or of another state.
 
-        A count of zero stays zero; no observation can be taken away there.
+        A count below one becomes zero: with weights, a row may count less than one.
 
         Examples
         --------
@@ -43,10 +46,26 @@ class Smoothing(ABC):
         >>> np.exp(own).round(3).tolist(), np.exp(other).round(3).tolist()
         ([0.6, 0.2], [0.8, 0.4])
         """
-        left = np.maximum(counts.sum(axis=axis, keepdims=True) - 1, 0)
+        left = minus(counts.sum(axis=axis, keepdims=True), 1.0)
         states = counts.shape[axis]
-        own = self.estimate(np.maximum(counts - 1, 0), left, states)
+        own = self.estimate(minus(counts, 1.0), left, states)
         return own, self.estimate(counts, left, states)
+
+    def without_own(self, counts: FloatArray, axis: int) -> FloatArray:
+        """``log theta[x | h]`` after one observation of x is taken away, or all if it is less.
+
+        Unlike in :meth:`without_one`, the total loses no more than x does.
+        """
+        total = counts.sum(axis=axis, keepdims=True)
+        left = minus(total, np.minimum(counts, 1.0))
+        return self.estimate(minus(counts, 1.0), left, counts.shape[axis])
+
+
+def minus(counts: FloatArray, taken: FloatArray | float) -> FloatArray:
+    """Counts after some are taken away: never negative, and zero if only rounding is left."""
+    left = counts - taken
+    out: FloatArray = np.where(left > _ROUNDING * counts, left, 0.0)
+    return out
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from milpbn._types import FloatArray, IntArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families.candidates import CLASS, FamilySpace, ParentSet
 from milpbn.families.rows import MergedRows
-from milpbn.families.smoothing import Smoothing
+from milpbn.families.smoothing import Smoothing, minus
 
 if TYPE_CHECKING:
     from milpbn.families.exchange import ExchangeTables
@@ -103,7 +103,8 @@ class FamilyTables:
         With `leave_one_out`, the term of a row comes from the counts without this row, up to
         a term that is the same for all classes. Taking a row away changes the counts of its
         own class; if the class is the child, also the total of the others. So one more table
-        for the rows' own classes is enough.
+        for the rows' own classes is enough. Of weighted rows, one unit of weight is taken away,
+        or the whole count if it is less.
         """
         tables = (_others_without_one, _own_without_one) if leave_one_out else (_log_probabilities,)
         return cls._build(space, rows, [partial(t, smoothing) for t in tables], checkpoint)
@@ -205,7 +206,7 @@ def _own_without_one(
     if child == CLASS:
         return smoothing.without_one(counts, axis=-1)[0]
     if CLASS in parents:
-        return smoothing.without_one(counts, axis=-2)[0]
+        return smoothing.without_own(counts, axis=-2)
     # The same for every class: the margins do not change if the row stays.
     return _log_probabilities(smoothing, child, parents, counts)
 
@@ -219,13 +220,14 @@ def _own_against_rest(
 ) -> FloatArray:
     if child != CLASS and CLASS not in parents:
         return np.zeros_like(counts)
-    two = np.stack([counts, counts.sum(axis=-1, keepdims=True) - counts], axis=-1)
+    two = np.stack([counts, minus(counts.sum(axis=-1, keepdims=True), counts)], axis=-1)
     axis = -1 if child == CLASS else -3
     if not leave_one_out:
         own = rest = smoothing.log_theta(two, axis)
-    else:
+    elif child == CLASS:
         own, rest = smoothing.without_one(two, axis)
+    else:
         # A feature's distribution given the other classes does not contain the row.
-        rest = rest if child == CLASS else smoothing.log_theta(two, axis)
+        own, rest = smoothing.without_own(two, axis), smoothing.log_theta(two, axis)
     out: FloatArray = own[..., 0] - rest[..., 1]
     return out

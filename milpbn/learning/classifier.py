@@ -113,9 +113,7 @@ def fit_model(
     searched = settings.parameters.name != "ml"
     if searched and listener is not None:
         listener(TracePoint(clock.elapsed, result.objective, result.bound, source=PARAMETERS_BEGIN))
-    network, report = settings.parameters.fit(
-        result.structure, data.variables, data.train(), settings.smoothing, clock
-    )
+    network, report = fit_parameters(data, result.structure, settings, clock)
     if searched:
         clock.close_phase("parameters")
         result = replace(result, seconds={**result.seconds, "parameters": report.seconds})
@@ -126,6 +124,15 @@ def fit_model(
         parameters=report,
         settings=settings.to_dict(),
         data=_describe(encoded),
+    )
+
+
+def fit_parameters(
+    data: EncodedData, structure: AnyStructure, settings: Settings, clock: Clock
+) -> tuple[Classifier, ParameterReport]:
+    """Parameters for a structure, from the training rows and their weights."""
+    return settings.parameters.fit(
+        structure, data.variables, data.train(), settings.smoothing, clock, data.train_weights()
     )
 
 
@@ -194,5 +201,7 @@ def learn_parameters(
             f"{', '.join(structure.variables)} instead of "
             f"{', '.join(v.name for v in data.variables)}"
         )
-    learner, clock = make_parameters(parameters), Clock(time_limit)
-    return learner.fit(structure, data.variables, data.train(), parse_smoothing(smoothing), clock)
+    settings = Settings(
+        parameters=make_parameters(parameters), smoothing=parse_smoothing(smoothing)
+    )
+    return fit_parameters(data, structure, settings, Clock(time_limit))

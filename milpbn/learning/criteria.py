@@ -22,7 +22,7 @@ class Criterion:
     Attributes
     ----------
     measure
-        Computes it from labels and log-probabilities ``(M, |C|)``.
+        Computes it from labels, log-probabilities ``(M, |C|)`` and weights of rows.
     smaller_is_better
         Whether the smallest value is the best.
     percent
@@ -32,7 +32,7 @@ class Criterion:
         for rows that say nothing), if the measure is such a mean.
     """
 
-    measure: Callable[[IntArray, FloatArray], float]
+    measure: Callable[[IntArray, FloatArray, FloatArray], float]
     smaller_is_better: bool = False
     percent: bool = True
     by_row: Callable[[IntArray, FloatArray], FloatArray] | None = None
@@ -54,9 +54,10 @@ def _log_probabilities(labels: IntArray, log_proba: FloatArray) -> FloatArray:
     return np.where(np.isfinite(own), own, np.nan)
 
 
-def _log_loss(labels: IntArray, log_proba: FloatArray) -> float:
+def _log_loss(labels: IntArray, log_proba: FloatArray, weights: FloatArray) -> float:
     own = _log_probabilities(labels, log_proba)
-    return math.nan if np.isnan(own).all() else -float(np.nanmean(own))
+    known = ~np.isnan(own)
+    return -float(np.average(own[known], weights=weights[known])) if known.any() else math.nan
 
 
 def _correct(labels: IntArray, log_proba: FloatArray) -> FloatArray:
@@ -64,21 +65,21 @@ def _correct(labels: IntArray, log_proba: FloatArray) -> FloatArray:
     return out
 
 
-def _accuracy(labels: IntArray, log_proba: FloatArray) -> float:
-    return float(_correct(labels, log_proba).mean())
+def _accuracy(labels: IntArray, log_proba: FloatArray, weights: FloatArray) -> float:
+    return float(np.average(_correct(labels, log_proba), weights=weights))
 
 
-def _balanced_accuracy(labels: IntArray, log_proba: FloatArray) -> float:
+def _balanced_accuracy(labels: IntArray, log_proba: FloatArray, weights: FloatArray) -> float:
     """The mean over the classes that have rows; scikit-learn warns about the others."""
-    correct = _correct(labels, log_proba)
-    return float(np.mean([correct[labels == c].mean() for c in np.unique(labels)]))
+    groups = [labels == c for c in np.unique(labels)]
+    return float(np.mean([_accuracy(labels[g], log_proba[g], weights[g]) for g in groups]))
 
 
-def _auc(labels: IntArray, log_proba: FloatArray) -> float:
+def _auc(labels: IntArray, log_proba: FloatArray, weights: FloatArray) -> float:
     """The mean over the classes, each against the rest; classes without rows are left out."""
     proba = np.exp(log_proba)
     areas = [
-        roc_auc_score(labels == c, proba[:, c])
+        roc_auc_score(labels == c, proba[:, c], sample_weight=weights)
         for c in range(1 if proba.shape[1] == 2 else 0, proba.shape[1])
         if 0 < (labels == c).sum() < len(labels)
     ]
@@ -120,8 +121,12 @@ def criterion_name(name: str) -> str:
     return found
 
 
-def measure_all(labels: IntArray, log_proba: FloatArray) -> dict[str, float]:
+def measure_all(
+    labels: IntArray, log_proba: FloatArray, weights: FloatArray | None = None
+) -> dict[str, float]:
     """Every criterion, without those that the labels leave undefined.
+
+    Without `weights`, every row counts as one.
 
     Examples
     --------
@@ -131,11 +136,14 @@ def measure_all(labels: IntArray, log_proba: FloatArray) -> dict[str, float]:
     >>> {name: round(value, 3) for name, value in measured.items()}
     {'log-loss': 0.607, 'accuracy': 0.667, 'balanced-accuracy': 0.75, 'auc': 1.0}
     """
-    values = {name: c.measure(labels, log_proba) for name, c in CRITERIA.items()}
+    amounts = np.ones(len(labels)) if weights is None else weights
+    values = {name: c.measure(labels, log_proba, amounts) for name, c in CRITERIA.items()}
     return {name: value for name, value in values.items() if not math.isnan(value)}
 
 
-def standard_errors(labels: IntArray, log_proba: FloatArray) -> dict[str, float]:
+def standard_errors(
+    labels: IntArray, log_proba: FloatArray, weights: FloatArray | None = None
+) -> dict[str, float]:
     """Standard errors over the rows of the criteria that are means of rows.
 
     Examples
@@ -147,15 +155,17 @@ def standard_errors(labels: IntArray, log_proba: FloatArray) -> dict[str, float]
     {'log-loss': 0.321, 'accuracy': 0.333}
     """
     errors = {
-        name: mean_and_error(c.by_row(labels, log_proba))[1]
+        name: mean_and_error(c.by_row(labels, log_proba), weights)[1]
         for name, c in CRITERIA.items()
         if c.by_row is not None
     }
     return {name: error for name, error in errors.items() if not math.isnan(error)}
 
 
-def mean_and_error(values: FloatArray) -> tuple[float, float]:
+def mean_and_error(values: FloatArray, weights: FloatArray | None = None) -> tuple[float, float]:
     """The mean over rows and its standard error, without rows that say nothing (NaN).
+
+    Rows with weights are independent rows whose values count more or less, not repeated rows.
 
     Examples
     --------
@@ -163,7 +173,11 @@ def mean_and_error(values: FloatArray) -> tuple[float, float]:
     >>> mean_and_error(np.array([1.0, 3.0, np.nan]))
     (2.0, 1.0)
     """
-    known = values[~np.isnan(values)]
-    if len(known) < 2:
+    known = ~np.isnan(values)
+    n = int(known.sum())
+    if n < 2:
         return math.nan, math.nan
-    return float(known.mean()), float(known.std(ddof=1)) / math.sqrt(len(known))
+    shares = known[known] / n if weights is None else weights[known] / weights[known].sum()
+    mean = float(shares @ values[known])
+    squares = float(((shares * (values[known] - mean)) ** 2).sum())
+    return mean, math.sqrt(squares * n / (n - 1))

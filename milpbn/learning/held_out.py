@@ -16,7 +16,7 @@ import pandas as pd
 from milpbn._types import FloatArray
 from milpbn.clock import Clock
 from milpbn.engines.relaxation import Pool
-from milpbn.learning.classifier import Encoded, structure_clock
+from milpbn.learning.classifier import Encoded, fit_parameters, structure_clock
 from milpbn.learning.maximise import Shared, warm_starter
 from milpbn.learning.methods import ENGINES, method_name, wants_whole_space
 from milpbn.learning.objective import build_objective
@@ -105,9 +105,7 @@ class FoldLearner:
 
     def _fit(self, structure: AnyStructure, settings: Settings, clock: Clock) -> Predicted:
         data = self._encoded.data
-        network, report = settings.parameters.fit(
-            structure, data.variables, data.train(), settings.smoothing, clock
-        )
+        network, report = fit_parameters(data, structure, settings, clock)
         if report.ended == "interrupted":
             raise KeyboardInterrupt
         log_proba = np.full((len(self._codes), self._n_classes), -np.inf)

@@ -38,7 +38,7 @@ def build_objective(
         constraints=space.constraints,
         memory_limit=memory_limit,
     )
-    rows = MergedRows.from_codes(data.train())
+    rows = MergedRows.from_codes(data.train(), data.train_weights())
     try:
         if prune and isinstance(score, MarginScore) and score.penalty:
             families = prune_penalised(score, families, rows, clock.checkpoint)

@@ -29,7 +29,7 @@ from milpbn.learning.methods import ENGINES
 from milpbn.learning.model import Model
 from milpbn.learning.plan import Planned, SelectionPlan
 from milpbn.learning.settings import Settings
-from milpbn.learning.validation import part
+from milpbn.learning.validation import RowNumbers, part
 from milpbn.result import Listener, Status
 from milpbn.search.local_search import LocalSearch
 
@@ -131,7 +131,8 @@ def validate(
     tallies = [_Tally(planned) for planned in candidates]
     classes = sorted(set(rows.target))
     labels = pd.Categorical(rows.target, categories=classes).codes.astype(np.int64)
-    held_out, interrupted = [], False
+    weights = rows.row_weights()
+    held_out, interrupted = list[RowNumbers](), False
     splits = list(plan.splitter(int(names.get("seed", 0))).split(rows.features, rows.target))
     runs = _Runs(clock, len(tallies) * len(splits), watch)
     try:
@@ -145,12 +146,23 @@ def validate(
             )
             for tally in tallies:
                 tally.add(learner, runs)
-            held_out.append(labels[np.sort(test)])
+            held_out.append(np.sort(test))
     except KeyboardInterrupt:
         interrupted = True
         if not held_out:  # the candidates that have finished the first fold can be compared
-            held_out.append(labels[np.sort(splits[0][1])])
-    return _choose(plan, tallies, held_out, interrupted)
+            held_out.append(np.sort(splits[0][1]))
+    numbers = np.concatenate([np.empty(0, dtype=np.intp), *held_out])
+    known = _HeldOut(len(held_out), labels[numbers], None if weights is None else weights[numbers])
+    return _choose(plan, tallies, known, interrupted)
+
+
+@dataclass(frozen=True)
+class _HeldOut:
+    """The held-out rows of all finished folds: their labels, and their weights if there are any."""
+
+    folds: int
+    labels: IntArray
+    weights: FloatArray | None
 
 
 @dataclass
@@ -199,20 +211,19 @@ class _Tally:
         self.seconds += clock.elapsed
         runs.finish(show_values(self.planned.values))
 
-    def predictions(self, labels: Sequence[IntArray]) -> FloatArray | None:
-        """For the folds whose held-out labels are given; None if one of them is missing."""
-        if not labels or self.error or len(self.log_proba) < len(labels):
+    def predictions(self, folds: int) -> FloatArray | None:
+        """For the first folds; None if one of them is missing."""
+        if not folds or self.error or len(self.log_proba) < folds:
             return None
-        return np.concatenate(self.log_proba[: len(labels)])
+        return np.concatenate(self.log_proba[:folds])
 
-    def candidate(self, labels: Sequence[IntArray]) -> Candidate:
-        """The result over the folds whose held-out labels are given, if all are finished."""
-        predicted = self.predictions(labels)
+    def candidate(self, rows: _HeldOut) -> Candidate:
+        """The result over the held-out rows, if all are predicted."""
+        predicted = self.predictions(rows.folds)
         scores, errors = {}, {}
         if predicted is not None:
-            held_out = np.concatenate(labels)
-            scores = measure_all(held_out, predicted)
-            errors = standard_errors(held_out, predicted)
+            scores = measure_all(rows.labels, predicted, rows.weights)
+            errors = standard_errors(rows.labels, predicted, rows.weights)
         return Candidate(
             values=self.planned.values,
             scores=scores,
@@ -225,28 +236,28 @@ class _Tally:
 
 
 def _choose(
-    plan: SelectionPlan, tallies: list[_Tally], labels: list[IntArray], interrupted: bool
+    plan: SelectionPlan, tallies: list[_Tally], rows: _HeldOut, interrupted: bool
 ) -> Selection:
-    candidates = tuple(tally.candidate(labels) for tally in tallies)
+    candidates = tuple(tally.candidate(rows) for tally in tallies)
     ranks = [CRITERIA[plan.by].rank(c.scores.get(plan.by)) for c in candidates]
     best_of = [
         max((k for k, t in enumerate(tallies) if t.planned.grid == grid), key=ranks.__getitem__)
         for grid in range(len(plan.grids))
     ]
     best = max(best_of, key=ranks.__getitem__)
-    near = (k for k in best_of if _is_near(plan.by, tallies[k], tallies[best], labels))
-    return Selection(plan.by, len(labels), candidates, next(near, best), interrupted)
+    near = (k for k in best_of if _is_near(plan.by, tallies[k], tallies[best], rows))
+    return Selection(plan.by, rows.folds, candidates, next(near, best), interrupted)
 
 
-def _is_near(by: str, own: _Tally, best: _Tally, labels: list[IntArray]) -> bool:
+def _is_near(by: str, own: _Tally, best: _Tally, rows: _HeldOut) -> bool:
     """Whether a candidate is worse than the best by at most the standard error of the difference.
 
     Only measures that are means over rows have one.
     """
     by_row = CRITERIA[by].by_row
-    ours, theirs = own.predictions(labels), best.predictions(labels)
+    ours, theirs = own.predictions(rows.folds), best.predictions(rows.folds)
     if by_row is None or ours is None or theirs is None:
         return False
-    truth = np.concatenate(labels)
-    mean, error = mean_and_error(by_row(truth, theirs) - by_row(truth, ours))
+    better = by_row(rows.labels, theirs) - by_row(rows.labels, ours)
+    mean, error = mean_and_error(better, rows.weights)
     return mean <= error

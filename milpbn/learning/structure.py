@@ -147,7 +147,7 @@ def _run_multinet(
             "max_parameters limit a single structure; choose another method"
         )
     search = Search(objective, Progress(objective, clock), settings.options.seed)
-    rows = MergedRows.from_codes(data.train())
+    rows = MergedRows.from_codes(data.train(), data.train_weights())
     try:
         structure = multinet_structures(name, search, rows, data.variables[0].states)
     except OutOfTime:
@@ -171,7 +171,7 @@ def _scored(data: EncodedData, settings: Settings, structure: AnyStructure, sour
     return Result(
         status=Status.FEASIBLE,
         structure=structure,
-        objective=rescore(score, structure, data.variables, data.train()),
+        objective=rescore(score, structure, data.variables, data.train(), data.train_weights()),
         bound=None,
         score=score.name,
         score_parameters=score.settings(),
@@ -187,7 +187,9 @@ def _check(result: Result, settings: Settings, data: EncodedData) -> None:
         raise SolverError(f"{'; '.join(broken)}; please report this with the data and the options")
     if not settings.score.has_definition():
         return  # a user's own score: there is no second way to compute it
-    independent = rescore(settings.score, result.structure, data.variables, data.train())
+    independent = rescore(
+        settings.score, result.structure, data.variables, data.train(), data.train_weights()
+    )
     if abs(independent - result.objective) > 1e-6 * max(1.0, abs(independent)):
         raise SolverError(
             f"the structure scores {independent!r} when computed from the data, but the learner "

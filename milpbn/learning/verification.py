@@ -163,7 +163,9 @@ def _parameters(model: Model, data: EncodedData) -> Check:
         worst = max(float(np.abs(np.exp(cpt).sum(axis=-1) - 1).max()) for cpt in tables)
         return Check("the probabilities add up to 1", worst < 1e-9, f"within {worst:.1g}")
     smoothing = parse_smoothing(model.settings["smoothing"])
-    again = fit_classifier(model.network.structure, data.variables, data.train(), smoothing)
+    again = fit_classifier(
+        model.network.structure, data.variables, data.train(), smoothing, data.train_weights()
+    )
     pairs = zip(_tables(again), tables, strict=True)
     far = max(float(np.abs(a - b).max()) for a, b in pairs)
     claim = "counting again gives the same probabilities"
@@ -215,7 +217,8 @@ def _broken_rules(structure: Structure, space: SearchSpace, cards: Sequence[int]
 
 def _objective(model: Model, score: Score, data: EncodedData) -> Check:
     claim = "the structure has the stated score, by the score's definition"
-    value = rescore(score, model.result.structure, data.variables, data.train())
+    structure, weights = model.result.structure, data.train_weights()
+    value = rescore(score, structure, data.variables, data.train(), weights)
     told = model.result.objective
     return Check(
         claim, abs(value - told) <= allowed_gap(told), f"{value:.6f}, the model says {told:.6f}"

@@ -113,26 +113,36 @@ def class_network(
 
 
 def fit_multinet(
-    structure: ClassStructures, variables: Sequence[Variable], codes: Codes, smoothing: Smoothing
+    structure: ClassStructures,
+    variables: Sequence[Variable],
+    codes: Codes,
+    smoothing: Smoothing,
+    weights: FloatArray | None = None,
 ) -> Multinet:
-    """Smoothed maximum-likelihood parameters from complete rows of codes."""
-    counts = np.bincount(codes[:, 0], minlength=variables[0].card).astype(np.float64)
+    """Smoothed maximum-likelihood parameters from complete rows of codes; they may have weights."""
+    counts = np.bincount(codes[:, 0], weights, minlength=variables[0].card).astype(np.float64)
     log_prior = smoothing.log_theta(counts, axis=-1)
     networks = []
     for c, own in enumerate(structure.structures):
-        rows = codes[codes[:, 0] == c].copy()
+        inside = codes[:, 0] == c
+        rows = codes[inside].copy()
         rows[:, 0] = 0
         single = (Variable(variables[0].name, (variables[0].states[c],)), *variables[1:])
-        network = fit_network(own, single, rows, smoothing)
+        amounts = None if weights is None else weights[inside]
+        network = fit_network(own, single, rows, smoothing, amounts)
         tables = (np.array([log_prior[c]]), *network.log_cpts[1:])
         networks.append(replace(network, log_cpts=tables))
     return Multinet(structure, tuple(variables), tuple(networks))
 
 
 def fit_classifier(
-    structure: AnyStructure, variables: Sequence[Variable], codes: Codes, smoothing: Smoothing
+    structure: AnyStructure,
+    variables: Sequence[Variable],
+    codes: Codes,
+    smoothing: Smoothing,
+    weights: FloatArray | None = None,
 ) -> Classifier:
     """Smoothed maximum-likelihood parameters for one structure, or for one per class."""
     if isinstance(structure, ClassStructures):
-        return fit_multinet(structure, variables, codes, smoothing)
-    return fit_network(structure, variables, codes, smoothing)
+        return fit_multinet(structure, variables, codes, smoothing, weights)
+    return fit_network(structure, variables, codes, smoothing, weights)

@@ -128,9 +128,13 @@ def _configurations(parents: Sequence[Variable]) -> pd.Index[str]:
 
 
 def fit_network(
-    structure: Structure, variables: Sequence[Variable], codes: Codes, smoothing: Smoothing
+    structure: Structure,
+    variables: Sequence[Variable],
+    codes: Codes,
+    smoothing: Smoothing,
+    weights: FloatArray | None = None,
 ) -> Network:
-    """Smoothed maximum-likelihood parameters from complete rows of codes.
+    """Smoothed maximum-likelihood parameters from complete rows of codes; they may have weights.
 
     The rows are counted directly, without the tables of the learners, so that the definitions
     of the scores are independent of those tables.
@@ -139,6 +143,6 @@ def fit_network(
     for i, parents in enumerate(structure.parents):
         scope = (*parents, i)
         counts = np.zeros(tuple(variables[v].card for v in scope))
-        np.add.at(counts, tuple(codes[:, v] for v in scope), 1.0)
+        np.add.at(counts, tuple(codes[:, v] for v in scope), 1.0 if weights is None else weights)
         cpts.append(smoothing.log_theta(counts, axis=-1))
     return Network(structure, tuple(variables), tuple(cpts))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from milpbn._types import Codes
+from milpbn._types import Codes, FloatArray
 from milpbn.clock import Clock
 from milpbn.encoding.columns import Variable
 from milpbn.families.smoothing import Smoothing
@@ -35,5 +35,9 @@ class Parameters(Specified, ABC):
         codes: Codes,
         smoothing: Smoothing,
         clock: Clock | None = None,
+        weights: FloatArray | None = None,
     ) -> tuple[Classifier, ParameterReport]:
-        """Learn parameters from complete rows of codes; return the network and a report."""
+        """Learn parameters from complete rows of codes; return the network and a report.
+
+        Without `weights`, every row counts as one.
+        """

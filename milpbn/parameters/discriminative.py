@@ -97,11 +97,12 @@ class Discriminative(Parameters):
         codes: Codes,
         smoothing: Smoothing,
         clock: Clock | None = None,
+        weights: FloatArray | None = None,
     ) -> tuple[Classifier, ParameterReport]:
         """See :class:`~milpbn.parameters.Parameters`."""
         began, clock = time.perf_counter(), clock or Clock()
-        network = fit_classifier(structure, variables, codes, smoothing)
-        layout, merged = layout_of(network), MergedRows.from_codes(codes)
+        network = fit_classifier(structure, variables, codes, smoothing, weights)
+        layout, merged = layout_of(network), MergedRows.from_codes(codes, weights)
         maker = FoldMaker(layout, merged, smoothing, self.folds, self.seed)
         rows = Rows.of(layout, merged)
         start = rows.maximum_likelihood(smoothing)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from milpbn._types import Codes
+from milpbn._types import Codes, FloatArray
 from milpbn.clock import Clock
 from milpbn.encoding.columns import Variable
 from milpbn.families.smoothing import Smoothing
@@ -29,6 +29,8 @@ class MaximumLikelihood(Parameters):
         codes: Codes,
         smoothing: Smoothing,
         clock: Clock | None = None,
+        weights: FloatArray | None = None,
     ) -> tuple[Classifier, ParameterReport]:
         """See :class:`~milpbn.parameters.Parameters`."""
-        return fit_classifier(structure, variables, codes, smoothing), ParameterReport(str(self))
+        network = fit_classifier(structure, variables, codes, smoothing, weights)
+        return network, ParameterReport(str(self))

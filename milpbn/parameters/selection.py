@@ -16,7 +16,7 @@ import numpy as np
 
 from milpbn._types import FloatArray
 from milpbn.clock import Checkpoint
-from milpbn.families.rows import MergedRows
+from milpbn.families.rows import MergedRows, units
 from milpbn.families.smoothing import Smoothing
 from milpbn.parameters.optimise import Problem, climb
 from milpbn.parameters.tables import Rows, TableLayout
@@ -62,11 +62,13 @@ def make_folds(
 ) -> list[Fold]:
     """Divide the rows at random; with fewer rows than folds, leave one out.
 
-    A single row cannot be divided: then there are no folds, and nothing is chosen.
+    A single row cannot be divided: then there are no folds, and nothing is chosen. A row of
+    weight 2 is divided like two rows, see :func:`~milpbn.families.rows.units`.
     """
-    if rows.total < 2:
+    n_rows = len(units(rows.weights)[0])
+    if n_rows < 2:
         return []
-    divided, fold = rows.split(min(folds, int(rows.total)), seed)
+    divided, fold = rows.split(min(folds, n_rows), seed)
     seen = Rows.of(layout, divided)
     out = []
     for k in range(int(fold.max()) + 1):

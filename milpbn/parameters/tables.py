@@ -174,7 +174,7 @@ class Rows:
 
     @property
     def total(self) -> float:
-        """M, the number of rows before merging."""
+        """M, the number of rows before merging, or the sum of their weights."""
         return float(self.weights.sum())
 
     def select(self, mask: npt.NDArray[np.bool_]) -> Rows:

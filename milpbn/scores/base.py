@@ -190,12 +190,17 @@ class Score(ABC):
         """The score as an objective over `space` for the training `rows`."""
 
     def definition(
-        self, structure: Structure, variables: Sequence[Variable], codes: Codes
+        self,
+        structure: Structure,
+        variables: Sequence[Variable],
+        codes: Codes,
+        weights: FloatArray | None = None,
     ) -> float:
         """The score of a structure on complete rows of codes (the class first).
 
         See the class. A user-defined score may omit it; its results are then not checked. A
         score with `per_class` also accepts a :class:`~milpbn.structure.ClassStructures`.
+        `weights` is passed only if the rows have weights.
         """
         raise NotImplementedError(f"the score {self.name} has no definition")
 

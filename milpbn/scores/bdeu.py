@@ -53,7 +53,11 @@ class BDeu(DecomposableScore):
         return float(rows.sum() + cells.sum())
 
     def definition(
-        self, structure: Structure, variables: Sequence[Variable], codes: Codes
+        self,
+        structure: Structure,
+        variables: Sequence[Variable],
+        codes: Codes,
+        weights: FloatArray | None = None,
     ) -> float:
         """See :class:`~milpbn.scores.Score`.
 
@@ -63,7 +67,7 @@ class BDeu(DecomposableScore):
         for i, parents in enumerate(structure.parents):
             q = math.prod(variables[p].card for p in parents)
             a_h, a_x = self.ess / q, self.ess / (q * variables[i].card)
-            n_h, n_xh, _ = observed_counts(codes, i, parents)
+            n_h, n_xh, _ = observed_counts(codes, i, parents, weights)
             total += float((gammaln(a_h) - gammaln(a_h + n_h)).sum())
             total += float((gammaln(a_x + n_xh) - gammaln(a_x)).sum())
         return total

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_softmax, logsumexp
 
-from milpbn._types import AnyFamilies, Codes
+from milpbn._types import AnyFamilies, Codes, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.encoding.columns import Variable
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
-from milpbn.scores.definition import fold_rows, log_joints
+from milpbn.scores.definition import fold_rows, log_joints, row_weights
 from milpbn.scores.rows import CLL, RowObjective, RowScore
 from milpbn.structure import AnyStructure
 
@@ -58,9 +58,13 @@ class ConditionalLogLikelihood(RowScore):
         return PosteriorObjective(self.tables(space, rows, checkpoint))
 
     def definition(
-        self, structure: AnyStructure, variables: Sequence[Variable], codes: Codes
+        self,
+        structure: AnyStructure,
+        variables: Sequence[Variable],
+        codes: Codes,
+        weights: FloatArray | None = None,
     ) -> float:
         """See :class:`~milpbn.scores.Score`."""
-        codes, fold = fold_rows(self, codes)
-        posterior = log_softmax(log_joints(self, structure, variables, codes, fold), axis=1)
-        return float(posterior[np.arange(len(codes)), codes[:, 0]].sum())
+        codes, weights, fold = fold_rows(self, codes, row_weights(codes, weights))
+        joint = log_joints(self, structure, variables, codes, weights, fold)
+        return float(weights @ log_softmax(joint, axis=1)[np.arange(len(codes)), codes[:, 0]])

@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from milpbn._types import AnyFamilies, Codes
+from milpbn._types import AnyFamilies, Codes, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.encoding.columns import Variable
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
 from milpbn.families.tables import TIE
-from milpbn.scores.definition import margins
+from milpbn.scores.definition import margins, row_weights
 from milpbn.scores.rows import RATE, RowObjective, RowScore
 from milpbn.structure import AnyStructure
 
@@ -57,7 +57,13 @@ class ClassificationRate(RowScore):
         return RateObjective(self.tables(space, rows, checkpoint))
 
     def definition(
-        self, structure: AnyStructure, variables: Sequence[Variable], codes: Codes
+        self,
+        structure: AnyStructure,
+        variables: Sequence[Variable],
+        codes: Codes,
+        weights: FloatArray | None = None,
     ) -> float:
         """See :class:`~milpbn.scores.Score`."""
-        return float((margins(self, structure, variables, codes) > TIE).sum())
+        rows = row_weights(codes, weights)
+        margin, weight = margins(self, structure, variables, codes, rows)
+        return float(weight @ (margin > TIE))

@@ -14,7 +14,8 @@ import numpy as np
 
 from milpbn._types import Codes, FloatArray, IntArray
 from milpbn.encoding.columns import Variable
-from milpbn.families.rows import assign_folds
+from milpbn.families.rows import assign_folds, units
+from milpbn.families.smoothing import minus
 from milpbn.network.inference import log_joint
 from milpbn.network.multinet import fit_classifier
 from milpbn.structure import AnyStructure, ClassStructures
@@ -31,6 +32,7 @@ def log_joints(
     structure: AnyStructure,
     variables: Sequence[Variable],
     codes: Codes,
+    weights: FloatArray,
     fold: IntArray | None = None,
 ) -> FloatArray:
     """``(M, |C|)``: log P(c, z) of each row, by parameters that the score's validation allows.
@@ -39,29 +41,48 @@ def log_joints(
     fold of each row, see :func:`fold_rows`.
     """
     if score.validation == LOO:
-        return _without_own_row(score, structure, variables, codes)
+        return _without_own_row(score, structure, variables, codes, weights)
     if fold is None:
-        network = fit_classifier(structure, variables, codes, score.smoothing)
+        network = fit_classifier(structure, variables, codes, score.smoothing, weights)
         return log_joint(network, codes[:, 1:])
     out = np.empty((len(codes), variables[0].card))
     for k in np.unique(fold):
-        network = fit_classifier(structure, variables, codes[fold != k], score.smoothing)
-        out[fold == k] = log_joint(network, codes[fold == k, 1:])
+        rest = fold != k
+        network = fit_classifier(structure, variables, codes[rest], score.smoothing, weights[rest])
+        out[~rest] = log_joint(network, codes[~rest, 1:])
     return out
 
 
-def fold_rows(score: RowScore, codes: Codes) -> tuple[Codes, IntArray | None]:
-    """The rows in the order in which folds are drawn, and the fold of each row, if any."""
+def row_weights(codes: Codes, weights: FloatArray | None) -> FloatArray:
+    """The weights, or 1 for each row."""
+    return np.ones(len(codes)) if weights is None else weights
+
+
+def fold_rows(
+    score: RowScore, codes: Codes, weights: FloatArray
+) -> tuple[Codes, FloatArray, IntArray | None]:
+    """The rows in the order in which folds are drawn, their weights and folds, if any.
+
+    Folds are drawn for units of weight 1, see :func:`~milpbn.families.rows.units`.
+    """
     if score.folds is None:
-        return codes, None
-    codes = codes[np.lexsort(codes.T[::-1])]
-    return codes, assign_folds(len(codes), score.folds, score.fold_seed)
+        return codes, weights, None
+    distinct, same = np.unique(codes, axis=0, return_inverse=True)
+    row, weight = units(np.bincount(same.ravel(), weights).astype(np.float64))
+    return distinct[row], weight, assign_folds(len(row), score.folds, score.fold_seed)
 
 
 def _without_own_row(
-    score: RowScore, structure: AnyStructure, variables: Sequence[Variable], codes: Codes
+    score: RowScore,
+    structure: AnyStructure,
+    variables: Sequence[Variable],
+    codes: Codes,
+    weights: FloatArray,
 ) -> FloatArray:
-    """See :func:`log_joints`: the parameters for each row are learned from all other rows."""
+    """See :func:`log_joints`: the parameters for each row are learned from all other rows.
+
+    Of a weighted row, one unit of weight is taken away, or the whole count if it is less.
+    """
     total = np.zeros((len(codes), variables[0].card))
     for c in range(variables[0].card):
         if isinstance(structure, ClassStructures):
@@ -71,18 +92,25 @@ def _without_own_row(
         else:
             families = structure.parents
         for child, parents in enumerate(families):
-            total[:, c] += _term_without_own_row(score, (*parents, child), variables, codes, c)
+            total[:, c] += _term_without_own_row(
+                score, (*parents, child), variables, codes, weights, c
+            )
     return total
 
 
 def _term_without_own_row(
-    score: RowScore, scope: tuple[int, ...], variables: Sequence[Variable], codes: Codes, c: int
+    score: RowScore,
+    scope: tuple[int, ...],
+    variables: Sequence[Variable],
+    codes: Codes,
+    weights: FloatArray,
+    c: int,
 ) -> FloatArray:
     """The term of a family (parents, then the child) for every row, its class replaced by c."""
     *parents, child = scope
     row = np.arange(len(codes))
     counts = np.zeros(tuple(variables[v].card for v in scope))
-    np.add.at(counts, tuple(codes[:, v] for v in scope), 1)
+    np.add.at(counts, tuple(codes[:, v] for v in scope), weights)
     replaced = codes.copy()
     replaced[:, 0] = c
     # The counts of the child's states given the parents of each row, and then without this row,
@@ -90,8 +118,13 @@ def _term_without_own_row(
     given = counts[tuple(replaced[:, p] for p in parents)] if parents else counts[None, :]
     given = np.broadcast_to(given, (len(codes), variables[child].card)).copy()
     among = row[codes[:, 0] == c] if 0 in parents else row
-    given[among, codes[among, child]] -= 1
-    out: FloatArray = score.smoothing.log_theta(given, axis=1)[row, replaced[:, child]]
+    total, own = given.sum(axis=1), given[among, codes[among, child]]
+    given[among, codes[among, child]] = minus(own, 1.0)
+    # The class has the same total in all its states, so that it changes no margin.
+    taken = 1.0 if child == 0 else np.minimum(own, 1.0)
+    total[among] = minus(total[among], taken)
+    theta = score.smoothing.estimate(given, total[:, None], given.shape[1])
+    out: FloatArray = theta[row, replaced[:, child]]
     return out
 
 
@@ -106,35 +139,42 @@ def n_free_parameters(structure: AnyStructure, variables: Sequence[Variable]) ->
 
 
 def margins(
-    score: RowScore, structure: AnyStructure, variables: Sequence[Variable], codes: Codes
-) -> FloatArray:
-    """Per row, the log-joint of its class minus that of the strongest other class."""
-    codes, fold = fold_rows(score, codes)
-    joint = log_joints(score, structure, variables, codes, fold)
+    score: RowScore,
+    structure: AnyStructure,
+    variables: Sequence[Variable],
+    codes: Codes,
+    weights: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Per row, the log-joint of its class minus that of the strongest other class; its weight.
+
+    The rows are those of :func:`fold_rows`.
+    """
+    codes, weights, fold = fold_rows(score, codes, weights)
+    joint = log_joints(score, structure, variables, codes, weights, fold)
     at = np.arange(len(codes))
     own = joint[at, codes[:, 0]]
     joint[at, codes[:, 0]] = -np.inf
-    out: FloatArray = own - joint.max(axis=1)
-    return out
+    return own - joint.max(axis=1), weights
 
 
 def observed_counts(
-    codes: Codes, child: int, parents: Sequence[int]
-) -> tuple[IntArray, IntArray, IntArray]:
+    codes: Codes, child: int, parents: Sequence[int], weights: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray, IntArray]:
     """Counts of the observed configurations of one family.
 
     Returns
     -------
     n_h
-        Number of rows per observed parent configuration.
+        Number of rows, or sum of weights, per observed parent configuration.
     n_xh
-        Number of rows per observed pair of parent configuration and state of the child.
+        The same per observed pair of parent configuration and state of the child.
     h
         The index of the parent configuration of each such pair.
     """
-    _, configuration, n_h = np.unique(
-        codes[:, list(parents)], axis=0, return_inverse=True, return_counts=True
-    )
+    weights = row_weights(codes, weights)
+    _, configuration = np.unique(codes[:, list(parents)], axis=0, return_inverse=True)
     pairs = np.column_stack([configuration.ravel(), codes[:, child]])
-    cells, n_xh = np.unique(pairs, axis=0, return_counts=True)
+    cells, cell = np.unique(pairs, axis=0, return_inverse=True)
+    n_h = np.bincount(configuration.ravel(), weights).astype(np.float64)
+    n_xh = np.bincount(cell.ravel(), weights).astype(np.float64)
     return n_h, n_xh, cells[:, 0].astype(np.int64)

@@ -198,8 +198,10 @@ class MarginScore(RowScore):
         return shown if self.penalty else {k: v for k, v in shown.items() if k != "penalty"}
 
     def cost_per_parameter(self, n_rows: float) -> float:
-        """The penalty that is used for this many rows."""
-        return 0.5 * math.log(n_rows) if self.penalty == BIC else float(self.penalty)
+        """The penalty that is used for this many rows, or for this sum of their weights."""
+        if self.penalty == BIC:
+            return 0.5 * math.log(max(n_rows, 1.0))  # weights may add up to less than a row
+        return float(self.penalty)
 
     def objective(
         self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import signature
 from typing import Any
 
-from milpbn._types import Codes
+from milpbn._types import Codes, FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.errors import OptionError
 from milpbn.scores.base import Score
@@ -14,16 +15,29 @@ from milpbn.structure import AnyStructure, ClassStructures
 
 
 def rescore(
-    score: Score, structure: AnyStructure, variables: Sequence[Variable], codes: Codes
+    score: Score,
+    structure: AnyStructure,
+    variables: Sequence[Variable],
+    codes: Codes,
+    weights: FloatArray | None = None,
 ) -> float:
-    """The score of a structure on complete rows (class code first), from the raw codes."""
+    """The score of a structure on complete rows (class code first), from the raw codes.
+
+    Without `weights`, every row counts as one.
+    """
     if not score.has_definition():
         raise OptionError(f"the score {score.name} has no definition to score a structure with")
     if isinstance(structure, ClassStructures):
         check_per_class(score)
     # A score with `per_class` accepts both kinds of structures.
     either: Any = structure
-    return score.definition(either, variables, codes)
+    if weights is None:
+        return score.definition(either, variables, codes)
+    if "weights" not in signature(score.definition).parameters:
+        raise OptionError(
+            f"the rows have weights, but the definition of the score {score.name} takes none"
+        )
+    return score.definition(either, variables, codes, weights)
 
 
 def check_per_class(score: Score | type[Score]) -> None:

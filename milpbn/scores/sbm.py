@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from milpbn._types import Codes
+from milpbn._types import Codes, FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.families.tables import FamilyTables
-from milpbn.scores.definition import fold_rows, log_joints, n_free_parameters
+from milpbn.scores.definition import fold_rows, log_joints, n_free_parameters, row_weights
 from milpbn.scores.margin import MarginScore
 from milpbn.structure import Structure
 
@@ -34,16 +34,22 @@ class SoftBinaryMargin(MarginScore):
     _tables_of = FamilyTables.own_against_rest
 
     def definition(
-        self, structure: Structure, variables: Sequence[Variable], codes: Codes
+        self,
+        structure: Structure,
+        variables: Sequence[Variable],
+        codes: Codes,
+        weights: FloatArray | None = None,
     ) -> float:
         """See :class:`~milpbn.scores.Score`."""
         two = (Variable(variables[0].name, ("own", "rest")), *variables[1:])
-        codes, fold = fold_rows(self, codes)
+        weights = row_weights(codes, weights)
+        cost = self.cost_per_parameter(weights.sum()) * n_free_parameters(structure, variables)
+        codes, weights, fold = fold_rows(self, codes, weights)
         earned = 0.0
         for c in range(variables[0].card):
             collapsed = codes.copy()
             collapsed[:, 0] = codes[:, 0] != c
-            joint = log_joints(self, structure, two, collapsed, fold)[codes[:, 0] == c]
-            earned += float(np.minimum(joint[:, 0] - joint[:, 1], self.hinge).sum())
-        cost = self.cost_per_parameter(len(codes)) * n_free_parameters(structure, variables)
+            own = codes[:, 0] == c
+            joint = log_joints(self, structure, two, collapsed, weights, fold)[own]
+            earned += float(weights[own] @ np.minimum(joint[:, 0] - joint[:, 1], self.hinge))
         return earned - cost

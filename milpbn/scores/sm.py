@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from milpbn._types import Codes
+from milpbn._types import Codes, FloatArray
 from milpbn.encoding.columns import Variable
-from milpbn.scores.definition import margins, n_free_parameters
+from milpbn.scores.definition import margins, n_free_parameters, row_weights
 from milpbn.scores.margin import MarginScore
 from milpbn.structure import AnyStructure
 
@@ -38,9 +38,15 @@ class SoftMargin(MarginScore):
     per_class = True
 
     def definition(
-        self, structure: AnyStructure, variables: Sequence[Variable], codes: Codes
+        self,
+        structure: AnyStructure,
+        variables: Sequence[Variable],
+        codes: Codes,
+        weights: FloatArray | None = None,
     ) -> float:
         """See :class:`~milpbn.scores.Score`."""
-        earned = np.minimum(margins(self, structure, variables, codes), self.hinge).sum()
-        cost = self.cost_per_parameter(len(codes)) * n_free_parameters(structure, variables)
-        return float(earned) - cost
+        weights = row_weights(codes, weights)
+        margin, weight = margins(self, structure, variables, codes, weights)
+        earned = float(weight @ np.minimum(margin, self.hinge))
+        cost = self.cost_per_parameter(weights.sum()) * n_free_parameters(structure, variables)
+        return earned - cost

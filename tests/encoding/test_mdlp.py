@@ -68,6 +68,24 @@ def test_nothing_to_cut(values: list[float], labels: list[str]) -> None:
     assert cuts.dtype == np.float64
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_weighted_rows_are_cut_like_repeated_ones(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 80))
+    labels, weights = rng.integers(0, 3, n), rng.integers(1, 5, n)
+    values = np.round(rng.normal(labels), 1)
+    expected = mdlp_cuts(np.repeat(values, weights), np.repeat(labels, weights))
+    np.testing.assert_array_equal(mdlp_cuts(values, labels, weights.astype(float)), expected)
+    # Fractions that add up to the same counts; zero is not hidden by rounding.
+    tenths = np.repeat(values, 10), np.repeat(labels, 10), np.repeat(weights / 10, 10)
+    np.testing.assert_array_equal(mdlp_cuts(*tenths), expected)
+
+
+def test_light_rows_are_not_cut() -> None:
+    # N = 0.8: Gain = 1 < (0 + log2 7 - 2) / 0.8 = 1.009, although log2(N - 1) does not exist.
+    assert mdlp_cuts([1, 2, 11, 12], list("aabb"), np.full(4, 0.2)).size == 0
+
+
 def test_missing_values_are_ignored() -> None:
     # Six known rows, aaabbb: Gain = 1 > (log2 5 + 0.807) / 6 = 0.522.
     cuts = mdlp_cuts([math.nan, 1, 2, math.nan, 3, 11, 12, 13], list("baababbb"))

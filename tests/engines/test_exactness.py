@@ -1,8 +1,9 @@
 """The engine against brute force over all structures, on random data."""
 
+import numpy as np
 import oracle
 import pytest
-from problems import MANY_PARENTS, encoded, named, random_case
+from problems import MANY_PARENTS, encoded, named, random_case, random_weights
 
 from milpbn import learn_structure
 from milpbn.anytime import SolveOptions
@@ -32,8 +33,18 @@ def test_the_optimum_over_families_with_many_parents_survives_pruning(
     check_against_brute_force(engine, score, seed, codes, cards, case, limits)
 
 
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("score", oracle.SCORES)
+@pytest.mark.parametrize("engine", ["monolithic", "branch-and-cut"])
+def test_the_optimum_for_weighted_rows(engine, score, seed):
+    codes, cards, case, limits = random_case(seed, score)
+    case["weights"] = random_weights(np.random.default_rng(seed), len(codes))
+    case["validation"] = "loo" if seed % 2 else None
+    check_against_brute_force(engine, score, seed, codes, cards, case, limits)
+
+
 def check_against_brute_force(engine, score, seed, codes, cards, case, limits):
-    data = encoded(codes, cards)
+    data = encoded(codes, cards, case.get("weights"))
     parents, values = oracle.scores_of_all(score, codes, cards, **case)
     allowed = [k for k, s in enumerate(parents) if oracle.satisfies(s, **limits)]
     instance = make_score(score, **applicable_settings(score, case))
@@ -67,7 +78,9 @@ def check_against_brute_force(engine, score, seed, codes, cards, case, limits):
     assert oracle.satisfies(found, **limits)
     where = next(k for k in allowed if [tuple(s) for s in parents[k]] == found)
     assert values[where] == pytest.approx(best, rel=1e-6, abs=1e-6)
-    independent = rescore(instance, result.structure, data.variables, data.train())
+    independent = rescore(
+        instance, result.structure, data.variables, data.train(), data.train_weights()
+    )
     assert independent == pytest.approx(result.objective, rel=1e-9, abs=1e-9)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from milpbn.errors import DataError
 from milpbn.families import MergedRows
-from milpbn.families.rows import assign_folds
+from milpbn.families.rows import assign_folds, units
 
 
 def test_equal_rows_become_one_with_a_weight():
@@ -28,6 +28,49 @@ def test_repeating_the_rows_gives_them_back():
     rows = MergedRows.from_codes(codes)
     repeated = np.repeat(rows.codes, rows.weights.astype(int), axis=0)
     assert sorted(map(tuple, repeated.tolist())) == sorted(map(tuple, codes.tolist()))
+
+
+def test_weights_of_equal_rows_are_added():
+    codes = np.array([[1, 0], [0, 2], [1, 0]])
+    rows = MergedRows.from_codes(codes, np.array([0.5, 2.0, 1.25]))
+    assert (rows.codes.tolist(), rows.weights.tolist()) == ([[0, 2], [1, 0]], [2.0, 1.75])
+
+
+def test_weighted_rows_are_divided_like_repeated_ones():
+    rng = np.random.default_rng(5)
+    codes, weights = rng.integers(0, 3, (30, 3)), rng.integers(1, 4, 30)
+    ours, fold = MergedRows.from_codes(codes, weights.astype(float)).split(4, seed=2)
+    theirs, expected = MergedRows.from_codes(np.repeat(codes, weights, axis=0)).split(4, seed=2)
+    assert fold.tolist() == expected.tolist()
+    assert ours.codes.tolist() == theirs.codes.tolist()
+    assert ours.weights.tolist() == theirs.weights.tolist()
+
+
+def test_no_weight_is_lost_in_folds():
+    rng = np.random.default_rng(6)
+    codes = rng.integers(0, 3, (40, 3))
+    rows = MergedRows.from_codes(codes, rng.uniform(0.1, 3, 40))
+    divided, fold = rows.split(3, seed=0)
+    assert sorted(set(fold.tolist())) == [0, 1, 2]
+    again = MergedRows.from_codes(divided.codes, divided.weights)
+    assert again.codes.tolist() == rows.codes.tolist()
+    assert again.weights == pytest.approx(rows.weights)
+
+
+def test_units_do_not_depend_on_rounding():
+    tenths = sum([0.1] * 10)
+    assert tenths != 1
+    row, weight = units(np.array([tenths, 3 * 1.1 - 0.3]))
+    assert row.tolist() == [0, 1, 1, 1]
+    assert weight == pytest.approx(np.ones(4))
+
+
+def test_heavy_rows_have_larger_units(monkeypatch):
+    monkeypatch.setattr("milpbn.families.rows.MOST_UNITS", 100)
+    weights = np.array([1e12, 3e12, 1.0])
+    row, weight = units(weights)
+    assert np.bincount(row).tolist() == [25, 75, 1]
+    assert np.bincount(row, weight) == pytest.approx(weights)
 
 
 def test_incomplete_training_rows_are_refused():

@@ -89,11 +89,12 @@ def test_lookups_by_row_equal_the_oracle(seed, generative):
     rows = MergedRows.from_codes(codes)
     tables = FamilyTables.log_probabilities(space, rows, Laplace())
     plain = codes.tolist()
+    ones = [1.0] * len(plain)
     for f in range(len(space)):
         child, parents = int(space.child[f]), space.parent_sets[f]
         expected = [
             [
-                math.log(oracle.probability(plain, cards, child, parents, [c, *row[1:]]))
+                math.log(oracle.probability(plain, ones, cards, child, parents, [c, *row[1:]]))
                 for c in range(cards[0])
             ]
             for row in rows.codes.tolist()

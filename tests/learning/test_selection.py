@@ -3,18 +3,21 @@
 import json
 import os
 import signal
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import GridSearchCV, ParameterGrid, StratifiedKFold
 
 from milpbn import BNClassifier, BNClassifierCV, Model, SelectionPlan, load_dataset
 from milpbn.clock import Clock
+from milpbn.datasets.table import Table
 from milpbn.errors import MilpbnError, OptionError
 from milpbn.learning import held_out
 from milpbn.learning.candidates import Selection
-from milpbn.learning.criteria import CRITERIA, measure_all
+from milpbn.learning.criteria import CRITERIA, mean_and_error, measure_all
 from milpbn.learning.selection import learn_selected, select_settings
 from milpbn.learning.validation import ValidationSplit
 
@@ -235,3 +238,33 @@ def test_measures_ignore_what_the_labels_leave_undefined():
     log_proba = np.log(np.array([[0.9, 0.1], [0.8, 0.2]]))
     measured = measure_all(np.array([0, 0]), log_proba)
     assert set(measured) == set(CRITERIA) - {"auc"}
+
+
+def test_weighted_measures_are_those_of_repeated_rows():
+    rng = np.random.default_rng(0)
+    labels, times = rng.integers(0, 3, 30), rng.integers(1, 4, 30)
+    log_proba = np.log(rng.dirichlet(np.ones(3), 30))
+    repeated = measure_all(np.repeat(labels, times), np.repeat(log_proba, times, axis=0))
+    assert measure_all(labels, log_proba, times.astype(float)) == pytest.approx(repeated)
+    # The scale of weights is no evidence: ten times the weight leaves the error as it is.
+    values = rng.normal(size=30)
+    assert mean_and_error(values, np.full(30, 10.0)) == pytest.approx(mean_and_error(values))
+
+
+def test_rows_of_the_folds_are_weighted():
+    """Two kinds of rows, of which only one needs two parents; the weights say which counts."""
+    rng = np.random.default_rng(1)
+    x, z = rng.integers(0, 2, (2, 400))
+    first = np.arange(400) < 200
+    # In the first half the class is x xor z, in the other half it is x.
+    y = np.where(first, x ^ z, x)
+    features, labels = pd.DataFrame({"x": x, "z": z}).astype(str), pd.DataFrame({"y": y})
+    table = Table("halves", features, labels.astype(str), ())
+    plan, losses = SelectionPlan({"max_parents": [1, 2]}, cv=3), []
+    for heavy in (first, ~first):
+        weighted = replace(table, weights=np.where(heavy, 1.0, 1e-3))
+        selection, _ = select_settings(weighted, {"class_parents": False}, plan)
+        losses.append([c.scores["log-loss"] for c in selection.candidates])
+    # Two parents learn the exclusive or; a single one is enough for the other half.
+    assert losses[0][0] > 0.6 > losses[0][1]
+    assert max(losses[1]) < 0.1

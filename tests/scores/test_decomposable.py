@@ -50,12 +50,13 @@ def test_every_family_scores_as_the_oracle_says(score, seed):
     codes, cards = random_codes(np.random.default_rng(seed), 4, n_classes=2 + seed % 2)
     objective, weight = weights(score, codes, cards, max_parents=3)
     plain = codes.tolist()
+    ones = [1.0] * len(plain)
     for f, parents in enumerate(objective.space.parent_sets):
         child = int(objective.space.child[f])
         if isinstance(score, MDL):
-            expected = oracle.mdl_term(plain, cards, child, parents)
+            expected = oracle.mdl_term(plain, ones, cards, child, parents)
         else:
-            expected = oracle.bdeu_term(plain, cards, child, parents, score.ess)
+            expected = oracle.bdeu_term(plain, ones, cards, child, parents, score.ess)
         assert weight(child, parents) == pytest.approx(expected, abs=1e-9)
 
 

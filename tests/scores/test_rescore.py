@@ -3,7 +3,7 @@
 import numpy as np
 import oracle
 import pytest
-from problems import encoded, random_codes
+from problems import encoded, random_codes, random_weights
 
 from milpbn.errors import OptionError
 from milpbn.families import FamilyTables, MergedRows
@@ -13,21 +13,23 @@ from milpbn.scores.rescore import rescore
 from milpbn.structure import Structure
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("validation", [None, "loo"])
 @pytest.mark.parametrize("score", oracle.SCORES)
 @pytest.mark.parametrize("seed", range(6))
-def test_random_structures_score_as_the_oracle_says(seed, score, validation):
+def test_random_structures_score_as_the_oracle_says(seed, score, validation, weighted):
     rng = np.random.default_rng(seed)
     codes, cards = random_codes(rng, 4, n_classes=2 + seed % 2)
     data = encoded(codes, cards)
     names = tuple(v.name for v in data.variables)
     case = {"max_parents": 2, "class_parents": True, "gamma": 1.3, "ess": 2.5}
     case["validation"] = validation
+    case["weights"] = random_weights(rng, len(codes)) if weighted else None
     structures, values = oracle.scores_of_all(score, codes, cards, **case)
     kind = make_score(score, **applicable_settings(score, case))
     for k in rng.choice(len(structures), 15):
         structure = Structure(names, tuple(map(tuple, structures[k])))
-        value = rescore(kind, structure, data.variables, data.codes)
+        value = rescore(kind, structure, data.variables, data.codes, case["weights"])
         assert value == pytest.approx(values[k], abs=1e-9)
 
 
