@@ -36,7 +36,7 @@ class BNClassifierCV(BNClassifier):
     scoring : {"log-loss", "accuracy", "balanced-accuracy", "auc"}, default="log-loss"
         The measure to select by. scikit-learn's names (``"neg_log_loss"``, ``"roc_auc"``, ...)
         are accepted.
-    cv : int or cross-validator, default=None
+    cv : int, cross-validator or list of splits, default=None
         Number of stratified folds, or a splitter. By default five folds, or a fifth of the
         rows drawn once if there are more than 1000.
     exact_folds : bool, default=False

@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.model_selection import BaseCrossValidator, ParameterGrid
+from sklearn.model_selection import BaseCrossValidator, ParameterGrid, check_cv
 
 from milpbn.errors import OptionError
 from milpbn.families.constraints import BUDGETS
@@ -60,8 +60,8 @@ class SelectionPlan:
         The measure to select by: ``"log-loss"``, ``"accuracy"``, ``"balanced-accuracy"`` or
         ``"auc"``.
     cv
-        How rows are held out: a number of stratified folds, or a splitter of scikit-learn; by
-        default :class:`ValidationSplit`.
+        How rows are held out: a number of stratified folds, a splitter of scikit-learn, or a
+        list of pairs (training rows, held-out rows); by default :class:`ValidationSplit`.
     exact_folds
         Run exact engines inside the folds, too.
     """
@@ -112,7 +112,7 @@ class SelectionPlan:
         """What divides the rows; the seed is for splitters of our own."""
         if self.cv is None:
             return ValidationSplit(seed)
-        return stratified_folds(self.cv, seed) if isinstance(self.cv, int) else self.cv
+        return stratified_folds(self.cv, seed) if isinstance(self.cv, int) else check_cv(self.cv)
 
 
 def _check_values(name: str, values: Any) -> None:

@@ -206,6 +206,18 @@ def test_selection_survives_the_model_file(monks, tmp_path):
     json.dumps(loaded.to_dict(), allow_nan=False)
 
 
+def test_splits_may_be_given_as_a_list(monks):
+    train = monks.train()
+    splitter = StratifiedKFold(2, shuffle=True, random_state=1)
+    pairs = list(splitter.split(train.features, train.target))
+    grid = {"p": [0.6, 0.9]}
+    found = [
+        select_settings(monks, {"max_parents": 1}, SelectionPlan(grid, cv=cv))[0]
+        for cv in (splitter, pairs)
+    ]
+    assert [c.scores for c in found[0].candidates] == [c.scores for c in found[1].candidates]
+
+
 def test_the_estimator_reports_every_candidate(monks):
     grid = [{"engine": ["nb", "tan-cmi"]}, {"p": np.array([0.6, 0.9]), "max_parents": (1,)}]
     model = BNClassifierCV(param_grid=grid, cv=ValidationSplit(), scoring="auc")
