@@ -155,8 +155,8 @@ class AgrumBIC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learner = pyagrum.BNLearner(rows, template)
         learner.useScoreBIC()
         learner.useGreedyHillClimbing()
-        network = learner.learnBN()
-        arcs = [(network.variable(a).name(), network.variable(b).name()) for a, b in network.arcs()]
+        order = learner.names()
+        arcs = [(order[a], order[b]) for a, b in learner.learnDAG().arcs()]
         structure = Structure.from_arcs(names, arcs)
         self.fitted_ = BNClassifier(engine=structure, structure_score="mdl", missing="state").fit(
             X, y
