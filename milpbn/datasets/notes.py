@@ -74,8 +74,8 @@ KINDS: Mapping[str, Kind] = {
         (" keeps it numeric", " keeps them numeric"),
     ),
     "mostly numbers": Kind(
-        " holds {}, and is read as categories",
-        "hold numbers and other values, and are read as categories",
+        " holds {}, so it is not numeric",
+        "hold numbers and other values, so they are not numeric",
         "numeric",
         (" treats the other values as missing",) * 2,
     ),

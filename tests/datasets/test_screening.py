@@ -32,7 +32,7 @@ T: 5 columns are dropped because they repeat other columns: 'visit.month' ('sign
 'day.weekday' ('signup.weekday').
 T: column 'rooms' has only 4 different numbers and is read as categories; --numeric rooms keeps it \
 numeric.
-T: column 'score' holds 115 numbers but also 'broken', '-', and is read as categories; --numeric \
+T: column 'score' holds 115 numbers but also 'broken', '-', so it is not numeric; --numeric \
 score treats the other values as missing.
 T: 4 columns are read as numbers: 'income' (unit $), 'rate' (unit %), 'weight' (unit kg), 'preis' \
 (separators as in 1.234,5); --categorical income,rate,weight,preis reads them as categories.
