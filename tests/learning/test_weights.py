@@ -47,7 +47,11 @@ def same_results(ours, theirs):
 
 @pytest.mark.parametrize("validation", [None, "loo", 3])
 @pytest.mark.parametrize("score", SCORES)
-@pytest.mark.parametrize("method", ["branch-and-cut", "monolithic", LocalSearch(5)], ids=str)
+@pytest.mark.parametrize(
+    "method",
+    ["branch-and-cut", "monolithic", LocalSearch(5)],
+    ids=["branch-and-cut", "monolithic", "local-search"],
+)
 def test_weights_are_repeated_rows_for_every_score(method, score, validation):
     made = make_score(score, **applicable_settings(score, {"validation": validation}))
     if (isinstance(method, str) and not made.exact) or (validation and made.decomposable):
