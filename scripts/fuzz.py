@@ -13,7 +13,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import oracle
-from problems import encoded, named, random_budgets, random_codes, random_constraints
+from problems import (
+    encoded,
+    named,
+    random_budgets,
+    random_codes,
+    random_constraints,
+    random_weights,
+)
 
 from milpbn import learn_structure
 from milpbn.anytime import SolveOptions
@@ -41,6 +48,9 @@ def case_of(seed):
         "score": str(rng.choice(SCORES)),
         "gamma": math.log(p / (1 - p)),
         "ess": float(rng.choice([0.5, 1.0, 10.0])),
+        "penalty": float(rng.choice([0.0, 0.0, 0.02, 0.1, 0.3, 1.0])),
+        "validation": "loo" if rng.random() < 0.3 else None,
+        "weights": random_weights(rng, len(codes)) if rng.random() < 0.3 else None,
         "space": {"max_parents": max_parents, "class_parents": bool(rng.random() < 0.6)},
         "limits": limits,
         "start": None if rng.random() < 0.5 else "local-search",
@@ -58,7 +68,7 @@ CONTESTANTS = {
 
 def learn(case, contestant):
     engine, how = CONTESTANTS[contestant]
-    data = encoded(case["codes"], case["cards"])
+    data = encoded(case["codes"], case["cards"], case["weights"])
     try:
         return learn_structure(
             data,
@@ -76,6 +86,7 @@ def learn(case, contestant):
 def best_by_enumeration(case):
     parents, values = oracle.scores_of_all(
         case["score"], case["codes"], case["cards"], gamma=case["gamma"], ess=case["ess"],
+        penalty=case["penalty"], validation=case["validation"], weights=case["weights"],
         **case["space"],
     )  # fmt: skip
     allowed = [k for k, s in enumerate(parents) if oracle.satisfies(s, **case["limits"])]
@@ -118,7 +129,8 @@ def main(minutes=1.0, seed=None):
             print(
                 f"seed {seed + count}: {wrong}\nreproduce: bash scripts/fuzz 0.001 {seed + count}"
             )
-            print({**case, "codes": case["codes"].tolist()})
+            lists = {k: v.tolist() for k, v in case.items() if isinstance(v, np.ndarray)}
+            print({**case, **lists})
             return 1
         count += 1
         if count % 200 == 0:
