@@ -1,7 +1,7 @@
 """Learn with many settings from the rows of one fold, and predict its held-out rows.
 
-Settings share what does not depend on them: the encoding, the tables and cuts of a score for all p
-and penalties, structures as starts, and parameters of equal structures.
+Settings share what does not depend on them: the encoding, the tables of a score for all p and
+penalties, its cuts for all p, structures as starts, and parameters of equal structures.
 """
 
 from __future__ import annotations
@@ -124,7 +124,9 @@ class FoldLearner:
             local = warm_starter(LocalSearch.name, _PATIENCE)
             settings = replace(settings, method=local, start=best)
         elif settings.method == "branch-and-cut":
-            shared = Shared(objective, best, self._pools.setdefault(tables, Pool()))
+            # Cuts of another penalty are valid, but cost more time than they save.
+            pool = self._pools.setdefault((tables, _penalty(settings.score)), Pool())
+            shared = Shared(objective, best, pool)
         result = run_method(self._encoded.data, settings, clock=clock, shared=shared)
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
