@@ -24,8 +24,8 @@ from scipy.special import xlogy
 from milpbn._types import FloatArray, IntArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families.candidates import CLASS
+from milpbn.families.counts import joint_counts
 from milpbn.families.rows import MergedRows
-from milpbn.families.tables import joint_counts
 
 
 def entropy(counts: npt.ArrayLike) -> float:

@@ -67,7 +67,8 @@ class CutOracle:
 
     def _prepare_rows(self, objective: MarginObjective, checkpoint: Checkpoint) -> None:
         n_rows = len(objective.rows)
-        self.concave = ConcaveOracle(objective, n_rows if n_rows <= _FEW_ROWS else GROUPS)
+        n_groups = n_rows if n_rows <= _FEW_ROWS else GROUPS
+        self.concave = ConcaveOracle(objective, n_groups, checkpoint)
         self.gamma = objective.gamma
         lowest, highest = objective.margin_range(checkpoint)
         self.row_bound = objective.row_bound(highest)
