@@ -15,7 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
-from milpbn._types import Families
+from milpbn._types import BoolArray, Families
 from milpbn.families.candidates import CLASS
 from milpbn.scores import SearchState
 from milpbn.search.base import Learner, Search
@@ -27,6 +27,11 @@ _SPELL = 60
 
 # A kicked variable takes one of this many next best families, or, with this probability, any.
 _NEXT_BEST = 3
+
+# Up to this many variables, a kick is followed by a full climb; with more, the structure must
+# first come this close to the one that was kicked, as a fraction of its score.
+_FEW_VARIABLES = 64
+_PROMISING = 1e-3
 _WILD = 0.1
 
 
@@ -90,7 +95,8 @@ class Climber:
             self.restore(self.home)
             afresh = self.failures % _SPELL == _SPELL // 2
             self.kick(self.space.n_variables if afresh else self.strength(self.failures))
-            self.climb()
+            if afresh or self.repair():
+                self.climb()
             if self.state.value > just_above(self.best_value):
                 self._settle()
                 in_vain = 0
@@ -115,6 +121,27 @@ class Climber:
         self.home, self.home_value = self.best, self.best_value
         self.failures = 0
 
+    def repair(self) -> bool:
+        """Improve around the kicked variables; return whether a full climb is worthwhile.
+
+        With few variables it always is. With many it takes seconds, so it must begin above or
+        just below the structure that was kicked.
+        """
+        if self.space.n_variables <= _FEW_VARIABLES:
+            return True
+        self.best_responses(self._around(self.state.families != self.home))
+        moved = bool((self.state.families != self.home).any())
+        return moved and self.state.value > self.home_value - _PROMISING * abs(self.home_value)
+
+    def _around(self, chosen: BoolArray) -> list[int]:
+        """The chosen variables, their feature parents and their children."""
+        sets, near = self.space.parent_sets, chosen.copy()
+        for v in np.flatnonzero(chosen).tolist():
+            near[list(sets[int(self.state.families[v])])] = True
+        near |= np.append(chosen, False)[sets.members[self.state.families]].any(axis=1)
+        near[CLASS] = chosen[CLASS]
+        return np.flatnonzero(near).tolist()
+
     def climb(self) -> None:
         """Improve until no move helps."""
         while (
@@ -127,17 +154,17 @@ class Climber:
             self.search.offer(self.state, self.source)
         self.search.offer(self.state, self.source)
 
-    def best_responses(self) -> bool:
+    def best_responses(self, among: list[int] | None = None) -> bool:
         """One variable after the other takes its best family; True if any changed."""
         improved = False
-        waiting = list(self.search.rng.permutation(self.space.n_variables))
+        among = list(range(self.space.n_variables)) if among is None else among
+        waiting = list(self.search.rng.permutation(among))
         while waiting:
             variable = int(waiting.pop())
             if self.best_response(variable):
                 improved = True
                 # All other variables may have a better family now.
-                others = self.search.rng.permutation(self.space.n_variables)
-                waiting = [int(v) for v in others if v != variable]
+                waiting = [int(v) for v in self.search.rng.permutation(among) if v != variable]
         return improved
 
     def best_response(self, variable: int) -> bool:
