@@ -61,7 +61,7 @@ class TanCMI(Learner):
 
     def weights(self, search: Search, rows: MergedRows) -> FloatArray:
         """``(n, n)``: the weights of the edges; NaN for edges that are not used."""
-        return pairwise_information(rows, search.space.cards, search.checkpoint)[0]
+        return pairwise_information(rows, search.space.cards, search.checkpoint).given_class
 
 
 def tree_families(search: Search, weights: FloatArray, relevance: FloatArray) -> Families:
