@@ -24,11 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import xlogy
 
-from milpbn._types import FloatArray, IntArray
+from milpbn._types import Codes, FloatArray, IntArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families.candidates import CLASS
 from milpbn.families.rows import MergedRows
-from milpbn.families.tables import joint_counts
 
 # Counters of a sweep, which should stay in the second-level cache, and rows counted in it (of
 # all variables together), which is the time between two checks of the clock.
@@ -130,7 +129,7 @@ def _group_sums(
     return out
 
 
-def _sum(values: IntArray, weights: FloatArray) -> float:
+def _sum(values: Codes, weights: FloatArray) -> float:
     """L of a variable with these values."""
     counts = np.bincount(values, weights)
     return float(xlogy(counts, counts).sum())
@@ -163,9 +162,9 @@ def pairwise_information(
 ) -> PairInformation:
     """The information of all pairs of features, from one sweep over the rows per feature."""
     with_class, alone = _pair_sums(rows, cards, checkpoint)
-    counts = [joint_counts(rows, (i, CLASS), cards) for i in range(len(cards))]
-    own_with_class = np.array([xlogy(n, n).sum() for n in counts])
-    own = np.array([xlogy(n, n).sum() for n in (n.sum(axis=1) for n in counts)])
+    own = np.array([_sum(x, rows.weights) for x in rows.columns])
+    values = (rows.columns[CLASS] + np.int64(cards[CLASS]) * x for x in rows.columns)
+    own_with_class = np.array([_sum(x, rows.weights) for x in values])
     total = rows.total
     nothing = xlogy(total, total)
 

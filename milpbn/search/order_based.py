@@ -179,6 +179,7 @@ class ParentSelection:
         self.trees = KTrees(search)
         self.base = self.trees.naive_bayes()
         self.state: SearchState = search.state(self.base)
+        self._sorted_at = 0
 
     def first_round(self) -> None:
         """Algorithm 1; later features have no parent except the class."""
@@ -218,9 +219,15 @@ class ParentSelection:
         _, family = best_family(self.search, self.state, feature, candidates, threshold)
         if family < 0:
             return False
-        if must_gain:
-            return exchange_if_better(self.state, [(feature, family)])
-        self.state.exchange(feature, family)
+        if not must_gain:
+            self.state.exchange(feature, family)
+        elif not exchange_if_better(self.state, [(feature, family)]):
+            return False
+        # Sorting adds the margins of all families again, as much work as scoring so many
+        # candidates.
+        if self.state.evaluations - self._sorted_at > 2 * len(self.base):
+            self.state.sort_rows()
+            self._sorted_at = self.state.evaluations
         return True
 
     def candidates(self, j: int) -> Families:
