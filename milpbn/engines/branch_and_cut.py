@@ -97,8 +97,7 @@ class BranchAndCut:
         self.progress = progress
         self.options = options
         self.pool = pool
-        self.oracle = CutOracle(objective, progress.clock.checkpoint)
-        progress.improve_bound(self.oracle.row_bound, 0, "row bound")
+        self.oracle = CutOracle(objective)
         self.tree = Tree(progress, options.gap, len(objective.space))
         self.brancher = Brancher(self.oracle)
         self.worker = self._worker(self._primal(0))

@@ -3,10 +3,12 @@
 Columns are eta[f] per family and, for margin scores, T[g] per group. For multipliers
 y >= 0 of the rows (:mod:`milpbn.engines.rows`)
 
-    L(y) = y . rhs + sum_i max_{f of i, allowed} (c - A'y)[f] + sum_g max_{T[g]} (1 - y(g)) T[g]
+    L(y) = y . rhs + sum_i max_{f of i, allowed} (c - A'y)[f] + sum_g (1 - y(g)) high[g]
 
 is an upper bound on the score of every structure, because each variable has exactly one
-family. The multipliers are the solver's duals, clipped to y >= 0: the solver's tolerances can
+family and T[g] <= high[g]. It needs y(g) <= 1, where y(g) is the sum of the multipliers of
+the cuts of group g, since T[g] has no lower bound. The multipliers are the solver's duals,
+clipped to y >= 0 and scaled down in groups with a larger sum: the solver's tolerances can
 weaken this bound, but cannot make it wrong. The same sums give the loss of every family, by
 which families are removed that no better structure can contain.
 """
@@ -100,12 +102,12 @@ class Relaxation:
         self._columns = oracle.families
         self._offsets = np.searchsorted(self._columns, self.space.offsets)
         self._costs = oracle.costs[self._columns]
-        self._low, self._high = oracle.height_bounds
+        self._high = oracle.height_limits
         self._n_eta = len(self._columns)
         self.allowed = np.ones(self._n_eta, dtype=bool)
         self.solves = 0
         self.trials = 0
-        self._rows = RelaxationRows(self._n_eta, len(self._low))
+        self._rows = RelaxationRows(self._n_eta, len(self._high))
         self._required: frozenset[Edge] = frozenset()
         self._highs = self._new_program()
         self._add_class_rows()
@@ -113,19 +115,19 @@ class Relaxation:
             self._add(coefficients, limit, None)
 
     def _new_program(self) -> Any:
-        """A program with all columns and one row per variable: it has exactly one family."""
-        n_eta, n_heights = self._n_eta, len(self._low)
+        """A program with all columns, T first, and a row per variable: it has one family."""
+        n_eta, n_heights = self._n_eta, len(self._high)
         highs = new_highs(threads=1)
         pass_arrays(
             highs,
             [
-                np.concatenate([self._costs, np.ones(n_heights)]),
-                np.concatenate([np.zeros(n_eta), self._low]),
-                np.concatenate([np.ones(n_eta), self._high]),
-                np.zeros(n_eta + n_heights),
+                np.concatenate([np.ones(n_heights), self._costs]),
+                np.concatenate([np.full(n_heights, -highspy.kHighsInf), np.zeros(n_eta)]),
+                np.concatenate([self._high, np.ones(n_eta)]),
+                np.zeros(n_heights + n_eta),
             ],
             [np.ones(self.space.n_variables)] * 2,
-            [self._offsets, np.arange(n_eta), np.ones(n_eta)],
+            [self._offsets, n_heights + np.arange(n_eta), np.ones(n_eta)],
         )
         return highs
 
@@ -133,11 +135,12 @@ class Relaxation:
         """Set the allowed families, and the pairs of variables that must be joined."""
         self._require(edges)
         allowed = allowed[self._columns]
-        changed = np.flatnonzero(allowed != self.allowed).astype(np.int32)
+        changed = np.flatnonzero(allowed != self.allowed)
         if len(changed):
+            columns = (len(self._high) + changed).astype(np.int32)
             upper = allowed[changed].astype(np.float64)
             lower = np.zeros(len(changed))
-            status = self._highs.changeColsBounds(len(changed), changed, lower, upper)
+            status = self._highs.changeColsBounds(len(columns), columns, lower, upper)
             check_highs(status, "change bounds")
             self.allowed = allowed
 
@@ -198,10 +201,10 @@ class Relaxation:
     def _add(self, coefficients: FloatArray, rhs: float, source: Source) -> None:
         """Add a row, given by a coefficient per family; those without a column are always 0."""
         coefficients = coefficients[self._columns]
-        index = np.flatnonzero(coefficients).astype(np.int32)
-        value = coefficients[index]
+        used = np.flatnonzero(coefficients)
+        index, value = (len(self._high) + used).astype(np.int32), coefficients[used]
         if isinstance(source, Hinge):
-            index = np.append(index, np.int32(self._n_eta + source.group))
+            index = np.append(index, np.int32(source.group))
             value = np.append(value, 1.0)
         status = self._highs.addRow(-highspy.kHighsInf, rhs, len(index), index, value)
         check_highs(status, "add a row")
@@ -253,8 +256,8 @@ class Relaxation:
         duals = np.array(solution.row_dual)[self.space.n_variables :]
         bound, loss = self._lagrangian(duals)
         self._rows.note_slack(np.array(solution.row_value)[self.space.n_variables :])
-        eta = self._of_all(x[: self._n_eta], 0.0)
-        return RelaxationPoint(eta, x[self._n_eta :], bound, loss)
+        heights, eta = np.split(x, [len(self._high)])
+        return RelaxationPoint(self._of_all(eta, 0.0), heights, bound, loss)
 
     def _run(self) -> Any:
         # HiGHS counts the time of all solves together.
@@ -290,13 +293,11 @@ class Relaxation:
     def _lagrangian(self, duals: FloatArray, costs: float = 1.0) -> tuple[float, FloatArray]:
         """L(y) and the loss of each family, for `costs` times the objective."""
         y = np.where((duals > 0.0) & (duals < np.inf), duals, 0.0)
-        on_eta, on_heights, rhs = self._rows.combine(y)
+        on_eta, on_heights, rhs = self._rows.combine(y, costs)
         reduced = costs * self._costs - on_eta
         reduced[~self.allowed] = -np.inf
         best = np.maximum.reduceat(reduced, self._offsets[:-1])
-        slope = costs - on_heights
-        heights = np.maximum(slope * self._low, slope * self._high).sum()
-        bound = rhs + float(best.sum()) + float(heights)
+        bound = rhs + float(best.sum()) + float((costs - on_heights) @ self._high)
         with np.errstate(invalid="ignore"):  # a variable without any family has no losses
             loss = np.repeat(best, np.diff(self._offsets)) - reduced
         return bound, self._of_all(loss, np.inf)

@@ -21,6 +21,8 @@ Edge = tuple[int, int]
 # Number of rows that fit at first; doubled when needed.
 _CAPACITY = 64
 _NO_GROUP = -1
+# Sums are divided by at least this.
+_TINY = 1e-300
 # Sources that have at most one row.
 _UNIQUE = (Cluster, FeatureRow, tuple)
 
@@ -127,14 +129,21 @@ class RelaxationRows:
         ]
         return idle[removable]
 
-    def combine(self, y: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-        """The sum of y times the rows: coefficients of eta, coefficients of T, right-hand side."""
-        tight = np.flatnonzero(y)
+    def combine(self, y: FloatArray, most: float) -> tuple[FloatArray, FloatArray, float]:
+        """The sum of y times the rows: coefficients of eta, coefficients of T, right-hand side.
+
+        The multipliers of a group's cuts are scaled down if they sum to more than `most`.
+        """
         group = self._group[: len(self)]
-        with_height = group >= 0
-        heights = np.bincount(group[with_height], y[with_height], minlength=self.n_groups)
+        with_height = np.flatnonzero(group >= 0)
+        group = group[with_height]
+        heights = np.bincount(group, y[with_height], minlength=self.n_groups)
+        scale = most / np.maximum(heights, max(most, _TINY))
+        y = y.copy()
+        y[with_height] *= scale[group]
+        tight = np.flatnonzero(y)
         return (
             y[tight] @ self._coefficients[tight],
-            heights.astype(np.float64, copy=False),
+            np.minimum(heights, most),
             float(y @ self._rhs[: len(self)]),
         )

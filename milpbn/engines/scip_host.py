@@ -53,8 +53,7 @@ class ScipHost:
         from pyscipopt import Model
 
         self.progress = progress
-        self.oracle = CutOracle(objective, progress.clock.checkpoint)
-        progress.improve_bound(self.oracle.row_bound, 0, "row bound")
+        self.oracle = CutOracle(objective)
         self.primal = Primal(objective, progress, seed, progress.clock.checkpoint)
         self.model: Any = Model("structure")
         self.failure: BaseException | None = None
@@ -86,10 +85,9 @@ class ScipHost:
             model.addVar(f"eta{f}", vtype="B", obj=float(cost))
             for f, cost in enumerate(oracle.costs)
         ]
-        low, high = oracle.height_bounds
         self.heights = [
-            model.addVar(f"T{g}", lb=float(a), ub=float(b), obj=1.0)
-            for g, (a, b) in enumerate(zip(low, high, strict=True))
+            model.addVar(f"T{g}", lb=None, ub=float(high), obj=1.0)
+            for g, high in enumerate(oracle.height_limits)
         ]
         model.setMaximize()
         for i in range(oracle.space.n_variables):
@@ -134,7 +132,7 @@ class ScipHost:
         """Report SCIP's bound, raised by the error that its tolerance allows in the heights."""
         bound = self.model.getDualbound()
         if abs(bound) < 1e19:
-            slack = _FEASIBILITY * (1.0 + sum(abs(h) for h in self.oracle.height_bounds[1]))
+            slack = _FEASIBILITY * (1.0 + np.abs(self.oracle.height_limits).sum())
             nodes = int(self.model.getNTotalNodes())
             self.progress.improve_bound(bound + slack, nodes, "SCIP")
 

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from math import comb, prod
 
 import numpy as np
 import numpy.typing as npt
 
-from milpbn._types import Families, FloatArray, IntArray
+from milpbn._types import BoolArray, Families, FloatArray, IntArray
 from milpbn.errors import BudgetError, ConstraintError, OptionError
 from milpbn.families.budgets import Budgets, BudgetUse
+from milpbn.families.choices import CLASS, Choice, choice_of
 from milpbn.families.constraints import Constraints
+from milpbn.families.parent_sets import Finder, ParentSet, ParentSets
 from milpbn.structure import Structure
 
-CLASS = 0
-"""Index of the class variable (X_1 = C in the publications)."""
+__all__ = ["CLASS", "DEFAULT_MEMORY", "FamilySpace", "ParentSet", "candidate_families"]
 
-ParentSet = tuple[int, ...]
+MOST_VARIABLES = 2**15 - 1
+"""Indices of variables are stored in 16 bits."""
 
 DEFAULT_MEMORY = 4 * 2**30
-# The cost of a family: a tuple, its index entry and its share of the columns of the MILP.
-_BYTES_PER_FAMILY = 250
-_BYTES_PER_CELL = 8
+# The cost of a family without its table: its parents, its number, where its table is.
+_BYTES_PER_FAMILY = 80
+# A cell of a table: its count, and its entry in double and single precision.
+_BYTES_PER_CELL = 24
 
 
 @dataclass(frozen=True)
@@ -45,14 +47,17 @@ class FamilySpace:
         a subset of the parents that scores at least as well.
     budgets
         Limits on the structure as a whole.
+    memory_limit
+        Maximum bytes for the tables of the families.
     """
 
     names: tuple[str, ...]
     cards: tuple[int, ...]
-    parent_sets: tuple[ParentSet, ...]
+    parent_sets: ParentSets
     offsets: IntArray
     dominated: Mapping[tuple[int, ParentSet], int] = field(default_factory=dict)
     budgets: Budgets = field(default_factory=Budgets)
+    memory_limit: int = DEFAULT_MEMORY
 
     @property
     def n_variables(self) -> int:
@@ -75,18 +80,25 @@ class FamilySpace:
     @cached_property
     def free_parameters(self) -> FloatArray:
         """``(F,)``: free parameters (r - 1) q of the table of every family."""
-        cards = np.array(self.cards, dtype=np.float64)
-        configurations = np.where(self.contains, cards, 1.0).prod(axis=1)
-        out: FloatArray = (cards[self.child] - 1) * configurations
+        cards = np.array([*self.cards, 1], dtype=np.float64)  # the last for the padding
+        out: FloatArray = (cards[self.child] - 1) * cards[self.parent_sets.members].prod(axis=1)
         return out
 
     @cached_property
-    def contains(self) -> npt.NDArray[np.bool_]:
-        """``(F, n)``: whether a variable is a parent in a family."""
-        out = np.zeros((len(self), self.n_variables), dtype=bool)
-        for f, parents in enumerate(self.parent_sets):
-            out[f, list(parents)] = True
+    def has_class(self) -> BoolArray:
+        """``(F,)``: whether the class is a parent."""
+        members = self.parent_sets.members
+        if members.shape[1] == 0:
+            return np.zeros(len(self), dtype=bool)
+        out: BoolArray = members[:, 0] == CLASS  # parents are in ascending order
         return out
+
+    @cached_property
+    def contains(self) -> BoolArray:
+        """``(F, n)``: whether a variable is a parent in a family; for spaces of moderate size."""
+        out = np.zeros((len(self), self.n_variables + 1), dtype=bool)
+        np.put_along_axis(out, self.parent_sets.members.astype(np.int64), True, axis=1)
+        return out[:, :-1]  # the last column is the padding
 
     @cached_property
     def budget_use(self) -> BudgetUse:
@@ -94,7 +106,7 @@ class FamilySpace:
         touches = self.contains.copy()
         touches[np.arange(len(self)), self.child] = self.contains.any(axis=1)
         touches[:, CLASS] = False
-        sizes = self.contains.sum(axis=1).astype(np.float64)
+        sizes = self.parent_sets.sizes.astype(np.float64)
         return BudgetUse(self.budgets, sizes, self.free_parameters, touches)
 
     def fits(self, families: Families) -> bool:
@@ -106,15 +118,12 @@ class FamilySpace:
         return range(int(self.offsets[variable]), int(self.offsets[variable + 1]))
 
     @cached_property
-    def _index(self) -> dict[tuple[int, ParentSet], int]:
-        return {
-            (int(i), s): f
-            for f, (i, s) in enumerate(zip(self.child, self.parent_sets, strict=True))
-        }
+    def _finder(self) -> Finder:
+        return Finder(self.parent_sets, self.offsets)
 
     def find(self, variable: int, parents: Sequence[int]) -> int | None:
         """The index of a family, or None if it is not a candidate."""
-        return self._index.get((variable, tuple(sorted(parents))))
+        return self._finder.find(variable, parents)
 
     def select(
         self,
@@ -133,13 +142,22 @@ class FamilySpace:
             while g not in place:
                 g = replaced[g]
             dominated[int(self.child[f]), self.parent_sets[f]] = place[g]
-        counts = np.bincount(self.child[list(place)], minlength=self.n_variables)
+        kept = np.asarray(families, dtype=np.int64)
+        counts = np.bincount(self.child[kept], minlength=self.n_variables)
         return replace(
             self,
-            parent_sets=tuple(self.parent_sets[f] for f in place),
+            parent_sets=ParentSets(self.parent_sets.members[kept]),
             offsets=np.concatenate([[0], np.cumsum(counts)]),
             dominated=dominated,
         )
+
+    def containing(self, families: Families, variables: Sequence[int]) -> BoolArray:
+        """Which of the families have all these variables as parents."""
+        members = self.parent_sets.members[families]
+        out: BoolArray = np.ones(len(members), dtype=bool)
+        for v in variables:
+            out &= (members == v).any(axis=1)
+        return out
 
     def subsets(self, family: int) -> list[int]:
         """The other families of the same variable whose parents are among its own."""
@@ -186,16 +204,16 @@ class FamilySpace:
         every space of :func:`candidate_families`, no structure needs less of any budget.
         """
         chosen: dict[int, int] = {}
+        waiting = np.ones(self.n_variables, dtype=bool)
         progress = True
         while progress:
             progress = False
-            for i in range(self.n_variables):
-                if i in chosen:
-                    continue
-                fits = [f for f in self.of(i) if all(p in chosen for p in self.parent_sets[f])]
-                if fits:
-                    chosen[i] = min(fits, key=lambda f: len(self.parent_sets[f]))
-                    progress = True
+            for i in np.flatnonzero(waiting).tolist():
+                own = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+                fits = own.start + np.flatnonzero(~self.parent_sets.contain(waiting, own))
+                if len(fits):
+                    chosen[i] = int(fits[np.argmin(self.parent_sets.sizes[fits])])
+                    waiting[i], progress = False, True
         if len(chosen) < self.n_variables:
             stuck = ", ".join(v for i, v in enumerate(self.names) if i not in chosen)
             raise ConstraintError(
@@ -212,40 +230,6 @@ def _reordered(structure: Structure, names: tuple[str, ...]) -> Structure:
             f"the structure's variables differ from the data's: {', '.join(missing[:5])}"
         )
     return Structure.from_arcs(names, structure.arcs)
-
-
-@dataclass(frozen=True)
-class _Choice:
-    """What the constraints allow for one variable: forced and free parents, size limits."""
-
-    forced: tuple[int, ...]
-    free: tuple[int, ...]
-    limit: int
-    may_be_empty: bool
-
-    @property
-    def n_sets(self) -> int:
-        spare = self.limit - len(self.forced)
-        total = sum(comb(len(self.free), j) for j in range(spare + 1)) if spare >= 0 else 0
-        return total + (self.may_be_empty and bool(self.forced))
-
-    def n_cells(self, cards: Sequence[int], own: int) -> int:
-        """Table cells of all sets: elementary symmetric polynomials of the cardinalities."""
-        spare = self.limit - len(self.forced)
-        if spare < 0:
-            return own
-        polynomial = [1] + [0] * spare
-        for p in self.free:
-            for j in range(spare, 0, -1):
-                polynomial[j] += polynomial[j - 1] * cards[p]
-        return own * (prod(cards[p] for p in self.forced) * sum(polynomial) + 1)
-
-    def sets(self) -> Iterator[ParentSet]:
-        if self.may_be_empty and self.forced:
-            yield ()
-        for j in range(self.limit - len(self.forced) + 1):
-            for extra in combinations(self.free, j):
-                yield tuple(sorted((*self.forced, *extra)))
 
 
 def candidate_families(
@@ -275,7 +259,7 @@ def candidate_families(
     constraints
         Filter of the families; contradictions raise :class:`ConstraintError`.
     memory_limit
-        Maximum bytes for families and tables; checked before anything is built.
+        Maximum bytes for the families, checked before they are listed, and for their tables.
 
     Examples
     --------
@@ -287,23 +271,27 @@ def candidate_families(
         raise OptionError(f"max_parents must be at least 1, not {max_parents}")
     constraints = constraints or Constraints()
     constraints.check_names(names)
+    if len(names) > MOST_VARIABLES:
+        raise OptionError(
+            f"{len(names):,} variables are too many: milpbn handles up to {MOST_VARIABLES:,}. "
+            "Select columns first"
+        )
     choices = [
-        _choice(i, names, max_parents, class_parents, generative, constraints)
+        choice_of(i, names, max_parents, class_parents, generative, constraints)
         for i in range(len(names))
     ]
-    _check_budget(choices, cards, max_parents, memory_limit)
-    parent_sets: list[ParentSet] = []
-    offsets = [0]
-    for choice in choices:
-        parent_sets.extend(choice.sets())
-        offsets.append(len(parent_sets))
+    _check_memory(choices, max_parents, memory_limit)
+    width = max(c.limit for c in choices)
+    blocks = [c.members(width) for c in choices]
     space = FamilySpace(
         tuple(names),
         tuple(cards),
-        tuple(parent_sets),
-        np.array(offsets),
+        ParentSets(np.concatenate(blocks)),
+        np.cumsum([0, *map(len, blocks)]),
         budgets=constraints.budgets,
+        memory_limit=memory_limit,
     )
+    _check_tables(space, max_parents)
     smallest = space.feasible_families()
     return _within_budgets(space, smallest) if space.budgets else space
 
@@ -320,69 +308,29 @@ def _within_budgets(space: FamilySpace, smallest: IntArray) -> FamilySpace:
     return space.select(np.concatenate(allowed))
 
 
-def _choice(
-    i: int,
-    names: Sequence[str],
-    max_parents: int,
-    class_parents: bool,
-    generative: bool,
-    constraints: Constraints,
-) -> _Choice:
-    name = names[i]
-    limit = min(max_parents, constraints.max_parents.get(name, max_parents), len(names) - 1)
-    required = {names.index(p) for p in constraints.required_parents(name)}
-    allowed = {j for j, p in enumerate(names) if j != i and constraints.allows(p, name)}
-    if i == CLASS and not class_parents:
-        allowed = set()
-    forced = set(required)
-    if i != CLASS and not generative:
-        if CLASS in allowed:
-            forced.add(CLASS)
-        else:
-            allowed = set()
-    choice = _Choice(
-        forced=tuple(sorted(forced)),
-        free=tuple(sorted(allowed - forced)),
-        limit=limit,
-        may_be_empty=not required,
-    )
-    if not required <= allowed or choice.n_sets == 0:
-        with_class = i != CLASS and not generative
-        raise ConstraintError(_no_parent_set(i, names, required, limit, class_parents, with_class))
-    return choice
-
-
-def _no_parent_set(
-    i: int,
-    names: Sequence[str],
-    required: set[int],
-    limit: int,
-    class_parents: bool,
-    with_class: bool,
-) -> str:
-    name = names[i]
-    arcs = ", ".join(f"{names[p]}->{name}" for p in sorted(required))
-    if i == CLASS and not class_parents:
-        return f"{arcs} is required, but the class is a root here; allow class parents"
-    what = f"no candidate parent set of {name!r} fits the constraints: required {arcs}, at most "
-    if not with_class:
-        return f"{what}{limit} parents; raise max_parents"
-    return (
-        f"{what}{limit} parents. A feature's parent sets contain the class ({names[CLASS]}), which "
-        "counts as a parent: raise max_parents, or allow the arc from the class"
-    )
-
-
-def _check_budget(
-    choices: Sequence[_Choice], cards: Sequence[int], max_parents: int, memory_limit: int
-) -> None:
+def _check_memory(choices: Sequence[Choice], max_parents: int, memory_limit: int) -> None:
     families = sum(c.n_sets for c in choices)
-    cells = sum(c.n_cells(cards, own) for c, own in zip(choices, cards, strict=True))
-    need = families * _BYTES_PER_FAMILY + cells * _BYTES_PER_CELL
+    need = families * _BYTES_PER_FAMILY
     if need > memory_limit:
         raise BudgetError(
-            f"max_parents={max_parents} makes {families:,} candidate families with {cells:,} table "
-            f"cells, about {need / 2**30:.1f} GiB; the memory limit is "
-            f"{memory_limit / 2**30:.1f} GiB. Lower max_parents, limit the parents of "
-            "single variables, merge rare states, or raise the memory limit"
+            f"max_parents={max_parents} makes {families:,} candidate families, about "
+            f"{need / 2**30:.1f} GiB; the memory limit is {memory_limit / 2**30:.1f} GiB. Lower "
+            "max_parents, limit the parents of single variables, or raise the memory limit"
+        )
+
+
+def _check_tables(space: FamilySpace, max_parents: int) -> None:
+    """Refuse a space with a family whose table alone is too large."""
+    cards = np.array([*space.cards, 1], dtype=np.float64)  # the last for the padding
+    cells = cards[space.child] * cards[space.parent_sets.members].prod(axis=1)
+    cells *= np.where(space.has_class | (space.child == CLASS), 1, space.n_classes)
+    largest = int(cells.argmax())
+    need = cells[largest] * _BYTES_PER_CELL
+    if need > space.memory_limit:
+        child, parents = int(space.child[largest]), space.parent_sets[largest]
+        family = f"{space.names[child]!r} given {', '.join(repr(space.names[p]) for p in parents)}"
+        raise BudgetError(
+            f"the table of {family} has {int(cells[largest]):,} table cells, about "
+            f"{need / 2**30:.1f} GiB; the memory limit is {space.memory_limit / 2**30:.1f} GiB. "
+            f"Merge rare states, lower max_parents (now {max_parents}), or raise the memory limit"
         )

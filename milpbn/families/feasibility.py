@@ -4,47 +4,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from milpbn._types import IntArray
+from milpbn._types import BoolArray, IntArray
 from milpbn.families.candidates import FamilySpace
-
-# Up to this number of variables, a set of variables fits into one machine word.
-_WORD = 63
 
 
 class Feasibility:
     """Which families of a variable keep a given structure acyclic and within the budgets.
 
-    Sets of variables are integers, with bit i for variable i, because searches ask this
-    before every exchange.
+    The loops are compiled, because searches ask this before every exchange.
     """
 
     def __init__(self, space: FamilySpace) -> None:
         self._space = space
-        self.contains = space.contains
-        self._parents = [sum(1 << p for p in s) for s in space.parent_sets]
-        self._words: IntArray | None = None
-        if space.n_variables <= _WORD:
-            self._words = np.array(self._parents, dtype=np.int64)
+        self._members = space.parent_sets.members
 
-    def descendants(self, families: IntArray, variable: int) -> int:
-        """The set of the variable and its descendants."""
-        parents = [self._parents[f] for f in families.tolist()]
-        below, before = 1 << variable, 0
-        while below != before:
-            before = below
-            for i, above in enumerate(parents):
-                if above & below:
-                    below |= 1 << i
-        return below
+    def descendants(self, families: IntArray, variable: int) -> BoolArray:
+        """The variable and its descendants, as a mask."""
+        from milpbn.families.kernels import descendants
+
+        out: BoolArray = descendants(self._members, families, variable)
+        return out
 
     def candidates(self, families: IntArray, variable: int) -> IntArray:
         """The families of `variable` with no parent among its descendants, within the budgets."""
+        from milpbn.families.kernels import descendants, without_parents_in
+
         own = self._space.of(variable)
-        below = self.descendants(families, variable)
-        if self._words is not None:
-            found = own.start + np.flatnonzero((self._words[own.start : own.stop] & below) == 0)
-        else:
-            found = np.array([f for f in own if not self._parents[f] & below], dtype=np.int64)
+        below = descendants(self._members, families, variable)
+        found = without_parents_in(self._members, own.start, own.stop, below)
         return self.within_budgets(families, variable, found)
 
     def within_budgets(self, families: IntArray, variable: int, candidates: IntArray) -> IntArray:
@@ -59,13 +46,11 @@ class Feasibility:
 
     def is_acyclic(self, families: IntArray) -> bool:
         """Whether a choice of families, one per variable, has no cycle."""
-        left = (1 << self._space.n_variables) - 1
-        parents = [self._parents[f] for f in families.tolist()]
-        while left:
-            free = sum(
-                1 << i for i, above in enumerate(parents) if left >> i & 1 and not above & left
-            )
-            if not free:
+        left = np.ones(self._space.n_variables, dtype=bool)
+        own = self._members[families]
+        while left.any():
+            waiting = left & np.append(left, False)[own].any(axis=1)
+            if (waiting == left).all():
                 return False
-            left &= ~free
+            left = waiting
         return True

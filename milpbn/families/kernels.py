@@ -16,8 +16,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
+from milpbn._types import FloatArray
 from milpbn.families.tables import TIE
 
 BLOCK = 128
@@ -52,40 +54,99 @@ def _row_scores(margins, weights, first, kind, gamma):  # type: ignore[no-untype
 
 
 @_jit
-def _keys(keys, family, pointer, variable, stride, base, offset, codes, first):  # type: ignore[no-untyped-def]
-    for j in range(BLOCK):
-        keys[j] = base[family] + offset[first + j]
-    for q in range(pointer[family], pointer[family + 1]):
-        step, v = stride[q], variable[q]
-        for j in range(BLOCK):
-            keys[j] += step * codes[v, first + j]
+def _keys(keys, n, family, key, cards, fold, codes, first, begin):  # type: ignore[no-untyped-def]
+    """The rows of the table of a family, from `begin` on, that n data rows look up."""
+    for j in range(n):
+        keys[j] = fold[first + j]
+    for q in range(key.shape[1]):
+        v = key[family, q]
+        if v < 0:
+            break
+        card = cards[v]
+        for j in range(n):
+            keys[j] = keys[j] * card + codes[v, first + j]
+    for j in range(n):
+        keys[j] += begin
+
+
+@_jit
+def count_families(families, key, cards, fold, codes, weights, out):  # type: ignore[no-untyped-def]
+    """``out[i, key, class]``: the weight of the rows in each cell of the table of each family."""
+    keys = np.empty(BLOCK, np.int32)
+    for i in range(len(families)):
+        for first in range(0, len(weights), BLOCK):
+            n = min(BLOCK, len(weights) - first)
+            _keys(keys, n, families[i], key, cards, fold, codes, first, np.int32(0))
+            for j in range(n):
+                out[i, keys[j], codes[0, first + j]] += weights[first + j]
+
+
+def no_margins(labels: npt.NDArray[np.integer], n_classes: int, single: bool) -> FloatArray:
+    """Margins of zero, and a large number against the row's own class."""
+    if single:
+        return np.zeros(len(labels))
+    margins = np.zeros((len(labels), n_classes))
+    margins[np.arange(len(labels)), labels] = FAR
+    return margins
 
 
 @_jit
 def add_family_one(  # type: ignore[no-untyped-def]
-    joint, family, sign, pointer, variable, stride, base, offset, codes, labels, tables
+    joint, family, weight, key, cards, base, fold, codes, labels, tables
 ):
-    """Add (or subtract) the margins of a family to those of the rows; one competitor per row."""
+    """Add `weight` times the margins of a family to those of the rows; one competitor per row."""
     keys = np.empty(BLOCK, np.int32)
     for first in range(0, len(joint), BLOCK):
-        _keys(keys, family, pointer, variable, stride, base, offset, codes, first)
-        for j in range(BLOCK):
-            joint[first + j] += sign * tables[keys[j] + labels[first + j]]
+        n = min(BLOCK, len(joint) - first)
+        _keys(keys, n, family, key, cards, fold, codes, first, base[family])
+        for j in range(n):
+            joint[first + j] += weight * tables[keys[j], labels[first + j]]
 
 
 @_jit
 def add_family_many(  # type: ignore[no-untyped-def]
-    joint, family, sign, pointer, variable, stride, base, offset, codes, labels, tables
+    joint, family, weight, key, cards, base, fold, codes, labels, tables
 ):
-    """Add (or subtract) the margins of a family against every class to those of the rows."""
+    """Add `weight` times the margins of a family against every class to those of the rows."""
     keys = np.empty(BLOCK, np.int32)
     for first in range(0, len(joint), BLOCK):
-        _keys(keys, family, pointer, variable, stride, base, offset, codes, first)
+        n = min(BLOCK, len(joint) - first)
+        _keys(keys, n, family, key, cards, fold, codes, first, base[family])
+        for j in range(n):
+            k, u = keys[j], first + j
+            own = tables[k, labels[u]]
+            for c in range(joint.shape[1]):
+                joint[u, c] += weight * (own - tables[k, c])
+
+
+@_jit
+def rest_one(joint, family, key, cards, base, fold, codes, labels, tables, rest, least):  # type: ignore[no-untyped-def]
+    """The margins without a family, in single precision, and the least of each block."""
+    keys = np.empty(BLOCK, np.int32)
+    for first in range(0, len(joint), BLOCK):
+        _keys(keys, BLOCK, family, key, cards, fold, codes, first, base[family])
+        lowest = FAR
+        for j in range(BLOCK):
+            u = first + j
+            rest[u] = joint[u] - tables[keys[j], labels[u]]
+            lowest = min(lowest, rest[u])
+        least[first // BLOCK] = lowest
+
+
+@_jit
+def rest_many(joint, family, key, cards, base, fold, codes, labels, tables, rest, least):  # type: ignore[no-untyped-def]
+    """The margins against every class without a family, and the least of each block."""
+    keys = np.empty(BLOCK, np.int32)
+    for first in range(0, len(joint), BLOCK):
+        _keys(keys, BLOCK, family, key, cards, fold, codes, first, base[family])
+        lowest = FAR
         for j in range(BLOCK):
             k, u = keys[j], first + j
             own = tables[k, labels[u]]
             for c in range(joint.shape[1]):
-                joint[u, c] += sign * (own - tables[k, c])
+                rest[u, c] = joint[u, c] - (own - tables[k, c])
+                lowest = min(lowest, rest[u, c])
+        least[first // BLOCK] = lowest
 
 
 @_jit
@@ -133,23 +194,20 @@ def many_classes_kernel(width: int) -> Callable[..., None]:
 
     @njit(cache=True, fastmath=True, nogil=True)
     def kernel(  # type: ignore[no-untyped-def]
-        candidates, pointer, variable, stride, base, offset, codes, tables, rest, labels,
-        weights, remaining, kind, gamma, top, threshold, out,
+        candidates, key, cards, base, fold, codes, tables, rest, labels, weights, blocks,
+        remaining, kind, gamma, top, threshold, out,
     ):  # fmt: skip
         keys = np.empty(BLOCK, np.int32)
         margins = np.empty(BLOCK, np.float32)
         active = np.arange(len(candidates))
         n_active = len(candidates)
-        out[:] = 0.0
-        for block in range(len(remaining)):
-            first = block * BLOCK
+        for b in range(len(blocks)):
+            first = blocks[b] * BLOCK
             kept = 0
             for a in range(n_active):
                 candidate = active[a]
-                _keys(
-                    keys, candidates[candidate], pointer, variable, stride, base, offset, codes,
-                    first,
-                )  # fmt: skip
+                family = candidates[candidate]
+                _keys(keys, BLOCK, family, key, cards, fold, codes, first, base[family])
                 if kind == CLL:
                     # log P(own) = -log(1 + sum_c exp(-d(c)))
                     for j in range(BLOCK):
@@ -167,7 +225,7 @@ def many_classes_kernel(width: int) -> Callable[..., None]:
                             least = min(least, rest[u, c] - tables[k, c])
                         margins[j] = least + tables[k, labels[u]]
                 out[candidate] += _row_scores(margins, weights, first, kind, gamma)
-                if out[candidate] + top * remaining[block] >= threshold:
+                if out[candidate] + top * remaining[b] >= threshold:
                     active[kept] = candidate
                     kept += 1
                 else:
@@ -181,36 +239,29 @@ def many_classes_kernel(width: int) -> Callable[..., None]:
 
 @_jit
 def one_competitor_kernel(  # type: ignore[no-untyped-def]
-    candidates, pointer, variable, stride, base, offset, codes, tables, rest, labels,
-    weights, remaining, kind, gamma, top, threshold, out,
+    candidates, key, cards, base, fold, codes, tables, rest, labels, weights, blocks,
+    remaining, kind, gamma, top, threshold, out,
 ):  # fmt: skip
-    """The kernel for one margin per row: two classes, or the row's class against the rest.
-
-    `tables` is flat: the margin of a family at key k for label y is
-    ``tables[k * n_labels + y]``. `labels` holds y; `base`, `offset` and `stride` are already
-    multiplied by n_labels.
-    """
+    """The kernel for one margin per row: two classes, or the row's class against the rest."""
     keys = np.empty(BLOCK, np.int32)
     margins = np.empty(BLOCK, np.float32)
     active = np.arange(len(candidates))
     n_active = len(candidates)
-    out[:] = 0.0
-    for block in range(len(remaining)):
-        first = block * BLOCK
+    for b in range(len(blocks)):
+        first = blocks[b] * BLOCK
         kept = 0
         for a in range(n_active):
             candidate = active[a]
-            _keys(
-                keys, candidates[candidate], pointer, variable, stride, base, offset, codes, first
-            )  # fmt: skip
+            family = candidates[candidate]
+            _keys(keys, BLOCK, family, key, cards, fold, codes, first, base[family])
             for j in range(BLOCK):
                 u = first + j
-                margins[j] = rest[u] + tables[keys[j] + labels[u]]
+                margins[j] = rest[u] + tables[keys[j], labels[u]]
             if kind == CLL:
                 for j in range(BLOCK):
                     margins[j] = -np.log(np.float32(1.0) + np.exp(-margins[j]))
             out[candidate] += _row_scores(margins, weights, first, kind, gamma)
-            if out[candidate] + top * remaining[block] >= threshold:
+            if out[candidate] + top * remaining[b] >= threshold:
                 active[kept] = candidate
                 kept += 1
             else:
@@ -222,68 +273,110 @@ def one_competitor_kernel(  # type: ignore[no-untyped-def]
 
 @_jit
 def cut_coefficients_one(  # type: ignore[no-untyped-def]
-    families, pointer, variable, stride, base, offset, codes, tables, labels, weights, out
+    families, key, cards, base, fold, codes, tables, labels, weights, out
 ):
     """``out[f] = sum_u weights[u] * alpha(f, u)`` over the given rows; one competitor per row."""
-    n = codes.shape[1]
+    keys = np.empty(BLOCK, np.int32)
     for f in families:
         total = 0.0
-        for u in range(n):
-            key = base[f] + offset[u] + labels[u]
-            for q in range(pointer[f], pointer[f + 1]):
-                key += stride[q] * codes[variable[q], u]
-            total += weights[u] * tables[key]
+        for first in range(0, len(weights), BLOCK):
+            n = min(BLOCK, len(weights) - first)
+            _keys(keys, n, f, key, cards, fold, codes, first, base[f])
+            for j in range(n):
+                total += weights[first + j] * tables[keys[j], labels[first + j]]
         out[f] = total
 
 
 @_jit
 def cut_coefficients_many(  # type: ignore[no-untyped-def]
-    families, pointer, variable, stride, base, offset, codes, tables, labels, against, weights, out
+    families, key, cards, base, fold, codes, tables, labels, against, weights, out
 ):
     """``out[f] = sum_u weights[u] * alpha(f, u, against[u])`` over the given rows."""
-    n = codes.shape[1]
+    keys = np.empty(BLOCK, np.int32)
     for f in families:
         total = 0.0
-        for u in range(n):
-            key = base[f] + offset[u]
-            for q in range(pointer[f], pointer[f + 1]):
-                key += stride[q] * codes[variable[q], u]
-            total += weights[u] * (tables[key, labels[u]] - tables[key, against[u]])
+        for first in range(0, len(weights), BLOCK):
+            n = min(BLOCK, len(weights) - first)
+            _keys(keys, n, f, key, cards, fold, codes, first, base[f])
+            for j in range(n):
+                k, u = keys[j], first + j
+                total += weights[u] * (tables[k, labels[u]] - tables[k, against[u]])
         out[f] = total
 
 
 @_jit
 def replacements(  # type: ignore[no-untyped-def]
-    pairs, subset, saving, pointer, variable, stride, base, offset, codes, values, own, ratios,
-    weights, out,
-):  # fmt: skip
+    pairs, subset, saving, key, cards, base, fold, codes, tables, own, n_classes, weights, out
+):
     """For every family f, a subset g whose choice in its place never loses; -1 if none is found.
 
     The subsets of f are ``subset[pairs[f]:pairs[f + 1]]``. With g in place of f every margin
     falls by at most ``alpha(f,u,c) - alpha(g,u,c)``. A row loses at most the largest fall or
-    nothing, and the sum over the rows must not exceed what g saves. If `ratios`, the entries
-    of a row's own class are the margins.
+    nothing, and the sum over the rows must not exceed what g saves. If `n_classes` is 1, the
+    tables hold margins.
     """
+    keys, others = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
     for f in range(len(out)):
         out[f] = -1
         for q in range(pairs[f], pairs[f + 1]):
-            g, lost, u = subset[q], 0.0, 0
-            while u < codes.shape[1] and lost <= saving[q]:
-                y = codes[0, u]
-                key, other = base[f] + offset[u], base[g] + offset[u]
-                for k in range(pointer[f], pointer[f + 1]):
-                    key += stride[k] * codes[variable[k], u]
-                for k in range(pointer[g], pointer[g + 1]):
-                    other += stride[k] * codes[variable[k], u]
-                fall = own[key, y] - own[other, y]
-                if not ratios:
-                    most = -1e300
-                    for c in range(values.shape[1]):
-                        if c != y:
-                            most = max(most, values[other, c] - values[key, c])
-                    fall += most
-                lost += weights[u] * max(fall, 0.0)
-                u += 1
+            g, lost, first = subset[q], 0.0, 0
+            while first < len(weights) and lost <= saving[q]:
+                n = min(BLOCK, len(weights) - first)
+                _keys(keys, n, f, key, cards, fold, codes, first, base[f])
+                _keys(others, n, g, key, cards, fold, codes, first, base[g])
+                for j in range(n):
+                    u, k, other = first + j, keys[j], others[j]
+                    fall = tables[k, own[u]] - tables[other, own[u]]
+                    if n_classes > 1:
+                        most = -1e300
+                        for c in range(n_classes):
+                            if c != codes[0, u]:
+                                most = max(most, tables[other, c] - tables[k, c])
+                        fall += most
+                    lost += weights[u] * max(fall, 0.0)
+                first += BLOCK
             if lost <= saving[q]:
                 out[f] = g
                 break
+
+
+@_jit
+def descendants(members, families, variable):  # type: ignore[no-untyped-def]
+    """The variable and its descendants under a structure, as a mask."""
+    n = len(families)
+    below = np.zeros(n, np.bool_)
+    below[variable] = True
+    changed = True
+    while changed:
+        changed = False
+        for i in range(n):
+            if below[i]:
+                continue
+            for q in range(members.shape[1]):
+                parent = members[families[i], q]
+                if parent < 0:
+                    break
+                if below[parent]:
+                    below[i] = changed = True
+                    break
+    return below
+
+
+@_jit
+def without_parents_in(members, start, stop, below):  # type: ignore[no-untyped-def]
+    """The families ``start:stop`` that have no parent in a set, given as a mask."""
+    out = np.empty(stop - start, np.int64)
+    n = 0
+    for f in range(start, stop):
+        free = True
+        for q in range(members.shape[1]):
+            parent = members[f, q]
+            if parent < 0:
+                break
+            if below[parent]:
+                free = False
+                break
+        if free:
+            out[n] = f
+            n += 1
+    return out[:n]

@@ -1,92 +1,100 @@
-"""Counts and log-probabilities of every candidate family, and look-ups by row.
+"""Tables of the candidate families, counted when somebody asks for them.
 
-Nothing here is of size rows x families: the entry of a row is looked up in the table of the
-family, at a key that is a mixed-radix number of the row's codes.
+The table of a family has an entry for each configuration of its features and each class: its
+term of log P(c, z), from which margins are differences. Nothing here is of size rows x families:
+the entry of a row is looked up at a key that is a mixed-radix number of the row's codes.
+
+Tables are kept in the layout of the compiled loops (:mod:`milpbn.families.kernels`), once in
+double precision and once in single precision for ranking candidates. If they need more memory
+than the search space allows, all of them are dropped and counted again on demand: counting a
+table takes about as long as scoring a candidate with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from math import prod
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from milpbn._types import FloatArray, IntArray
+from milpbn._types import AnyFamilies, FloatArray, IntArray
 from milpbn.clock import Checkpoint, no_checkpoint
-from milpbn.families.candidates import CLASS, FamilySpace, ParentSet
+from milpbn.errors import BudgetError
+from milpbn.families import tabulate
+from milpbn.families.candidates import FamilySpace
+from milpbn.families.counts import FamilyCounts
 from milpbn.families.rows import MergedRows
-from milpbn.families.smoothing import Smoothing, minus
-
-if TYPE_CHECKING:
-    from milpbn.families.exchange import ExchangeTables
+from milpbn.families.smoothing import Smoothing
+from milpbn.families.tabulate import TableOf
 
 TIE = 1e-9
 """Smaller margins are ties, since sums of logarithms are not exact; a tie is an error."""
 
-
-def mixed_radix(
-    codes: npt.NDArray[np.integer], variables: Sequence[int], cards: Sequence[int]
-) -> IntArray:
-    """One number per row for the joint state of `variables`, the last varying fastest."""
-    key = np.zeros(len(codes), dtype=np.int64)
-    for v in variables:
-        key *= cards[v]
-        key += codes[:, v]
-    return key
+# Table rows that fit at first; doubled when needed.
+_CAPACITY = 1024
 
 
-def joint_counts(rows: MergedRows, variables: Sequence[int], cards: Sequence[int]) -> FloatArray:
-    """Weighted counts over the joint states of `variables`, one axis each."""
-    shape = tuple(cards[v] for v in variables)
-    key = mixed_radix(rows.codes, variables, cards)
-    counts: FloatArray = np.bincount(key, rows.weights, minlength=prod(shape)).astype(np.float64)
-    return counts.reshape(shape)
-
-
-def key_variables(child: int, parents: ParentSet) -> tuple[int, ...]:
-    """The features that form the key of a family's table; its columns are the classes."""
-    return (*(p for p in parents if p != CLASS), *(() if child == CLASS else (child,)))
-
-
-@dataclass(frozen=True)
 class FamilyTables:
-    """One table per family, over (feature configuration, class).
+    """The tables of the families of a space, for given rows.
+
+    Parameters
+    ----------
+    space, rows
+        Families and training rows.
+    smoothing
+        How counts become probabilities.
+    tables_of
+        The entries of all classes and, if they differ, those of the rows' own classes.
+    fold, n_folds
+        The fold of each row, if there are several: a row looks up the table that was counted
+        without its fold.
+    ratios
+        Whether entries are log ratios of the row's class to the rest; then each row has one
+        competitor.
 
     Attributes
     ----------
-    values
-        ``(K, |C|)``, the tables of all families stacked.
-    own
-        ``(K, |C|)`` or None: the entries for rows of the class itself, if they differ. With
-        leave-one-out these come from the counts without the row.
+    single
+        Whether each row has one competitor: log ratios, or two classes. The tables then hold
+        margins.
+    key, cards, codes, fold
+        See :class:`~milpbn.families.counts.FamilyCounts`.
     base
-        ``(F + 1,)``; family f owns rows ``base[f]:base[f + 1]`` of `values`.
-    row_offset
-        ``(U,)`` or None: where the copy of the tables for each data row begins, if there are
-        several copies (cross-validation).
-    ratios
-        Whether `values` holds log ratios of the row's class to the rest; then each row has one
-        competitor.
+        ``(F,)``: where the table of each family begins, in rows; -1 if it was not counted.
+    fall
+        ``(F,)``: the most that a table can take from a margin.
+    exact, fast
+        The tables of all families that were counted: in double precision, and in single
+        precision with rows padded to a multiple of 8 entries.
     """
 
-    space: FamilySpace
-    rows: MergedRows
-    values: FloatArray
-    base: IntArray
-    row_offset: IntArray | None = None
-    own: FloatArray | None = None
-    ratios: bool = False
-
-    @cached_property
-    def exchange(self) -> ExchangeTables:
-        """The compiled kernels' copy of the tables, shared by all searches."""
-        from milpbn.families.exchange import ExchangeTables
-
-        return ExchangeTables(self)
+    def __init__(
+        self,
+        space: FamilySpace,
+        rows: MergedRows,
+        smoothing: Smoothing,
+        tables_of: Sequence[TableOf],
+        *,
+        fold: IntArray | None = None,
+        n_folds: int = 1,
+        ratios: bool = False,
+    ) -> None:
+        counts = self._counts = FamilyCounts(space, rows, fold, n_folds)
+        self.space, self.rows, self.fold, self.codes = space, rows, counts.fold, counts.codes
+        self.key, self.cards = counts.key, counts.cards
+        self.ratios = ratios
+        self._smoothing = smoothing
+        self._tables_of = tables_of
+        self.single = ratios or space.n_classes == 2
+        columns = (1 if self.single else len(tables_of)) * space.n_classes
+        self.width = columns if self.single else 8 * -(-columns // 8)
+        self.base = np.full(len(space), -1, dtype=np.int32)
+        self.fall = np.zeros(len(space), dtype=np.float32)
+        self._used = 0
+        self.exact = np.empty((_CAPACITY, columns))
+        self.fast = np.zeros((_CAPACITY, self.width), dtype=np.float32)
+        self._most = min(space.memory_limit // (8 * columns + 4 * self.width), 2**31 // self.width)
 
     @classmethod
     def log_probabilities(
@@ -94,9 +102,10 @@ class FamilyTables:
         space: FamilySpace,
         rows: MergedRows,
         smoothing: Smoothing,
-        checkpoint: Checkpoint = no_checkpoint,
         *,
         leave_one_out: bool = False,
+        fold: IntArray | None = None,
+        n_folds: int = 1,
     ) -> FamilyTables:
         """Tables of ``log theta``: entry (key, c) is the family's term of log P(c, z).
 
@@ -106,8 +115,10 @@ class FamilyTables:
         for the rows' own classes is enough. Of weighted rows, one unit of weight is taken away,
         or the whole count if it is less.
         """
-        tables = (_others_without_one, _own_without_one) if leave_one_out else (_log_probabilities,)
-        return cls._build(space, rows, [partial(t, smoothing) for t in tables], checkpoint)
+        tables_of: tuple[TableOf, ...] = (tabulate.log_probabilities,)
+        if leave_one_out:
+            tables_of = (tabulate.others_without_one, tabulate.own_without_one)
+        return cls(space, rows, smoothing, tables_of, fold=fold, n_folds=n_folds)
 
     @classmethod
     def own_against_rest(
@@ -115,9 +126,10 @@ class FamilyTables:
         space: FamilySpace,
         rows: MergedRows,
         smoothing: Smoothing,
-        checkpoint: Checkpoint = no_checkpoint,
         *,
         leave_one_out: bool = False,
+        fold: IntArray | None = None,
+        n_folds: int = 1,
     ) -> FamilyTables:
         """Tables of log ratios with the class collapsed to {c, all others} (for SBM).
 
@@ -125,109 +137,137 @@ class FamilyTables:
         theta(c) are the parameters re-estimated with the two-state class. Only rows of class
         c look it up, so with `leave_one_out` the entry itself has one row of class c less.
         """
-        table_of = partial(_own_against_rest, smoothing, leave_one_out)
-        return replace(cls._build(space, rows, [table_of], checkpoint), ratios=True)
+        table_of = tabulate.own_against_rest
+        if leave_one_out:
+            table_of = tabulate.own_against_rest_without_one
+        return cls(space, rows, smoothing, (table_of,), fold=fold, n_folds=n_folds, ratios=True)
 
-    @classmethod
-    def _build(
-        cls,
-        space: FamilySpace,
-        rows: MergedRows,
-        tables_of: Sequence[Callable[[int, ParentSet, FloatArray], FloatArray]],
-        checkpoint: Checkpoint,
-    ) -> FamilyTables:
-        keys = [
-            key_variables(int(i), s) for i, s in zip(space.child, space.parent_sets, strict=True)
-        ]
-        sizes = [prod(space.cards[v] for v in key) for key in keys]
-        base = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-        stacked = [np.empty((int(base[-1]), space.n_classes)) for _ in tables_of]
-        for f, key in enumerate(keys):
+    @cached_property
+    def own(self) -> npt.NDArray[np.int32]:
+        """``(U,)``: the column of the entry of each row's own class."""
+        return self.own_columns(self.rows.labels)
+
+    def own_columns(self, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Where rows look up the entry of their own class: after the others, if it differs."""
+        if self.single or len(self._tables_of) == 1:
+            return labels
+        return labels + np.int32(self.space.n_classes)
+
+    def ensure(self, families: AnyFamilies, checkpoint: Checkpoint = no_checkpoint) -> None:
+        """Count the tables of these families that are not there."""
+        wanted = np.asarray(families, dtype=np.int64)
+        missing = wanted[self.base[wanted] < 0]
+        if len(missing) == 0:
+            return
+        need = self._rows_of(missing)
+        if self._used + need > self._most:
+            self.base[:] = -1
+            self._used = 0
+            missing = wanted
+            need = self._rows_of(missing)
+        if need > self._most:
+            self._refuse(len(wanted), need)
+        self._reserve(self._used + need)
+        for batch in self._counts.batches(missing):
             checkpoint()
-            counts = joint_counts(rows, (*key, CLASS), space.cards)
-            for table_of, values in zip(tables_of, stacked, strict=True):
-                table = table_of(int(space.child[f]), space.parent_sets[f], counts)
-                values[base[f] : base[f + 1]] = table.reshape(-1, space.n_classes)
-        for values in stacked:
-            values.setflags(write=False)
-        return cls(space, rows, stacked[0], base, own=stacked[1] if len(stacked) > 1 else None)
+            self._store(batch)
 
-    def keys(self, family: int, rows: slice = slice(None)) -> IntArray:
-        """The row of `values` that each data row looks up for `family`."""
-        child, parents = int(self.space.child[family]), self.space.parent_sets[family]
-        key = mixed_radix(self.rows.codes[rows], key_variables(child, parents), self.space.cards)
-        key += self.base[family]
-        if self.row_offset is not None:
-            key += self.row_offset[rows]
-        return key
+    def _rows_of(self, families: IntArray) -> int:
+        return int(self._counts.cells(families).sum()) * self._counts.n_folds
 
-    def by_row(self, family: int, rows: slice = slice(None)) -> FloatArray:
-        """``(U, |C|)``: the entry of the family for each row and class."""
-        keys = self.keys(family, rows)
-        out: FloatArray = self.values[keys]
-        if self.own is not None:
-            labels = self.rows.labels[rows]
-            out[np.arange(len(out)), labels] = self.own[keys, labels]
+    def _refuse(self, n_families: int, need: int) -> None:
+        size = need * self.space.memory_limit / max(self._most, 1)
+        raise BudgetError(
+            f"the tables of {n_families:,} candidate families have {need:,} rows, about "
+            f"{size / 2**30:.1f} GiB; the memory limit is {self.space.memory_limit / 2**30:.1f} "
+            "GiB. Lower max_parents, limit the parents of single variables, merge rare states, "
+            "raise the memory limit, or choose a heuristic, which needs few tables at a time"
+        )
+
+    def _reserve(self, rows: int) -> None:
+        have = len(self.exact)
+        if rows <= have:
+            return
+        rows = min(max(rows, 2 * have), max(self._most, rows))
+        for name in ("exact", "fast"):
+            old = getattr(self, name)
+            new = np.zeros((rows, old.shape[1]), dtype=old.dtype)
+            new[: self._used] = old[: self._used]
+            setattr(self, name, new)
+
+    def _by_class(self, families: IntArray) -> list[FloatArray]:
+        """``(B, rows, |C|)`` tables of families of the same shape: of all classes, of the own."""
+        kind, counts = self._counts.of(families)
+        shape = (len(families), -1, self.space.n_classes)
+        return [t(self._smoothing, kind, counts).reshape(shape) for t in self._tables_of]
+
+    def table(self, family: int) -> FloatArray:
+        """``(rows, |C|)``: the table of one family, counted now."""
+        out: FloatArray = self._by_class(np.array([family]))[0][0]
         return out
 
-    def total(self, families: npt.NDArray[np.integer] | Sequence[int]) -> FloatArray:
-        """``(U, |C|)``: sum over a structure's families; log P(c, z_u) for log-probabilities."""
-        out = np.zeros((len(self.rows), self.space.n_classes))
-        for f in families:
-            out += self.by_row(int(f))
+    def _store(self, families: IntArray) -> None:
+        """Add the tables of families of the same shape."""
+        tables = self._by_class(families)
+        values, own = tables[0], tables[-1]
+        if self.single:
+            margins = own if self.ratios else own - values[:, :, ::-1]
+            entries, fall = margins, -margins.min(axis=(1, 2))
+        else:
+            entries = np.concatenate(tables, axis=2)
+            fall = (values.max(axis=2) - own.min(axis=2)).max(axis=1)
+        n, rows = entries.shape[:2]
+        place = slice(self._used, self._used + n * rows)
+        flat = entries.reshape(n * rows, -1)
+        self.exact[place] = flat
+        self.fast[place, : flat.shape[1]] = flat
+        self.fall[families] = fall
+        self.base[families] = self._used + rows * np.arange(n)
+        self._used = place.stop
+
+    def margins(self, families: AnyFamilies, weights: FloatArray | None = None) -> FloatArray:
+        """``(U,)`` or ``(U, |C|)``: the margins of the rows under a structure.
+
+        The margin against the row's own class is a large number. With `weights`, each family
+        counts that often.
+        """
+        from milpbn.families import kernels
+
+        families = np.asarray(families, dtype=np.int64)
+        self.ensure(families)
+        out = kernels.no_margins(self.rows.labels, self.space.n_classes, self.single)
+        weights = np.ones(len(families)) if weights is None else weights
+        for f, weight in zip(families.tolist(), weights.tolist(), strict=True):
+            self.add(out, f, weight, self.fold, self.codes, self.own)
         return out
 
+    def add(
+        self,
+        margins: FloatArray,
+        family: int,
+        weight: float,
+        fold: npt.NDArray[np.int32],
+        codes: npt.NDArray[np.signedinteger],
+        own: npt.NDArray[np.int32],
+    ) -> None:
+        """Add `weight` times the margins of a family to those of the given rows."""
+        from milpbn.families import kernels
 
-def _log_probabilities(
-    smoothing: Smoothing, child: int, parents: ParentSet, counts: FloatArray
-) -> FloatArray:
-    if child == CLASS:
-        return smoothing.log_theta(counts, axis=-1)
-    if CLASS in parents:
-        return smoothing.log_theta(counts, axis=-2)
-    # Without the class among the parents, the term is the same for every class.
-    log_theta = smoothing.log_theta(counts.sum(axis=-1, keepdims=True), axis=-2)
-    return np.broadcast_to(log_theta, counts.shape)
+        self.ensure([family])
+        add = kernels.add_family_one if self.single else kernels.add_family_many
+        add(margins, family, weight, self.key, self.cards, self.base, fold, codes, own, self.exact)
 
-
-def _others_without_one(
-    smoothing: Smoothing, child: int, parents: ParentSet, counts: FloatArray
-) -> FloatArray:
-    """The entries of the classes that a row does not have, without this row."""
-    if child == CLASS:
-        return smoothing.without_one(counts, axis=-1)[1]
-    return _log_probabilities(smoothing, child, parents, counts)
-
-
-def _own_without_one(
-    smoothing: Smoothing, child: int, parents: ParentSet, counts: FloatArray
-) -> FloatArray:
-    """The entries of the row's own class, without this row."""
-    if child == CLASS:
-        return smoothing.without_one(counts, axis=-1)[0]
-    if CLASS in parents:
-        return smoothing.without_own(counts, axis=-2)
-    # The same for every class: the margins do not change if the row stays.
-    return _log_probabilities(smoothing, child, parents, counts)
-
-
-def _own_against_rest(
-    smoothing: Smoothing,
-    leave_one_out: bool,
-    child: int,
-    parents: ParentSet,
-    counts: FloatArray,
-) -> FloatArray:
-    if child != CLASS and CLASS not in parents:
-        return np.zeros_like(counts)
-    two = np.stack([counts, minus(counts.sum(axis=-1, keepdims=True), counts)], axis=-1)
-    axis = -1 if child == CLASS else -3
-    if not leave_one_out:
-        own = rest = smoothing.log_theta(two, axis)
-    elif child == CLASS:
-        own, rest = smoothing.without_one(two, axis)
-    else:
-        # A feature's distribution given the other classes does not contain the row.
-        own, rest = smoothing.without_own(two, axis), smoothing.log_theta(two, axis)
-    out: FloatArray = own[..., 0] - rest[..., 1]
-    return out
+    def alpha(self, family: int, rows: slice = slice(None)) -> FloatArray:
+        """``(U, competitors)``: the margins of one family, competitors in ascending order."""
+        self.ensure([family])
+        place = self.fold[rows].astype(np.int64)
+        for v in self.key[family][self.key[family] >= 0].tolist():
+            place = place * self.cards[v] + self.codes[v, rows]
+        place += self.base[family]
+        entries, labels = self.exact[place], self.rows.labels[rows]
+        own: FloatArray = np.take_along_axis(entries, self.own[rows, None].astype(np.intp), axis=1)
+        if self.single:
+            return own
+        others = np.arange(self.space.n_classes - 1)[None, :]
+        others = others + (others >= labels[:, None])
+        return own - np.take_along_axis(entries, others, axis=1)

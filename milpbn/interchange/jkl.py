@@ -20,6 +20,7 @@ import numpy as np
 
 from milpbn.errors import DataError, MilpbnError
 from milpbn.families.candidates import FamilySpace
+from milpbn.families.parent_sets import ParentSets
 from milpbn.interchange.names import JKL, escape, unescape
 from milpbn.scores.base import LinearObjective
 from milpbn.scores.local import LocalScores
@@ -168,7 +169,9 @@ def _objective(blocks: list[_Block]) -> LinearObjective:
         weights += [w for _, w in families]
         offsets.append(len(parent_sets))
     # The file does not contain numbers of states, and local scores do not need them.
-    space = FamilySpace(tuple(index), (0,) * len(index), tuple(parent_sets), np.array(offsets))
+    space = FamilySpace(
+        tuple(index), (0,) * len(index), ParentSets.of(parent_sets), np.array(offsets)
+    )
     space.feasible_families()
     return LinearObjective(space, np.array(weights))
 

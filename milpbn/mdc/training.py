@@ -27,6 +27,7 @@ from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.branch_and_cut import solve_branch_and_cut
 from milpbn.errors import ConstraintError
 from milpbn.families.candidates import FamilySpace, ParentSet
+from milpbn.families.parent_sets import ParentSets
 from milpbn.mdc.candidates import Nodes, ParentChoice
 from milpbn.mdc.local_models import Fits, LocalModel, TrainedFamily, train_family
 from milpbn.mdc.local_scores import LocalScore
@@ -159,7 +160,7 @@ def class_network_objective(
     space = FamilySpace(
         nodes.names,
         nodes.cards,
-        tuple(s for _, s, _ in families),
+        ParentSets.of([s for _, s, _ in families]),
         np.concatenate([[0], np.cumsum(counts)]),
     )
     return LinearObjective(space, np.array([value for _, _, value in families]))

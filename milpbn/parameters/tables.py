@@ -31,9 +31,9 @@ import numpy.typing as npt
 
 from milpbn._types import Codes, FloatArray, IntArray
 from milpbn.families.candidates import CLASS
+from milpbn.families.counts import mixed_radix
 from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import Smoothing
-from milpbn.families.tables import mixed_radix
 from milpbn.parameters import kernels
 
 

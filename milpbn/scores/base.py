@@ -14,8 +14,8 @@ from milpbn._types import AnyFamilies, Codes, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.encoding.columns import Variable
 from milpbn.families.candidates import FamilySpace
+from milpbn.families.counts import counts_by_family
 from milpbn.families.rows import MergedRows
-from milpbn.families.tables import joint_counts
 from milpbn.structure import Structure
 
 
@@ -226,10 +226,8 @@ class DecomposableScore(Score):
     ) -> LinearObjective:
         """See :class:`Score`."""
         weights = np.empty(len(space))
-        for f, parents in enumerate(space.parent_sets):
-            checkpoint()
-            child = int(space.child[f])
-            counts = joint_counts(rows, (*parents, child), space.cards)
-            weights[f] = self.local(counts.reshape(-1, space.cards[child]), rows.total)
+        for families, counts in counts_by_family(space, rows, checkpoint):
+            for f, own in zip(families.tolist(), counts, strict=True):
+                weights[f] = self.local(own, rows.total)
         weights.setflags(write=False)
         return LinearObjective(space, weights, rows)

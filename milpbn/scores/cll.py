@@ -34,8 +34,7 @@ class PosteriorObjective(RowObjective):
 
     def value(self, families: AnyFamilies) -> float:
         """See :class:`~milpbn.scores.Objective`."""
-        margins = self.to_margins(self.tables.total(families))
-        with_own = np.column_stack([np.zeros(len(margins)), -margins])
+        with_own = np.column_stack([np.zeros(len(self.rows)), -self.tables.margins(families)])
         return -float(self.rows.weights @ logsumexp(with_own, axis=1))
 
     def quick_bound(self) -> float:
@@ -55,7 +54,7 @@ class ConditionalLogLikelihood(RowScore):
         self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
     ) -> PosteriorObjective:
         """See :class:`~milpbn.scores.Score`."""
-        return PosteriorObjective(self.tables(space, rows, checkpoint))
+        return PosteriorObjective(self.tables(space, rows))
 
     def definition(
         self,

@@ -54,7 +54,7 @@ class ClassificationRate(RowScore):
         self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
     ) -> RateObjective:
         """See :class:`~milpbn.scores.Score`."""
-        return RateObjective(self.tables(space, rows, checkpoint))
+        return RateObjective(self.tables(space, rows))
 
     def definition(
         self,

@@ -71,14 +71,12 @@ class MarginObjective(RowObjective):
     @cached_property
     def relevant(self) -> npt.NDArray[np.bool_]:
         """Families that can change a margin: the class is the child or a parent."""
-        sets = self.space.parent_sets
-        has_class = np.fromiter((CLASS in s for s in sets), dtype=bool, count=len(sets))
-        relevant: npt.NDArray[np.bool_] = has_class | (self.space.child == CLASS)
+        relevant: npt.NDArray[np.bool_] = self.space.has_class | (self.space.child == CLASS)
         return relevant
 
     def alpha(self, family: int, rows: slice = slice(None)) -> FloatArray:
         """``(U, competitors)`` coefficients alpha(i, S, u, c) of one family."""
-        return self.to_margins(self.tables.by_row(family, rows), rows)
+        return self.tables.alpha(family, rows)
 
     def value(self, families: AnyFamilies) -> float:
         """See :class:`~milpbn.scores.Objective`."""
@@ -207,5 +205,5 @@ class MarginScore(RowScore):
         self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
     ) -> MarginObjective:
         """See :class:`~milpbn.scores.Score`."""
-        tables, penalty = self.tables(space, rows, checkpoint), self.cost_per_parameter(rows.total)
+        tables, penalty = self.tables(space, rows), self.cost_per_parameter(rows.total)
         return MarginObjective(tables, self.hinge, penalty)

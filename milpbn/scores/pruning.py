@@ -80,12 +80,13 @@ def prune_penalised(
     keep: list[int] = []
     replaced: dict[int, int] = {}
     for i in range(space.n_variables):
+        checkpoint()
         own = space.of(i)
         subsets = [[] if space.parent_sets[f] in ((), (CLASS,)) else space.subsets(f) for f in own]
         savings = [costs[f] - costs[s] for f, s in zip(own, subsets, strict=True)]
         block = space.select(own)
         inside = [[g - own.start for g in s] for s in subsets]
-        found = _replacements(score.tables(block, rows, checkpoint), inside, savings)
+        found = _replacements(score.tables(block, rows), inside, savings)
         for f, g in zip(own, found.tolist(), strict=True):
             if g < 0:
                 keep.append(f)
@@ -99,22 +100,22 @@ def _replacements(
 ) -> IntArray:
     """For every family, one of its subsets that loses no more margin than it saves; else -1."""
     from milpbn.families import kernels
-    from milpbn.families.exchange import key_layout
 
     out = np.empty(len(subsets), dtype=np.int64)
-    rows, own, offset = tables.rows, tables.own, tables.row_offset
+    tables.ensure(np.arange(len(tables.space)))
     kernels.replacements(
         np.concatenate([[0], np.cumsum([len(s) for s in subsets])]),
         np.array([g for s in subsets for g in s], dtype=np.int64),
         np.concatenate(savings),
-        *key_layout(tables.space),
+        tables.key,
+        tables.cards,
         tables.base,
-        np.zeros(len(rows), dtype=np.int64) if offset is None else offset,
-        np.ascontiguousarray(rows.codes.T),
-        tables.values,
-        tables.values if own is None else own,
-        tables.ratios,
-        rows.weights,
+        tables.fold,
+        tables.codes,
+        tables.exact,
+        tables.own,
+        1 if tables.single else tables.space.n_classes,
+        tables.rows.weights,
         out,
     )
     return out

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from milpbn._types import AnyFamilies, FloatArray
-from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.errors import OptionError
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
@@ -77,22 +74,10 @@ class RowObjective(Objective):
         """The training rows."""
         return self.tables.rows
 
-    @cached_property
-    def competitors(self) -> npt.NDArray[np.intp]:
-        """``(U, |C| - 1)``: the other classes of each row, in ascending order."""
-        others = np.arange(self.space.n_classes - 1)[None, :]
-        return others + (others >= self.rows.labels[:, None])
-
-    def to_margins(self, by_class: FloatArray, rows: slice = slice(None)) -> FloatArray:
-        """``(U, competitors)`` margins from ``(U, |C|)`` table entries or their sums."""
-        own = np.take_along_axis(by_class, self.rows.labels[rows, None].astype(np.intp), axis=1)
-        if self.binary:
-            return own
-        return own - np.take_along_axis(by_class, self.competitors[rows], axis=1)
-
     def margins(self, families: AnyFamilies) -> FloatArray:
         """``(U,)``: the smallest margin of each row under a structure."""
-        smallest: FloatArray = self.to_margins(self.tables.total(families)).min(axis=1)
+        margins = self.tables.margins(families)
+        smallest: FloatArray = margins if self.tables.single else margins.min(axis=1)
         return smallest
 
     @abstractmethod
@@ -105,7 +90,7 @@ class RowObjective(Objective):
         from milpbn.families.exchange import ExchangeState
 
         kind = {HINGE: kernels.HINGE, RATE: kernels.RATE, CLL: kernels.CLL}[self.kind]
-        return ExchangeState(self.tables.exchange, kind, families, self.gamma)
+        return ExchangeState(self.tables, kind, families, self.gamma)
 
 
 @dataclass(frozen=True)
@@ -145,20 +130,10 @@ class RowScore(Score):
             del shown["fold_seed"]
         return shown
 
-    def tables(
-        self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
-    ) -> FamilyTables:
-        """The tables that rows look up; with cross-validation, one copy per fold."""
+    def tables(self, space: FamilySpace, rows: MergedRows) -> FamilyTables:
+        """The tables that rows look up; with cross-validation, one for each fold."""
         tables_of = type(self)._tables_of
         if self.folds is None:
-            loo = self.validation == LOO
-            return tables_of(space, rows, self.smoothing, checkpoint, leave_one_out=loo)
+            return tables_of(space, rows, self.smoothing, leave_one_out=self.validation == LOO)
         divided, fold = rows.split(self.folds, self.fold_seed)
-        parts = [
-            tables_of(space, divided.select(fold != k), self.smoothing, checkpoint)
-            for k in range(self.folds)
-        ]
-        values = np.concatenate([part.values for part in parts])
-        values.setflags(write=False)
-        offset = fold * len(parts[0].values)
-        return replace(parts[0], rows=divided, values=values, row_offset=offset)
+        return tables_of(space, divided, self.smoothing, fold=fold, n_folds=self.folds)

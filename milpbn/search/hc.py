@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from milpbn._types import BoolArray, Families
+from milpbn.anytime import simple_starts
 from milpbn.families.candidates import CLASS
 from milpbn.scores import SearchState
 from milpbn.search.base import Learner, Search
@@ -46,7 +47,7 @@ class KTrees:
         self.space = search.space
         self.graph = search.feasibility
         self.features = range(1, self.space.n_variables)
-        has_class = self.graph.contains[:, CLASS]
+        has_class = self.space.has_class
         can_have_class = np.logical_or.reduceat(has_class, self.space.offsets[:-1])
         self.usable: BoolArray = has_class | ~can_have_class[self.space.child]
         """``(F,)``: families that contain the class, or whose variable has no such family."""
@@ -54,8 +55,9 @@ class KTrees:
     @property
     def most_parents(self) -> int:
         """k, the maximum number of feature parents."""
-        features = self.graph.contains[int(self.space.offsets[CLASS + 1]) :, CLASS + 1 :]
-        return int(features.sum(axis=1).max(initial=0))
+        features = slice(int(self.space.offsets[CLASS + 1]), None)
+        sizes = self.space.parent_sets.sizes[features] - self.space.has_class[features]
+        return int(sizes.max(initial=0))
 
     def naive_bayes(self) -> Families:
         """Naive Bayes, or the nearest structure that the constraints allow.
@@ -66,27 +68,38 @@ class KTrees:
         prevents placing another, so this finds a structure whenever one exists. A structure
         that is too large for the budgets loses its least useful families.
         """
-        space, contains, n = self.space, self.graph.contains, self.space.n_variables
-        size = contains.sum(axis=1)
+        found = simple_starts(self.space).get("naive-bayes")
+        chosen = self._nearest_to_naive_bayes() if found is None else found
+        return self._search.reduced(chosen)
+
+    def _nearest_to_naive_bayes(self) -> Families:
+        space, n = self.space, self.space.n_variables
+        size = space.parent_sets.sizes
         cost = size + n * ~self.usable
         for v in set(self.features) - self._required_by_class():
             cost[space.offsets[v] : space.offsets[v + 1]] += n * n
         cost[: space.offsets[1]] = size[: space.offsets[1]] - n
         chosen, placed = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=bool)
         while not placed.all():
-            waiting = placed[space.child] | contains[:, ~placed].any(axis=1)
+            waiting = placed[space.child] | space.parent_sets.contain(~placed)
             family = int(np.argmin(np.where(waiting, np.iinfo(np.int64).max, cost)))
             chosen[space.child[family]], placed[space.child[family]] = family, True
-        return self._search.reduced(chosen)
+        return chosen
 
     def _required_by_class(self) -> set[int]:
         """The variables that are ancestors of the class in every structure."""
-        always = np.logical_and.reduceat(self.graph.contains, self.space.offsets[:-1], axis=0)
         above, front = set[int](), {CLASS}
         while front:
             above |= front
-            front = {int(p) for v in front for p in np.flatnonzero(always[v])} - above
+            front = {p for v in front for p in self._always(v)} - above
         return above - {CLASS}
+
+    def _always(self, variable: int) -> set[int]:
+        """The variables that are in every parent set of `variable`."""
+        own = self.space.of(variable)
+        members = self.space.parent_sets.members[own.start : own.stop]
+        counts = np.bincount(members[members >= 0], minlength=1)
+        return set(np.flatnonzero(counts == len(own)).tolist())
 
     def additions(self, families: Families, feature: int) -> Families:
         """The families of `feature` with one additional feature parent."""
@@ -100,25 +113,27 @@ class KTrees:
 
     def new_parents(self, families: Families, feature: int) -> dict[int, int]:
         """The features that can be added as a parent of `feature`, each with the new family."""
-        now, found = self.graph.contains[families[feature]], dict[int, int]()
-        for f in self.additions(families, feature):
+        now, found = self.space.parent_sets[int(families[feature])], dict[int, int]()
+        for f in self.additions(families, feature).tolist():
             for parent in self.space.parent_sets[f]:
-                if parent != CLASS and not now[parent]:
-                    found.setdefault(parent, int(f))
+                if parent != CLASS and parent not in now:
+                    found.setdefault(parent, f)
         return found
 
     def _changes(
         self, families: Families, feature: int
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], BoolArray]:
         """Features added and parents removed by each family, and which families are possible."""
+        sets = self.space.parent_sets
         own = slice(int(self.space.offsets[feature]), int(self.space.offsets[feature + 1]))
-        parents, now = self.graph.contains[own], self.graph.contains[families[feature]]
-        added, removed = parents & ~now, now & ~parents
-        below = self.graph.descendants(families, feature)
-        inside = [v for v in range(parents.shape[1]) if below >> v & 1]
-        closes_cycle = parents[:, inside].any(axis=1)
-        free = self.usable[own] & added.any(axis=1) & ~closes_cycle
-        return added[:, CLASS + 1 :].sum(axis=1), removed.sum(axis=1), free
+        now = np.zeros(self.space.n_variables + 1, dtype=bool)  # the last for the padding
+        now[list(sets[int(families[feature])])] = True
+        kept = now[sets.members[own]].sum(axis=1)
+        added, removed = sets.sizes[own] - kept, now.sum() - kept
+        closes_cycle = sets.contain(self.graph.descendants(families, feature), own)
+        free = self.usable[own] & (added > 0) & ~closes_cycle
+        with_class = self.space.has_class[own] & ~now[CLASS]
+        return added - with_class, removed, free
 
     def _of(self, families: Families, feature: int, mask: BoolArray) -> Families:
         found = int(self.space.offsets[feature]) + np.flatnonzero(mask)

@@ -180,7 +180,7 @@ class Climber:
             return False
         self.state.exchange(child, smaller)
         candidates = self.graph.candidates(self.state.families, parent)
-        towards = candidates[self.graph.contains[candidates, child]]
+        towards = candidates[self.space.containing(candidates, [child])]
         if self.take_best(parent, towards, value):
             return True
         self.state.exchange(child, before)
@@ -259,7 +259,7 @@ class Climber:
 
     def largest_class_set(self) -> int:
         """The maximum number of parents of the class."""
-        return max(len(self.space.parent_sets[f]) for f in self.space.of(CLASS))
+        return int(self.space.parent_sets.sizes[: len(self.space.of(CLASS))].max())
 
     def adopt(self, group: tuple[int, ...]) -> bool:
         """Make all features of `group` parents of the class, without parents themselves."""
@@ -274,7 +274,7 @@ class Climber:
                 return False
             self.state.exchange(v, bare)
         candidates = self.graph.candidates(self.state.families, CLASS)
-        fitting = candidates[self.graph.contains[candidates][:, list(group)].all(axis=1)]
+        fitting = candidates[self.space.containing(candidates, group)]
         if self.take_best(CLASS, fitting, value):
             return True
         self.restore(before)

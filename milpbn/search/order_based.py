@@ -236,13 +236,15 @@ class ParentSelection:
         A required parent may come later in the order. It is then still in the family, unless
         it closes a cycle.
         """
-        feature, contains = self.order[j], self.trees.graph.contains
-        rank = np.full(self.search.space.n_variables, len(self.order))
-        rank[CLASS] = -1
+        space, feature = self.search.space, self.order[j]
+        rank = np.full(space.n_variables + 1, len(self.order))  # the last for the padding
+        rank[[CLASS, -1]] = -1
         rank[list(self.order[:j])] = np.arange(j)
-        late = (rank >= j) & ~contains[self.base[feature]]
+        late = rank[:-1] >= j
+        late[list(space.parent_sets[int(self.base[feature])])] = False
         found = self.search.feasibility.candidates(self.state.families, feature)
-        found = found[self.trees.usable[found] & ~contains[found][:, late].any(axis=1)]
-        parents = [sorted(rank[np.flatnonzero(contains[f])]) for f in found]
-        by_tie = sorted(range(len(found)), key=lambda i: (len(parents[i]), parents[i]))
-        return found[by_tie]
+        found = found[self.trees.usable[found]]
+        found = found[~space.parent_sets.contain(late, found)]
+        # The smaller set first, then the one whose parents come first in the order.
+        ranks = np.sort(rank[space.parent_sets.members[found]], axis=1)
+        return found[np.lexsort((*ranks.T[::-1], space.parent_sets.sizes[found]))]

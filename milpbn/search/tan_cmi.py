@@ -91,12 +91,11 @@ def _arcs(
     trees: KTrees, families: Families, weights: FloatArray
 ) -> tuple[npt.NDArray[np.bool_], Arcs]:
     """The arcs between features that may be added, and those that already exist."""
-    contains = trees.graph.contains
     allowed = np.zeros(weights.shape, dtype=bool)
     fixed = []
     for child in trees.features:
-        present = np.flatnonzero(contains[families[child]])
-        fixed += [(int(p), child) for p in present if p != CLASS]
+        present = trees.space.parent_sets[int(families[child])]
+        fixed += [(p, child) for p in present if p != CLASS]
         if not any(p != CLASS for p in present):
             allowed[list(trees.new_parents(families, child)), child] = True
     return allowed & ~np.isnan(weights), fixed

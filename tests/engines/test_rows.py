@@ -33,7 +33,16 @@ def assert_same(rows, plain):
             assert source in rows
             assert rows.index(source) == r
     y = np.random.default_rng(1).random(len(plain)) * (np.arange(len(plain)) % 3 > 0)
-    on_eta, on_heights, rhs = rows.combine(y)
+    for most in (0.0, 1.0, 1e9):
+        assert_combined(rows, plain, y, most)
+
+
+def assert_combined(rows, plain, y, most):
+    on_eta, on_heights, rhs = rows.combine(y, most)
+    for group in range(N_GROUPS):
+        cuts = [r for r, (_, _, s) in enumerate(plain) if isinstance(s, Hinge) and s.group == group]
+        y = y.copy()
+        y[cuts] *= most / max(y[cuts].sum(), most, 1e-300)
     assert on_eta == pytest.approx(sum(t * a for t, (a, _, _) in zip(y, plain, strict=True)))
     assert rhs == pytest.approx(sum(t * b for t, (_, b, _) in zip(y, plain, strict=True)))
     heights = np.zeros(N_GROUPS)

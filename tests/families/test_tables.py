@@ -1,6 +1,7 @@
 """Tables of families against probabilities counted by hand and by the oracle."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import oracle
@@ -8,7 +9,9 @@ import pytest
 from problems import random_codes
 
 from milpbn.clock import OutOfTime
+from milpbn.errors import BudgetError
 from milpbn.families import Epsilon, FamilyTables, Laplace, MergedRows, candidate_families
+from milpbn.scores import make_score
 
 # class, a, b: five rows, one of them twice. State 2 of b never occurs.
 CODES = np.array([[0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 0], [1, 1, 1]])
@@ -27,7 +30,7 @@ def tables(space):
 
 def table(tables, child, parents):
     f = tables.space.find(child, parents)
-    return np.exp(tables.values[tables.base[f] : tables.base[f + 1]])
+    return np.exp(tables.table(f))
 
 
 def test_the_class_without_parents_has_its_prior(tables):
@@ -82,7 +85,7 @@ def test_own_against_rest_collapses_the_other_classes():
 
 @pytest.mark.parametrize("generative", [False, True])
 @pytest.mark.parametrize("seed", range(6))
-def test_lookups_by_row_equal_the_oracle(seed, generative):
+def test_margins_of_families_equal_the_oracle(seed, generative):
     codes, cards = random_codes(np.random.default_rng(seed), 4, n_classes=2 + seed % 2)
     names = ["class", "a", "b", "c"]
     space = candidate_families(names, cards, max_parents=2 + seed % 2, generative=generative)
@@ -92,28 +95,68 @@ def test_lookups_by_row_equal_the_oracle(seed, generative):
     ones = [1.0] * len(plain)
     for f in range(len(space)):
         child, parents = int(space.child[f]), space.parent_sets[f]
-        expected = [
-            [
+        expected = []
+        for row in rows.codes.tolist():
+            terms = [
                 math.log(oracle.probability(plain, ones, cards, child, parents, [c, *row[1:]]))
                 for c in range(cards[0])
             ]
-            for row in rows.codes.tolist()
-        ]
-        assert tables.by_row(f) == pytest.approx(np.array(expected), abs=1e-12)
-        assert tables.by_row(f, slice(1, 3)) == pytest.approx(np.array(expected[1:3]), abs=1e-12)
+            expected.append([terms[row[0]] - t for c, t in enumerate(terms) if c != row[0]])
+        assert tables.alpha(f) == pytest.approx(np.array(expected), abs=1e-12)
+        assert tables.alpha(f, slice(1, 3)) == pytest.approx(np.array(expected[1:3]), abs=1e-12)
 
 
-def test_the_total_of_a_structure_is_the_sum_of_its_families(tables):
-    families = tables.space.feasible_families()
-    assert tables.total(families) == pytest.approx(sum(tables.by_row(int(f)) for f in families))
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_margins_of_a_structure_are_the_sums_of_its_families(n_classes):
+    codes, cards = random_codes(np.random.default_rng(1), 4, n_classes)
+    space = candidate_families(["class", "a", "b", "c"], cards)
+    tables = FamilyTables.log_probabilities(space, MergedRows.from_codes(codes), Laplace())
+    families = space.feasible_families()
+    expected = sum(tables.alpha(int(f)) for f in families)
+    found = tables.margins(families).reshape(len(expected), -1)
+    assert found.min(axis=1) == pytest.approx(expected.min(axis=1))
+    assert tables.margins(families, np.full(4, 0.5)).min() == pytest.approx(0.5 * expected.min())
 
 
-def test_tables_cannot_be_written_to(tables):
-    with pytest.raises(ValueError, match="read-only"):
-        tables.values[0, 0] = 0.0
+def test_only_tables_that_were_asked_for_are_counted(tables):
+    assert (tables.base < 0).all()
+    wanted = [tables.space.find(1, (0,)), tables.space.find(2, (0, 1))]
+    tables.ensure(wanted)
+    assert np.flatnonzero(tables.base >= 0).tolist() == wanted
 
 
-def test_a_checkpoint_stops_the_counting(space):
+@pytest.mark.parametrize("validation", [None, 3, "loo"])
+@pytest.mark.parametrize("score", ["sm", "sbm"])
+def test_tables_that_do_not_fit_are_counted_again(score, validation):
+    codes, cards = random_codes(np.random.default_rng(3), 5, n_classes=3)
+    made, rows = make_score(score, validation=validation), MergedRows.from_codes(codes)
+    names = ["class", "a", "b", "c", "d"]
+    roomy = made.objective(candidate_families(names, cards), rows)
+    space = candidate_families(names, cards)
+    # Room for a third of the tables.
+    need = roomy.tables._rows_of(np.arange(len(space)))
+    limit = need * space.memory_limit // roomy.tables._most // 3
+    narrow = made.objective(replace(space, memory_limit=limit), rows)
+    assert narrow.tables._most < narrow.tables._rows_of(np.arange(len(space)))
+    rng = np.random.default_rng(4)
+    for _ in range(30):
+        families = rng.integers(space.offsets[:-1], space.offsets[1:])
+        assert narrow.value(families) == pytest.approx(roomy.value(families))
+        variable = int(rng.integers(5))
+        few = rng.choice(np.array(space.of(variable)), 2)
+        assert narrow.state(families).scores(variable, few) == pytest.approx(
+            roomy.state(families).scores(variable, few)
+        )
+
+
+def test_tables_larger_than_the_memory_limit_are_refused(space):
+    rows = MergedRows.from_codes(CODES)
+    tables = FamilyTables.log_probabilities(replace(space, memory_limit=200), rows, Laplace())
+    with pytest.raises(BudgetError, match="memory limit"):
+        tables.ensure(np.arange(len(space)))
+
+
+def test_a_checkpoint_stops_the_counting(tables):
     calls = []
 
     def checkpoint():
@@ -122,5 +165,5 @@ def test_a_checkpoint_stops_the_counting(space):
             raise OutOfTime
 
     with pytest.raises(OutOfTime):
-        FamilyTables.log_probabilities(space, MergedRows.from_codes(CODES), Laplace(), checkpoint)
+        tables.ensure(np.arange(len(tables.space)), checkpoint)
     assert len(calls) == 3

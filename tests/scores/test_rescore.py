@@ -7,6 +7,7 @@ from problems import encoded, random_codes, random_weights
 
 from milpbn.errors import OptionError
 from milpbn.families import FamilyTables, MergedRows
+from milpbn.families.counts import FamilyCounts
 from milpbn.scores import SCORES, applicable_settings, make_score
 from milpbn.scores.base import DecomposableScore
 from milpbn.scores.rescore import rescore
@@ -73,17 +74,18 @@ def test_a_definition_uses_nothing_of_the_learners(monkeypatch, name, validation
     for owner, method in (
         (FamilyTables, "log_probabilities"),
         (FamilyTables, "own_against_rest"),
-        (FamilyTables, "_build"),
+        (FamilyTables, "ensure"),
+        (FamilyCounts, "of"),
         (MergedRows, "from_codes"),
         (MergedRows, "split"),
         (type(score), "objective"),
     ):
         monkeypatch.setattr(owner, method, forbidden)
     for used in ("joint_counts", "mixed_radix"):
-        monkeypatch.setattr(f"milpbn.families.tables.{used}", forbidden)
+        monkeypatch.setattr(f"milpbn.families.counts.{used}", forbidden)
     if isinstance(score, DecomposableScore):
         monkeypatch.setattr(type(score), "local", forbidden)
-        monkeypatch.setattr("milpbn.scores.base.joint_counts", forbidden)
+        monkeypatch.setattr("milpbn.scores.base.counts_by_family", forbidden)
     assert rescore(score, structure, data.variables, data.codes) == expected
 
 

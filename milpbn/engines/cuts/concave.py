@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from milpbn._types import FloatArray
+from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families import kernels
 from milpbn.scores import MarginObjective
 
@@ -56,24 +57,24 @@ class ConcaveOracle:
     n_groups
         Number of row groups. Rows are grouped in lexicographic order: rows with the same class
         and similar features, which cross the hinge together, are in the same group.
+    checkpoint
+        Called from time to time while the tables of all families are counted.
     """
 
-    def __init__(self, objective: MarginObjective, n_groups: int) -> None:
+    def __init__(
+        self,
+        objective: MarginObjective,
+        n_groups: int,
+        checkpoint: Checkpoint = no_checkpoint,
+    ) -> None:
         self.objective = objective
         self.families = np.arange(len(objective.space))
         """The families whose coefficients are computed; the others have been removed for good."""
-        self._tables = objective.tables.exchange
+        self._tables = objective.tables
+        self._tables.ensure(self.families, checkpoint)
         rows = objective.rows
-        n = self._n = len(rows)
+        n = len(rows)
         self.n_groups = max(1, min(n_groups, n))
-        padded = kernels.BLOCK * -(-n // kernels.BLOCK)
-        self._codes = np.zeros((rows.codes.shape[1], padded), dtype=np.int32)
-        self._codes[:, :n] = rows.codes.T
-        self._labels = np.ascontiguousarray(self._codes[0])
-        self._own = self._tables.own_columns(self._labels)
-        self._offset = np.zeros(padded, dtype=np.int32)
-        if objective.tables.row_offset is not None:
-            self._offset[:n] = objective.tables.row_offset * self._tables.scale
         self.group = np.minimum(np.arange(n) * self.n_groups // n, self.n_groups - 1)
         self._first_row = np.searchsorted(self.group, np.arange(self.n_groups + 1))
         weight = np.bincount(self.group, rows.weights, minlength=self.n_groups)
@@ -81,22 +82,12 @@ class ConcaveOracle:
 
     def margins(self, eta: FloatArray) -> tuple[FloatArray, npt.NDArray[np.intp]]:
         """``(U,)`` smallest margins at a point, and the classes that attain them."""
-        shared = self._tables
-        total = np.zeros(len(self._labels))
-        if not shared.single:
-            total = np.zeros((len(self._labels), self.objective.space.n_classes))
-            total[np.arange(len(total)), self._labels] = kernels.FAR
-        add = kernels.add_family_one if shared.single else kernels.add_family_many
-        for f in np.flatnonzero(eta > _NEGLIGIBLE):
-            add(
-                total, f, float(eta[f]), shared.pointer, shared.variable, shared.stride,
-                shared.base, self._offset, self._codes, self._own, shared.exact_values,
-            )  # fmt: skip
-        total = total[: self._n]
-        if shared.single:
-            return total, np.zeros(self._n, dtype=np.intp)
+        chosen = np.flatnonzero(eta > _NEGLIGIBLE)
+        total = self._tables.margins(chosen, eta[chosen])
+        if self._tables.single:
+            return total, np.zeros(len(total), dtype=np.intp)
         against = total.argmin(axis=1)
-        return total[np.arange(self._n), against], against
+        return total[np.arange(len(total)), against], against
 
     def group_values(self, least: FloatArray) -> FloatArray:
         """The soft margin of each group, from the smallest margin of each row."""
@@ -131,13 +122,12 @@ class ConcaveOracle:
         rows = first + np.flatnonzero(below[first:last])
         weights = self.objective.rows.weights[rows]
         out = np.zeros(len(self.objective.space))
-        shared = self._tables
+        tables = self._tables
         common = (
-            self.families, shared.pointer, shared.variable, shared.stride, shared.base,
-            self._offset[rows], np.ascontiguousarray(self._codes[:, rows]), shared.exact_values,
-            self._own[rows],
+            self.families, tables.key, tables.cards, tables.base, tables.fold[rows],
+            np.ascontiguousarray(tables.codes[:, rows]), tables.exact, tables.own[rows],
         )  # fmt: skip
-        if shared.single:
+        if tables.single:
             kernels.cut_coefficients_one(*common, weights, out)
         else:
             kernels.cut_coefficients_many(*common, against[rows], weights, out)

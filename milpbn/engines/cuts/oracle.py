@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from milpbn._types import Families, FloatArray, IntArray
-from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.engines.cuts.clusters import Cluster, ClusterOracle
 from milpbn.engines.cuts.concave import ConcaveOracle
 from milpbn.engines.cuts.features import FeatureOracle, FeatureRow
@@ -38,11 +37,9 @@ class CutOracle:
     ----------
     objective
         A soft margin (with concave cuts) or a decomposable score (without).
-    checkpoint
-        Called from time to time while the ranges of the margins are computed.
     """
 
-    def __init__(self, objective: Objective, checkpoint: Checkpoint = no_checkpoint) -> None:
+    def __init__(self, objective: Objective) -> None:
         self.objective = objective
         self.space = objective.space
         self.families = np.arange(len(self.space))
@@ -52,28 +49,22 @@ class CutOracle:
         self.features = FeatureOracle(self.space) if limited else None
         self.concave: ConcaveOracle | None = None
         self.gamma = 0.0
-        none = np.empty(0)
-        self.height_bounds = (none, none)
-        """Lower and upper bounds of each group's T."""
-        self.row_bound = np.inf
-        """A bound on every structure: each row has its best margin."""
+        self.height_limits: FloatArray = np.empty(0)
+        """Upper bounds of each group's T; there is no lower bound."""
         if isinstance(objective, LinearObjective):
             self.costs = objective.weights
         elif isinstance(objective, MarginObjective):
             self.costs = objective.costs
-            self._prepare_rows(objective, checkpoint)
+            self._prepare_rows(objective)
         else:
             raise TypeError(f"no cuts are known for {type(objective).__name__}")
 
-    def _prepare_rows(self, objective: MarginObjective, checkpoint: Checkpoint) -> None:
+    def _prepare_rows(self, objective: MarginObjective) -> None:
         n_rows = len(objective.rows)
-        self.concave = ConcaveOracle(objective, n_rows if n_rows <= _FEW_ROWS else GROUPS)
+        n_groups = n_rows if n_rows <= _FEW_ROWS else GROUPS
+        self.concave = ConcaveOracle(objective, n_groups, checkpoint)
         self.gamma = objective.gamma
-        lowest, highest = objective.margin_range(checkpoint)
-        self.row_bound = objective.row_bound(highest)
-        # Minus 1, because HiGHS fixes a column at its lower bound if its range is within tolerance.
-        low = self.concave.group_values(lowest) - 1.0
-        self.height_bounds = (low, self.gamma * self.concave.group_weight)
+        self.height_limits = self.gamma * self.concave.group_weight
 
     def keep(self, families: IntArray) -> None:
         """Continue with fewer families; new relaxations have columns for these only.
