@@ -97,7 +97,7 @@ class BranchAndCut:
         self.progress = progress
         self.options = options
         self.pool = pool
-        self.oracle = CutOracle(objective)
+        self.oracle = CutOracle(objective, progress.clock.checkpoint)
         self.tree = Tree(progress, options.gap, len(objective.space))
         self.brancher = Brancher(self.oracle)
         self.worker = self._worker(self._primal(0))

@@ -53,7 +53,7 @@ class ScipHost:
         from pyscipopt import Model
 
         self.progress = progress
-        self.oracle = CutOracle(objective)
+        self.oracle = CutOracle(objective, progress.clock.checkpoint)
         self.primal = Primal(objective, progress, seed, progress.clock.checkpoint)
         self.model: Any = Model("structure")
         self.failure: BaseException | None = None

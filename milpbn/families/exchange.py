@@ -11,12 +11,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from milpbn._types import AnyFamilies, FloatArray
+from milpbn._types import AnyFamilies, FloatArray, IntArray
 from milpbn.families import kernels
-from milpbn.families.tables import FamilyTables
+from milpbn.families.tables import FamilyTables, Slopes
 
 # Room for rounding in single precision when rows are left out.
 _SAFE = 1e-2
+# Room for rounding in double precision in bounds on the score.
+_ROUNDING = 1e-12
 
 
 class ExchangeState:
@@ -53,6 +55,7 @@ class ExchangeState:
         for f in self.families.tolist():
             self._add(f, 1.0)
         self.value = self._value()
+        self._slopes: Slopes | None = None
 
     def sort_rows(self) -> None:
         """Put the rows with the smallest margins first, so that bad candidates fail early."""
@@ -67,9 +70,41 @@ class ExchangeState:
 
         A candidate that cannot reach `threshold` may be abandoned; its score is then -inf.
         """
-        tables, candidates = self._tables, np.asarray(candidates, dtype=np.int64)
+        candidates = np.asarray(candidates, dtype=np.int64)
+        self.evaluations += len(candidates)
+        self._tables.ensure(np.append(candidates, self.families[variable]))
+        if self._kind != kernels.HINGE or threshold == -np.inf:
+            return self._scores(variable, candidates, threshold)
+        out = np.full(len(candidates), -np.inf)
+        left = np.flatnonzero(self._upper_bounds(variable, candidates) >= threshold)
+        if len(left):
+            out[left] = self._scores(variable, candidates[left], threshold)
+        return out
+
+    def _upper_bounds(self, variable: int, candidates: IntArray) -> FloatArray:
+        """What each candidate can score at most, because the soft margin is concave."""
+        if self._slopes is None:
+            self._slopes = self._slopes_here()
+        now = self.families[variable : variable + 1]
+        slopes = self._slopes.of(self._tables, np.concatenate([now, candidates]))
+        out: FloatArray = self.value + slopes[1:] - slopes[0] + _ROUNDING * abs(self.value)
+        return out
+
+    def _slopes_here(self) -> Slopes:
+        """The supergradient at the current structure."""
+        least, against = self._margins, self._labels
+        if not self._tables.single:
+            against = self._margins.argmin(axis=1).astype(np.int32)
+            least = self._margins[np.arange(len(against)), against]
+        below = np.flatnonzero((least < self._gamma) & (self._weights > 0))
+        codes = np.ascontiguousarray(self._codes[:, below])
+        return Slopes(
+            self._weights[below], against[below], self._fold[below], codes, self._own[below]
+        )
+
+    def _scores(self, variable: int, candidates: IntArray, threshold: float) -> FloatArray:
+        tables = self._tables
         self._take_out(int(self.families[variable]))
-        tables.ensure(candidates)
         fall = float(tables.fall[candidates].max(initial=0.0))
         open_rows = self._least < self._enough + fall + _SAFE
         blocks = np.flatnonzero(open_rows)
@@ -85,7 +120,6 @@ class ExchangeState:
             self._rest, self._own, self._weights32, blocks, remaining, self._kind,
             np.float32(self._gamma), self._top, threshold, out,
         )  # fmt: skip
-        self.evaluations += len(candidates)
         return out
 
     def exchange(self, variable: int, family: int) -> None:
@@ -94,6 +128,7 @@ class ExchangeState:
         self._add(family, 1.0)
         self.families[variable] = family
         self.value = self._value()
+        self._slopes = None
 
     def _order_rows(self, order: npt.NDArray[np.intp]) -> None:
         tables, rows = self._tables, self._tables.rows
@@ -122,7 +157,6 @@ class ExchangeState:
     def _take_out(self, family: int) -> None:
         """The margins without a family, for the compiled loops."""
         tables = self._tables
-        tables.ensure([family])
         rest = kernels.rest_one if tables.single else kernels.rest_many
         rest(
             self._margins, family, tables.key, tables.cards, tables.base, self._fold, self._codes,

@@ -275,33 +275,33 @@ def one_competitor_kernel(  # type: ignore[no-untyped-def]
 def cut_coefficients_one(  # type: ignore[no-untyped-def]
     families, key, cards, base, fold, codes, tables, labels, weights, out
 ):
-    """``out[f] = sum_u weights[u] * alpha(f, u)`` over the given rows; one competitor per row."""
+    """``out[i] = sum_u weights[u] * alpha(families[i], u)`` over the given rows."""
     keys = np.empty(BLOCK, np.int32)
-    for f in families:
-        total = 0.0
+    for i in range(len(families)):
+        f, total = families[i], 0.0
         for first in range(0, len(weights), BLOCK):
             n = min(BLOCK, len(weights) - first)
             _keys(keys, n, f, key, cards, fold, codes, first, base[f])
             for j in range(n):
                 total += weights[first + j] * tables[keys[j], labels[first + j]]
-        out[f] = total
+        out[i] = total
 
 
 @_jit
 def cut_coefficients_many(  # type: ignore[no-untyped-def]
     families, key, cards, base, fold, codes, tables, labels, against, weights, out
 ):
-    """``out[f] = sum_u weights[u] * alpha(f, u, against[u])`` over the given rows."""
+    """``out[i] = sum_u weights[u] * alpha(families[i], u, against[u])`` over the given rows."""
     keys = np.empty(BLOCK, np.int32)
-    for f in families:
-        total = 0.0
+    for i in range(len(families)):
+        f, total = families[i], 0.0
         for first in range(0, len(weights), BLOCK):
             n = min(BLOCK, len(weights) - first)
             _keys(keys, n, f, key, cards, fold, codes, first, base[f])
             for j in range(n):
                 k, u = keys[j], first + j
                 total += weights[u] * (tables[k, labels[u]] - tables[k, against[u]])
-        out[f] = total
+        out[i] = total
 
 
 @_jit

@@ -13,6 +13,7 @@ table takes about as long as scoring a candidate with it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -271,3 +272,41 @@ class FamilyTables:
         others = np.arange(self.space.n_classes - 1)[None, :]
         others = others + (others >= labels[:, None])
         return own - np.take_along_axis(entries, others, axis=1)
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Rows and the class that each is compared with: one linear function of the families.
+
+    ``sum_u weights[u] * alpha(f, u, against[u])`` is linear in the families. With the rows below
+    the hinge and the class that each margin is smallest against, it is a supergradient of the
+    soft margin.
+
+    Attributes
+    ----------
+    weights, against
+        The weight of each row, and the class that it is compared with.
+    fold, codes, own
+        What a row looks up, see :class:`FamilyTables`.
+    """
+
+    weights: FloatArray
+    against: npt.NDArray[np.integer]
+    fold: npt.NDArray[np.int32]
+    codes: npt.NDArray[np.signedinteger]
+    own: npt.NDArray[np.int32]
+
+    def of(self, tables: FamilyTables, families: IntArray) -> FloatArray:
+        """The slope of each of the families; their tables must be there."""
+        from milpbn.families import kernels
+
+        out = np.empty(len(families))
+        common = (
+            families, tables.key, tables.cards, tables.base, self.fold, self.codes, tables.exact,
+            self.own,
+        )  # fmt: skip
+        if tables.single:
+            kernels.cut_coefficients_one(*common, self.weights, out)
+        else:
+            kernels.cut_coefficients_many(*common, self.against, self.weights, out)
+        return out

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from milpbn._types import FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
-from milpbn.families import kernels
+from milpbn.families.tables import Slopes
 from milpbn.scores import MarginObjective
 
 # Families with less weight than this at a point have a negligible effect on its margins.
@@ -121,15 +121,10 @@ class ConcaveOracle:
         first, last = self._first_row[group], self._first_row[group + 1]
         rows = first + np.flatnonzero(below[first:last])
         weights = self.objective.rows.weights[rows]
-        out = np.zeros(len(self.objective.space))
         tables = self._tables
-        common = (
-            self.families, tables.key, tables.cards, tables.base, tables.fold[rows],
-            np.ascontiguousarray(tables.codes[:, rows]), tables.exact, tables.own[rows],
-        )  # fmt: skip
-        if tables.single:
-            kernels.cut_coefficients_one(*common, weights, out)
-        else:
-            kernels.cut_coefficients_many(*common, against[rows], weights, out)
+        codes = np.ascontiguousarray(tables.codes[:, rows])
+        slopes = Slopes(weights, against[rows], tables.fold[rows], codes, tables.own[rows])
+        out = np.zeros(len(self.objective.space))
+        out[self.families] = slopes.of(tables, self.families)
         beyond = float(self.group_weight[group] - weights.sum())
         return ConcaveCut(group, out, beyond)

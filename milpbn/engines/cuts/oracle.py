@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from milpbn._types import Families, FloatArray, IntArray
+from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.engines.cuts.clusters import Cluster, ClusterOracle
 from milpbn.engines.cuts.concave import ConcaveOracle
 from milpbn.engines.cuts.features import FeatureOracle, FeatureRow
@@ -37,9 +38,11 @@ class CutOracle:
     ----------
     objective
         A soft margin (with concave cuts) or a decomposable score (without).
+    checkpoint
+        Called from time to time while the tables of all families are counted.
     """
 
-    def __init__(self, objective: Objective) -> None:
+    def __init__(self, objective: Objective, checkpoint: Checkpoint = no_checkpoint) -> None:
         self.objective = objective
         self.space = objective.space
         self.families = np.arange(len(self.space))
@@ -55,11 +58,11 @@ class CutOracle:
             self.costs = objective.weights
         elif isinstance(objective, MarginObjective):
             self.costs = objective.costs
-            self._prepare_rows(objective)
+            self._prepare_rows(objective, checkpoint)
         else:
             raise TypeError(f"no cuts are known for {type(objective).__name__}")
 
-    def _prepare_rows(self, objective: MarginObjective) -> None:
+    def _prepare_rows(self, objective: MarginObjective, checkpoint: Checkpoint) -> None:
         n_rows = len(objective.rows)
         n_groups = n_rows if n_rows <= _FEW_ROWS else GROUPS
         self.concave = ConcaveOracle(objective, n_groups, checkpoint)
