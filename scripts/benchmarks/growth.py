@@ -7,13 +7,14 @@ build/bench/growth.png; ``growth:nb,tan-cmi`` measures only some stages. Stages:
 - ``encode``: the table that was read;
 - ``nb`` and ``tan-cmi``: from encoded rows to a checked result;
 - ``local-search``: the first 50 exchanges of families;
-- ``bound``: ``solve`` until its bound is better than the trivial one, which is gamma per row.
+- ``bound``: ``solve`` until its bound is better than the trivial one, which is gamma per row, or
+  until the trivial one is proven to be the optimum.
 
 The class is a root with ten states, at most two parents, score sm. Each measurement has a process
 of its own, which first does the same on a few rows, so that nothing is compiled while the clock
 runs. It is appended to build/bench/growth.csv as soon as it ends, and what is found there is not
-measured again; delete the file to start from scratch. Peak memory is that of the process;
-`start_mib` is the peak before the stage, with all libraries loaded and the data in memory.
+measured again; delete the file to start from scratch. Peak memory is that of the process (needs
+Linux), and `start_mib` is the peak before the stage, with all libraries and the data loaded.
 MILPBN_BENCH_SECONDS is the time limit of a measurement (default 300; beyond it, seconds are left
 empty), and MILPBN_BENCH_SIZES replaces the sizes, for example ``60000x196,2000x512``.
 """
@@ -21,7 +22,6 @@ empty), and MILPBN_BENCH_SIZES replaces the sizes, for example ``60000x196,2000x
 import json
 import math
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -37,14 +37,15 @@ from milpbn import learn_structure
 from milpbn.clock import OutOfTime
 from milpbn.datasets import Table, read_table
 from milpbn.encoding import EncodedData, Encoder
-from milpbn.result import Result, TracePoint
+from milpbn.result import Result, Status, TracePoint
 from milpbn.search import Search
 from milpbn.search.local_search import Climber, LocalSearch
 
 FIELDS = ("stage", "rows", "features", "seconds", "start_mib", "peak_mib")
 STAGES = ("read", "encode", "nb", "tan-cmi", "local-search", "bound")
-BY_FEATURES = tuple((2_000, n) for n in (64, 128, 256, 512, 1_024))
-BY_ROWS = tuple((m, 64) for m in (1_000, 10_000, 100_000, 1_000_000))
+ROWS, FEATURES = 2_000, 64
+BY_FEATURES = tuple((ROWS, n) for n in (64, 128, 256, 512, 1_024))
+BY_ROWS = tuple((m, FEATURES) for m in (1_000, 10_000, 100_000, 1_000_000))
 MOVES = 50
 
 Size = tuple[int, int]
@@ -68,7 +69,7 @@ class FewMoves(LocalSearch):
 
 
 def _solve_until_bound(data: EncodedData, limit: float) -> float | None:
-    """Seconds until the bound is better than gamma per row; None if it never is."""
+    """Seconds until the bound is better than gamma per row or a proof; None if it never is."""
     trivial = math.log(9.0) * len(data.train())
     found: list[float] = []
 
@@ -77,7 +78,9 @@ def _solve_until_bound(data: EncodedData, limit: float) -> float | None:
             found.append(point.time)
             raise KeyboardInterrupt  # what Ctrl-C does: the run ends with what it has
 
-    learn_structure(data, class_parents=False, time_limit=limit, listener=listener)
+    result = learn_structure(data, class_parents=False, time_limit=limit, listener=listener)
+    if not found and result.status is Status.OPTIMAL:
+        found.append(result.trace[-1].time)
     return found[0] if found else None
 
 
@@ -133,7 +136,9 @@ def _stage(stage: str, size: Size, limit: float, folder: Path) -> tuple[float | 
 
 def _peak() -> float:
     """The peak memory of this process in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+    # getrusage would begin with the memory of the parent process.
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 2**10
 
 
 def _child(stage: str, rows: str, features: str, limit: str) -> None:
@@ -181,32 +186,27 @@ def run(stages: str = ",".join(STAGES), folder: Path = OUT) -> None:
 
 
 def plot(rows: Sequence[dict[str, str]], file: Path) -> None:
+    """Draw what was measured with 2,000 rows, and with 64 features."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(2, 2, figsize=(9, 6.4), layout="constrained", sharey="row")
-    grids = (("features", BY_FEATURES), ("rows", BY_ROWS))
-    for column, (what, grid) in enumerate(grids):
-        fixed, at = ("rows", 0) if what == "features" else ("features", 1)
-        for line, unit in enumerate(("seconds", "peak_mib")):
-            axis = axes[line, column]
+    panels = (("features", "rows", ROWS), ("rows", "features", FEATURES))
+    for column, (what, fixed, value) in enumerate(panels):
+        used = [row for row in rows if row[fixed] == str(value)]
+        ticks = sorted({int(row[what]) for row in used})
+        for axis, unit in zip(axes[:, column], ("seconds", "peak_mib"), strict=True):
             for stage in STAGES:
-                points = sorted(
-                    (int(row[what]), float(row[unit]))
-                    for row in rows
-                    if row["stage"] == stage and row[unit]
-                    and (int(row["rows"]), int(row["features"])) in grid
-                )  # fmt: skip
-                if points:
-                    axis.plot(*zip(*points, strict=True), "o-", label=stage, markersize=4)
-            ticks = [size[1 - at] for size in grid]
-            axis.set(xscale="log", yscale="log", xticks=ticks)
+                own = [row for row in used if row["stage"] == stage and row[unit]]
+                points = sorted((int(row[what]), float(row[unit])) for row in own)
+                axis.plot([x for x, _ in points], [y for _, y in points], "o-", ms=4, label=stage)
+            axis.set(xscale="log", yscale="log")
             axis.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
             axis.minorticks_off()
             axis.grid(alpha=0.3)
-        axes[0, column].set_title(f"{grid[0][at]:,} {fixed}")
+        axes[0, column].set_title(f"{value:,} {fixed}")
         axes[1, column].set_xlabel(what)
     axes[0, 0].set_ylabel("seconds")
     axes[1, 0].set_ylabel("peak memory in MiB")
