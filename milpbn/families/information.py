@@ -1,7 +1,11 @@
 """Entropy and mutual information of the training rows, in nats.
 
-Probabilities are relative frequencies of observed values, without smoothing. Conditional
-mutual information is a sum of entropies,
+Probabilities are relative frequencies of observed values, without smoothing. With counts n(a)
+that add up to M, the entropy of A is
+
+    H(A) = log M - L(A) / M,    L(A) = sum_a n(a) log n(a),
+
+and mutual information is a sum of entropies,
 
     I(A; B | S) = H(A, S) + H(B, S) - H(A, B, S) - H(S).
 
@@ -14,31 +18,21 @@ Bayesian network classifiers, section 5.1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import xlogy
 
-from milpbn._types import FloatArray, IntArray
+from milpbn._types import Codes, FloatArray, IntArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families.candidates import CLASS
-from milpbn.families.counts import joint_counts
 from milpbn.families.rows import MergedRows
 
-
-def entropy(counts: npt.ArrayLike) -> float:
-    """H of the distribution proportional to `counts`.
-
-    Examples
-    --------
-    >>> round(entropy([2, 2, 0]), 6)
-    0.693147
-    """
-    counts = np.asarray(counts, dtype=np.float64)
-    total = counts.sum()
-    return float(np.log(total) - xlogy(counts, counts).sum() / total)
+# Counters of a sweep, which should stay in the second-level cache, and rows counted in it (of
+# all variables together), which is the time between two checks of the clock.
+_COUNTERS = 2**15
+_COUNTED = 5e7
 
 
 @dataclass(frozen=True)
@@ -75,7 +69,7 @@ class JointValues:
 
     def joined(self, variable: int) -> JointValues:
         """The joint values with one additional variable."""
-        codes = self.rows.codes[:, variable]
+        codes = self.rows.columns[variable]
         card = int(codes.max()) + 1
         key = self.group * card + codes
         occurs = np.zeros(self.n_groups * card, dtype=bool)
@@ -83,51 +77,134 @@ class JointValues:
         number = np.cumsum(occurs) - 1
         return JointValues(self.rows, number[key], int(number[-1]) + 1)
 
-    def entropy(self) -> float:
-        """H of the joint value."""
-        return entropy(np.bincount(self.group, self.rows.weights))
+    def in_doubt(self) -> tuple[IntArray, IntArray]:
+        """The rows of groups with several classes, group by group, and where each group begins.
 
-    def majority(self) -> float:
-        """Rows classified correctly if each joint value predicts its most frequent class.
-
-        This is the classification rate of the saturated network over the class and the
-        variables, as a number of rows; of tied classes, one is counted as correct.
+        In the other groups the class is certain, and no variable says more about it.
         """
-        n_classes = int(self.rows.labels.max()) + 1
-        key = self.group * n_classes + self.rows.labels
-        counts = np.bincount(key, self.rows.weights, minlength=self.n_groups * n_classes)
-        return float(counts.reshape(-1, n_classes).max(axis=1).sum())
+        with_class = self.joined(CLASS)
+        group_of = np.zeros(with_class.n_groups, dtype=np.int64)
+        group_of[with_class.group] = self.group
+        several = np.bincount(group_of, minlength=self.n_groups) > 1
+        rows = np.flatnonzero(several[self.group])
+        rows = rows[np.argsort(self.group[rows], kind="stable")]
+        sizes = np.bincount(self.group[rows], minlength=self.n_groups)[several]
+        return rows, np.concatenate([[0], np.cumsum(sizes)])
 
 
 def class_information(given: JointValues, features: Sequence[int]) -> FloatArray:
     """``I(C; X | S)`` for each feature X, where S are the variables of `given`."""
-    with_class = given.joined(CLASS)
-    known = with_class.entropy() - given.entropy()
-    return np.array(
-        [given.joined(x).entropy() - with_class.joined(x).entropy() + known for x in features]
-    )
+    # M I(C; X | S) = L(X, C, S) - L(X, S) - (L(C, S) - L(S))
+    rows, pointer = given.in_doubt()
+    weights = given.rows.weights[rows]
+    known = _sum(given.joined(CLASS).group[rows], weights) - _sum(given.group[rows], weights)
+    found = _group_sums(given.rows, features, rows, pointer, rate=False)
+    return (found - known) / given.rows.total
+
+
+def majority(given: JointValues, features: Sequence[int]) -> FloatArray:
+    """Rows classified correctly if each joint value predicts its most frequent class.
+
+    For each feature X, the joint values are those of X and of the variables of `given`. This
+    is the classification rate of the saturated network over the class and these variables, as
+    a number of rows; of tied classes, one is counted as correct.
+    """
+    rows, pointer = given.in_doubt()
+    certain = given.rows.total - float(given.rows.weights[rows].sum())
+    return certain + _group_sums(given.rows, features, rows, pointer, rate=True)
+
+
+def _group_sums(
+    rows: MergedRows, features: Sequence[int], used: IntArray, pointer: IntArray, *, rate: bool
+) -> FloatArray:
+    from milpbn.families.counting import group_sums
+
+    columns = rows.columns
+    states, classes = int(columns.max(initial=0)) + 1, int(columns[CLASS].max(initial=0)) + 1
+    out = np.empty(len(features))
+    group_sums(
+        columns, np.array(features, dtype=np.int64), used, pointer, columns[CLASS], rows.weights,
+        np.zeros((states, classes)), np.zeros(states), rate, out,
+    )  # fmt: skip
+    return out
+
+
+def _sum(values: Codes, weights: FloatArray) -> float:
+    """L of a variable with these values."""
+    counts = np.bincount(values, weights)
+    return float(xlogy(counts, counts).sum())
+
+
+@dataclass(frozen=True)
+class PairInformation:
+    """Information between two features and the class, for all pairs of features.
+
+    The matrices are symmetric, ``(n, n)`` over all variables. The row and the column of the
+    class, and the diagonal, are zero.
+
+    Attributes
+    ----------
+    given_class
+        ``I(Xi; Xj | C)``.
+    plain
+        ``I(Xi; Xj)``.
+    about_class
+        ``I(C; Xi, Xj)``.
+    """
+
+    given_class: FloatArray
+    plain: FloatArray
+    about_class: FloatArray
 
 
 def pairwise_information(
     rows: MergedRows, cards: Sequence[int], checkpoint: Checkpoint = no_checkpoint
+) -> PairInformation:
+    """The information of all pairs of features, from one sweep over the rows per feature."""
+    with_class, alone = _pair_sums(rows, cards, checkpoint)
+    own = np.array([_sum(x, rows.weights) for x in rows.columns])
+    values = (rows.columns[CLASS] + np.int64(cards[CLASS]) * x for x in rows.columns)
+    own_with_class = np.array([_sum(x, rows.weights) for x in values])
+    total = rows.total
+    nothing = xlogy(total, total)
+
+    def symmetric(information: FloatArray) -> FloatArray:
+        upper = np.triu(information / total, 1)
+        upper[CLASS] = 0.0
+        return upper + upper.T
+
+    # M I(A; B | S) = L(A, B, S) - L(A, S) - L(B, S) + L(S), where rounding makes zeros negative.
+    given_class = with_class - own_with_class[:, None] - own_with_class + own[CLASS]
+    plain = alone - own[:, None] - own + nothing
+    return PairInformation(
+        symmetric(np.maximum(given_class, 0.0)),
+        symmetric(np.maximum(plain, 0.0)),
+        symmetric(with_class - own[CLASS] - alone + nothing),
+    )
+
+
+def _pair_sums(
+    rows: MergedRows, cards: Sequence[int], checkpoint: Checkpoint
 ) -> tuple[FloatArray, FloatArray]:
-    """``I(Xi; Xj | C)`` and ``I(Xi; Xj)`` for all pairs of features.
+    """L(Xi, Xj, C) and L(Xi, Xj) for all features i < j."""
+    from milpbn.families.counting import pair_sums
 
-    Both are symmetric ``(n, n)`` matrices over all variables; the row and the column of
-    the class, and the diagonal, are zero.
-    """
-    n = len(cards)
-    given_class, plain = np.zeros((n, n)), np.zeros((n, n))
-    for i in range(1, n):
-        checkpoint()
-        for j in range(i + 1, n):
-            counts = joint_counts(rows, (i, j, CLASS), cards)
-            given_class[i, j] = _given_last_axis(counts)
-            plain[i, j] = _given_last_axis(counts.sum(axis=2, keepdims=True))
-    return given_class + given_class.T, plain + plain.T
+    n, states = len(cards), np.array(cards, dtype=np.int64)
+    with_class, alone = np.zeros((n, n)), np.zeros((n, n))
+    for i in range(CLASS + 1, n):
+        for first, last in _sweeps(i, states, len(rows)):
+            checkpoint()
+            pair_sums(rows.columns, rows.weights, i, first, last, states, with_class[i], alone[i])
+    return with_class, alone
 
 
-def _given_last_axis(counts: FloatArray) -> float:
-    """I(A; B | S) from joint counts with the axes A, B, S; never negative."""
-    terms = entropy(counts.sum(axis=1)) + entropy(counts.sum(axis=0))
-    return max(terms - entropy(counts) - entropy(counts.sum(axis=(0, 1))), 0.0)
+def _sweeps(i: int, cards: IntArray, n_rows: int) -> Iterator[tuple[int, int]]:
+    """Ranges of the variables after i that are counted in one sweep."""
+    counters = cards[i + 1 :] * cards[i] * cards[CLASS]
+    share = np.cumsum(np.maximum(counters / _COUNTERS, n_rows / _COUNTED)).astype(np.int64)
+    ends = i + 1 + np.append(np.flatnonzero(np.diff(share)) + 1, len(share))
+    first = i + 1
+    for last in ends.tolist():
+        if first < last:
+            yield first, last
+        first = last

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,8 @@ MOST_UNITS = 10_000_000
 
 # Sums of weights that differ from a whole number by less, relative to the number, are whole.
 _ROUNDING = 1e-9
+
+_LARGEST = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True)
@@ -48,9 +51,9 @@ class MergedRows:
         """Merge equal rows of `codes`; without `weights`, every row counts as one."""
         if codes.size and codes.min() < 0:
             raise DataError("training rows must be complete: a code is negative (missing)")
-        distinct, merged = np.unique(codes, axis=0, return_inverse=True)
-        total = np.bincount(merged.ravel(), weights, minlength=len(distinct))
-        return cls(np.ascontiguousarray(distinct, dtype=np.int32), total.astype(np.float64))
+        first, merged = _distinct_rows(codes)
+        total = np.bincount(merged, weights, minlength=len(first))
+        return cls(np.ascontiguousarray(codes[first], dtype=np.int32), total.astype(np.float64))
 
     @property
     def total(self) -> float:
@@ -62,6 +65,15 @@ class MergedRows:
         """The class of each distinct row."""
         out: npt.NDArray[np.int32] = self.codes[:, 0]
         return out
+
+    @cached_property
+    def columns(self) -> npt.NDArray[np.unsignedinteger]:
+        """``(n, U)``: the codes by variable, in the smallest type that holds them.
+
+        Compiled loops over the rows read these.
+        """
+        small = np.min_scalar_type(int(self.codes.max(initial=0)))
+        return np.ascontiguousarray(self.codes.T, dtype=small)
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -80,6 +92,29 @@ class MergedRows:
     def select(self, mask: npt.NDArray[np.bool_]) -> MergedRows:
         """The rows selected by `mask`."""
         return MergedRows(self.codes[mask], self.weights[mask])
+
+
+def _distinct_rows(codes: npt.NDArray[np.integer]) -> tuple[IntArray, IntArray]:
+    """One row of each kind, in lexicographic order, and the kind of every row.
+
+    As many columns as fit into one number are sorted at once. The ranks of the rows, where
+    equal rows have the same rank, are then the first digit of the next number.
+    """
+    rank, span = np.zeros(len(codes), dtype=np.int64), 1
+    first = np.zeros(min(len(codes), 1), dtype=np.int64)
+    for column in codes.T:
+        card = int(column.max(initial=0)) + 1
+        if span > _LARGEST // card:
+            _, first, rank = np.unique(rank, return_index=True, return_inverse=True)
+            span = len(first)
+            if span == len(codes):
+                return first, rank
+        rank *= card
+        rank += column
+        span *= card
+    if span > 1:
+        _, first, rank = np.unique(rank, return_index=True, return_inverse=True)
+    return first, rank
 
 
 def units(weights: FloatArray) -> tuple[IntArray, FloatArray]:

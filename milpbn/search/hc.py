@@ -113,12 +113,12 @@ class KTrees:
 
     def new_parents(self, families: Families, feature: int) -> dict[int, int]:
         """The features that can be added as a parent of `feature`, each with the new family."""
-        now, found = self.space.parent_sets[int(families[feature])], dict[int, int]()
-        for f in self.additions(families, feature).tolist():
-            for parent in self.space.parent_sets[f]:
-                if parent != CLASS and parent not in now:
-                    found.setdefault(parent, f)
-        return found
+        found = self.additions(families, feature)
+        members = self.space.parent_sets.members[found]
+        old = (-1, CLASS, *self.space.parent_sets[int(families[feature])])
+        at, place = np.nonzero(~np.isin(members, old))
+        parents, first = np.unique(members[at, place], return_index=True)
+        return dict(zip(parents.tolist(), found[at[first]].tolist(), strict=True))
 
     def _changes(
         self, families: Families, feature: int

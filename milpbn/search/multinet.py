@@ -45,7 +45,7 @@ def multinet_structures(
     """One tree per class, from the candidate families of a search."""
     space = search.space
     relevance = class_information(JointValues.of(rows), range(space.n_variables))
-    plain = pairwise_information(rows, space.cards, search.checkpoint)[1]
+    plain = pairwise_information(rows, space.cards, search.checkpoint).plain
     structures = []
     for c in range(len(classes)):
         weights = _weights(name, rows.select(rows.labels == c), space.cards, plain, search)
@@ -61,7 +61,7 @@ def _weights(
     """The weights of the edges within one class; NaN for edges that are not used."""
     if not len(rows):
         return np.full(plain.shape, np.nan)
-    within = pairwise_information(rows, cards, search.checkpoint)[1]
+    within = pairwise_information(rows, cards, search.checkpoint).plain
     if name == "multinet-cmi":
         return within
     residual = within - plain

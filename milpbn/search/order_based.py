@@ -37,7 +37,12 @@ import numpy.typing as npt
 
 from milpbn._types import Families
 from milpbn.families.candidates import CLASS
-from milpbn.families.information import JointValues, class_information
+from milpbn.families.information import (
+    JointValues,
+    class_information,
+    majority,
+    pairwise_information,
+)
 from milpbn.families.rows import MergedRows
 from milpbn.scores import SearchState
 from milpbn.search.base import Learner, Search
@@ -93,19 +98,11 @@ class OMI(OrderBased):
         """``argmax I(C; X, X')``, and the one with the larger ``I(C; X)`` first."""
         if len(features) < 2:
             return features
-        nothing = JointValues.of(rows)
-        alone = class_information(nothing, features)
-        pairs = list(combinations(range(len(features)), 2))
-        values = []
-        for i, later in enumerate(features[:-1]):
-            search.checkpoint()
-            # I(C; X, X') = I(C; X) + I(C; X' | X)
-            given = class_information(nothing.joined(later), features[i + 1 :])
-            values.extend(alone[i] + given)
-        first, second = pairs[_first_best(np.array(values))]
-        if alone[first] < alone[second] - _ROUNDING:
-            first, second = second, first
-        return [features[first], features[second]]
+        pairs = np.array(list(combinations(features, 2)))
+        values = pairwise_information(rows, search.space.cards, search.checkpoint).about_class
+        pair: list[int] = pairs[_first_best(values[tuple(pairs.T)])].tolist()
+        first, second = class_information(JointValues.of(rows), pair)
+        return pair[::-1] if first < second - _ROUNDING else pair
 
 
 class OMIExtended(OMI):
@@ -127,12 +124,13 @@ class OMISP(OrderBased):
         rows = training_rows(search, self.name)
         values = class_information(JointValues.of(rows), range(search.space.n_variables))
         values[CLASS] = -np.inf
+        # I(C; X | X') = I(C; X, X') - I(C; X')
+        given = pairwise_information(rows, search.space.cards, search.checkpoint).about_class
+        given -= values
         order = [_first_best(values)]
         values[CLASS + 1 :] = -np.inf
         while rest := [x for x in range(CLASS + 1, len(values)) if x not in order]:
-            search.checkpoint()
-            given = class_information(JointValues.of(rows, order[-1:]), rest)
-            values[rest] = np.maximum(values[rest], given)
+            values[rest] = np.maximum(values[rest], given[rest, order[-1]])
             order.append(rest[_first_best(values[rest])])
         return order
 
@@ -150,8 +148,7 @@ class OCR(OrderBased):
         order = []
         while rest:
             search.checkpoint()
-            rates = np.array([given.joined(x).majority() for x in rest])
-            order.append(rest.pop(_first_best(rates)))
+            order.append(rest.pop(_first_best(majority(given, rest))))
             given = given.joined(order[-1])
         return order
 
@@ -182,6 +179,7 @@ class ParentSelection:
         self.trees = KTrees(search)
         self.base = self.trees.naive_bayes()
         self.state: SearchState = search.state(self.base)
+        self._sorted_at = 0
 
     def first_round(self) -> None:
         """Algorithm 1; later features have no parent except the class."""
@@ -221,9 +219,15 @@ class ParentSelection:
         _, family = best_family(self.search, self.state, feature, candidates, threshold)
         if family < 0:
             return False
-        if must_gain:
-            return exchange_if_better(self.state, [(feature, family)])
-        self.state.exchange(feature, family)
+        if not must_gain:
+            self.state.exchange(feature, family)
+        elif not exchange_if_better(self.state, [(feature, family)]):
+            return False
+        # Sorting adds the margins of all families again, as much work as scoring so many
+        # candidates.
+        if self.state.evaluations - self._sorted_at > 2 * len(self.base):
+            self.state.sort_rows()
+            self._sorted_at = self.state.evaluations
         return True
 
     def candidates(self, j: int) -> Families:

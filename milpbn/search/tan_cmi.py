@@ -61,7 +61,7 @@ class TanCMI(Learner):
 
     def weights(self, search: Search, rows: MergedRows) -> FloatArray:
         """``(n, n)``: the weights of the edges; NaN for edges that are not used."""
-        return pairwise_information(rows, search.space.cards, search.checkpoint)[0]
+        return pairwise_information(rows, search.space.cards, search.checkpoint).given_class
 
 
 def tree_families(search: Search, weights: FloatArray, relevance: FloatArray) -> Families:
@@ -106,14 +106,23 @@ def _rooted_forest(
 ) -> Arcs:
     import networkx as nx
 
-    graph = nx.Graph()
-    graph.add_nodes_from(range(CLASS + 1, len(weights)))
-    graph.add_weighted_edges_from((i, j, weights[i, j]) for i, j in np.argwhere(np.triu(allowed)))
-    forest = nx.maximum_spanning_tree(graph, algorithm="kruskal")
+    # Kruskal's algorithm; networkx's own examines every edge.
+    features = range(CLASS + 1, len(weights))
+    edges = np.argwhere(np.triu(allowed))
+    edges = edges[np.argsort(-weights[tuple(edges.T)], kind="stable")]
+    trees, chosen = nx.utils.UnionFind(features), Arcs()
+    for i, j in edges.tolist():
+        if trees[i] != trees[j]:
+            trees.union(i, j)
+            chosen.append((i, j))
+            if len(chosen) == len(features) - 1:
+                break
+    forest = nx.Graph(chosen)
+    forest.add_nodes_from(features)
     arcs: Arcs = []
     for tree in nx.connected_components(forest):
         root = max(tree, key=lambda x: (relevance[x], -x))
-        arcs += [(int(p), int(c)) for p, c in nx.bfs_edges(forest, root)]
+        arcs += nx.bfs_edges(forest, root)
     return arcs
 
 

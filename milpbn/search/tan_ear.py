@@ -39,6 +39,6 @@ class TanEAR(TanCMI):
 
     def weights(self, search: Search, rows: MergedRows) -> FloatArray:
         """The residuals; NaN where they are not positive."""
-        given_class, plain = pairwise_information(rows, search.space.cards, search.checkpoint)
-        residual = given_class - plain
+        found = pairwise_information(rows, search.space.cards, search.checkpoint)
+        residual = found.given_class - found.plain
         return np.where(residual > _ROUNDING, residual, np.nan)

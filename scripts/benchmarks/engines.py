@@ -9,21 +9,18 @@ MILPBN_BENCH_SPACES the spaces (class-root, class-parents), and MILPBN_BENCH_THR
 of threads for the parts gaps and sbm.
 """
 
-import csv
 import os
 import resource
 import time
-from pathlib import Path
 
 import numpy as np
 
 from benchmarks.problems import all_rows
+from benchmarks.records import OUT, Records
 from milpbn import learn_structure
 from milpbn.anytime import SolveOptions
 from milpbn.encoding import EncodedData
 from milpbn.result import Result
-
-OUT = Path(__file__).resolve().parents[2] / "build" / "bench"
 
 PROOFS = (
     "car", "iris", "glass2", "glass", "corral", "monks-1", "monks-2", "monks-3", "pima", "heart",
@@ -63,14 +60,6 @@ def threads() -> int:
     return int(os.environ.get("MILPBN_BENCH_THREADS", "2"))
 
 
-def earlier() -> list[dict[str, str]]:
-    file = OUT / "engines.csv"
-    if not file.exists():
-        return []
-    with file.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
 def measure(part, name, data: EncodedData, seconds, *, space="class-root", score="sm", p=0.9,
             penalty=0, engine="branch-and-cut", host="highs", threads=1):  # fmt: skip
     """Run once, or return the row of an earlier run with the same settings."""
@@ -79,9 +68,9 @@ def measure(part, name, data: EncodedData, seconds, *, space="class-root", score
         "part": part, "set": name, "space": space, "score": label, "p": f"{p:g}",
         "engine": engine, "host": host, "threads": str(threads), "limit": f"{seconds:g}",
     }  # fmt: skip
-    for row in earlier():
-        if all(row[k] == v for k, v in key.items()):
-            return row
+    records = Records(OUT / "engines.csv", FIELDS)
+    if (row := records.find(key)) is not None:
+        return row
     begin = time.perf_counter()
     result: Result = learn_structure(
         data,
@@ -99,20 +88,9 @@ def measure(part, name, data: EncodedData, seconds, *, space="class-root", score
         "objective": repr(result.objective), "bound": repr(result.bound),
         "nodes": str(result.nodes), "rows": str(len(data.train())),
     }  # fmt: skip
-    _append(row)
+    records.append(row)
     _keep_trace(row, result)
     return row
-
-
-def _append(row):
-    OUT.mkdir(parents=True, exist_ok=True)
-    file = OUT / "engines.csv"
-    new = not file.exists()
-    with file.open("a", newline="") as stream:
-        writer = csv.DictWriter(stream, FIELDS)
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
 
 
 def _keep_trace(row, result: Result):

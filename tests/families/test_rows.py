@@ -97,3 +97,22 @@ def test_divided_rows_are_the_same_rows():
     assert sorted(map(tuple, repeated.tolist())) == sorted(map(tuple, codes.tolist()))
     parts = [divided.select(fold == k) for k in range(4)]
     assert sum(part.total for part in parts) == 50
+
+
+@pytest.mark.parametrize("high", [2, 9, 1000, 2**31 - 1])
+def test_rows_are_in_lexicographic_order(high):
+    """As many columns as need several numbers; every row twice, some three times."""
+    rng = np.random.default_rng(high)
+    codes = rng.integers(0, high, (40, 70)) * rng.integers(0, 2, (1, 70))
+    codes = np.concatenate([codes, codes[::-1], codes[:7]])
+    codes[:, -1] = np.arange(87) % 2
+    rows = MergedRows.from_codes(codes)
+    kinds = sorted({tuple(row) for row in codes.tolist()})
+    assert rows.codes.tolist() == [list(kind) for kind in kinds]
+    assert rows.weights.tolist() == [codes.tolist().count(list(kind)) for kind in kinds]
+
+
+def test_columns_are_the_codes_by_variable():
+    small = MergedRows.from_codes(np.array([[0, 255], [1, 3]])).columns
+    assert (small.tolist(), small.dtype) == ([[0, 1], [255, 3]], np.uint8)
+    assert MergedRows.from_codes(np.array([[0, 256]])).columns.dtype == np.uint16
