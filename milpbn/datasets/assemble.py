@@ -180,8 +180,10 @@ def labelled_rows(raw: RawFrame, targets: Sequence[str]) -> tuple[pd.DataFrame, 
     what = f"target {targets[0]!r}" if len(targets) == 1 else "one of the targets"
     if not labelled.any():
         raise DataError(f"{raw.name}: {what} is missing in every row; choose another column")
+    if labelled.all():
+        return raw.frame, []
     left_out = count(int((~labelled).sum()), "row")
-    notes = [] if labelled.all() else [f"{raw.name}: left out {left_out} where {what} is missing."]
+    notes = [f"{raw.name}: left out {left_out} where {what} is missing."]
     return raw.frame.loc[labelled].reset_index(drop=True), notes
 
 
