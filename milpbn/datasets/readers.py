@@ -77,8 +77,9 @@ def read_table(
     targets = (target,) if isinstance(target, str) else tuple(target)
     kinds = tuple(categorical), tuple(numeric), tuple(drop)
     columns = Columns(targets, *kinds, dates, max_states, target_bins, weight)
-    table = build_table(read_raw(path), columns, missing)
-    return replace(table, source={**table.source, "columns": columns.to_dict()})
+    raw = read_raw(path)
+    source = {**raw.source, "columns": columns.to_dict()}
+    return build_table(replace(raw, source=source), columns, missing)
 
 
 def read_features(
