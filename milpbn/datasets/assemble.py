@@ -110,7 +110,8 @@ def build_table(raw: RawFrame, columns: Columns, missing: str) -> Table:
     )
     _check_usable(table)
     table = _complete_rows(table) if several and missing == "drop" else table
-    return replace(table, notes=(*table.notes, *_notes_on_classes(table)))
+    more = _notes_on_classes(table)
+    return replace(table, notes=(*table.notes, *more)) if more else table
 
 
 def _unread(screened: Screened) -> list[str]:
@@ -180,8 +181,10 @@ def labelled_rows(raw: RawFrame, targets: Sequence[str]) -> tuple[pd.DataFrame, 
     what = f"target {targets[0]!r}" if len(targets) == 1 else "one of the targets"
     if not labelled.any():
         raise DataError(f"{raw.name}: {what} is missing in every row; choose another column")
+    if labelled.all():
+        return raw.frame, []
     left_out = count(int((~labelled).sum()), "row")
-    notes = [] if labelled.all() else [f"{raw.name}: left out {left_out} where {what} is missing."]
+    notes = [f"{raw.name}: left out {left_out} where {what} is missing."]
     return raw.frame.loc[labelled].reset_index(drop=True), notes
 
 
@@ -204,10 +207,10 @@ def _check_usable(table: Table) -> None:
         raise DataError(Message(f"{table.name}: no feature is left to learn from.", *why))
     if table.missing != "drop":
         return
-    absent = table.features.isna()
-    complete = table.targets.loc[~absent.any(axis=1).to_numpy(dtype=bool)]
+    complete = table.targets.loc[~table.incomplete]
     alike = [str(name) for name in complete.columns if complete[name].nunique() < 2]
     if alike:
+        absent = table.features.isna()
         worst = str(absent.sum().idxmax())
         what = (
             f"all complete rows have the same class of target {alike[0]!r}"
@@ -227,7 +230,7 @@ def _check_usable(table: Table) -> None:
 
 def _complete_rows(table: Table) -> Table:
     """The rows without a missing feature, and a note if there are others."""
-    complete = table.features.notna().all(axis=1).to_numpy(dtype=bool)
+    complete = ~table.incomplete
     if complete.all():
         return table
     left_out = count(int((~complete).sum()), "row")

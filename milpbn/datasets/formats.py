@@ -57,6 +57,8 @@ def spell_truth(values: Iterable[object]) -> bool:
     [True, True, False, False]
     """
     values = list(values)
+    if any(truth_of(value) is None for value in values):
+        return False  # most columns end here, at their first value
     words = {_word(value) for value in values}
     known = {truth_of(value) for value in values}
     one_pair = words <= {"y", "n"} or words <= {"t", "f"} or any(len(word) > 1 for word in words)

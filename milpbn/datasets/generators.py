@@ -7,6 +7,7 @@ declared, because the definition names all of them. The same arguments give the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from itertools import product
 
 import numpy as np
@@ -214,6 +215,61 @@ def synthetic_trees(
     return _discrete_table("synthetic-trees", points, labels, states, classes, len(labels) // 2)
 
 
+def wide(
+    seed: int,
+    n_train: int = 60000,
+    n_features: int = 196,
+    n_classes: int = 10,
+    *,
+    n_test: int = 0,
+    n_states: int = 4,
+    contrast: float = 0.5,
+) -> Table:
+    """Many rows or many features, as in images of digits: one tree whose tables differ by class.
+
+    The attributes form a random tree, the same in every class. The table of an attribute is a
+    mixture: a table of the class with the weight `contrast`, and one that all classes share.
+    Probabilities are drawn uniformly and normalised, and the classes are equally likely. The
+    default sizes are those of MNIST with images of 14 x 14 pixels.
+
+    Parameters
+    ----------
+    seed
+        Random seed.
+    n_train, n_test
+        The number of training and test rows.
+    n_features, n_classes, n_states
+        The number of attributes, of classes, and of states of an attribute.
+    contrast
+        How much the tables of the classes differ: 0 for not at all, 1 for independent tables.
+
+    Examples
+    --------
+    >>> table = wide(seed=1, n_train=500, n_features=200, n_classes=3, n_test=100)
+    >>> table.features.shape, len(table.test())
+    ((600, 200), 100)
+    """
+    least = {"n_train": 1, "n_features": 1, "n_classes": 2, "n_states": 2, "n_test": 0}
+    given = dict(zip(least, (n_train, n_features, n_classes, n_states, n_test), strict=True))
+    for name, value in given.items():
+        if value < least[name]:
+            raise OptionError(f"{name} must be at least {least[name]}, not {value}")
+    if not 0 <= contrast <= 1:
+        raise OptionError(f"contrast must be between 0 and 1, not {contrast}")
+    rng = np.random.default_rng(seed)
+    common = _RandomTree(rng, n_features, n_states)
+    labels = rng.integers(n_classes, size=n_train + n_test)
+    points = np.empty((n_train + n_test, n_features), dtype=np.int64)
+    for c in range(n_classes):
+        tree = common.mixed(_RandomTree(rng, n_features, n_states), contrast)
+        rows = labels == c
+        points[rows] = tree.draw(rng, int(rows.sum()))
+    values = tuple(map(str, range(n_states)))
+    states = {f"X{j}": values for j in range(1, n_features + 1)}
+    classes = tuple(map(str, range(n_classes)))
+    return _discrete_table("wide", points, labels, states, classes, n_train)
+
+
 class _RandomTree:
     """A distribution over attributes: one is the root, each other one has one parent."""
 
@@ -222,6 +278,12 @@ class _RandomTree:
         self.parents = [int(rng.integers(k)) if k else None for k in range(n_features)]
         weights = rng.random((n_features, card, card))
         self.cumulative = (weights / weights.sum(axis=2, keepdims=True)).cumsum(axis=2)
+
+    def mixed(self, other: _RandomTree, share: float) -> _RandomTree:
+        """This tree, with a share of the other one's probabilities."""
+        tree = copy(self)
+        tree.cumulative = (1 - share) * self.cumulative + share * other.cumulative
+        return tree
 
     def draw(self, rng: np.random.Generator, n: int) -> IntArray:
         points = np.zeros((n, len(self.order)), dtype=np.int64)
@@ -288,5 +350,5 @@ def _discrete_table(
 
 GENERATORS: dict[str, Callable[..., Table]] = {
     function.__name__: function
-    for function in (corral, mofn, monks, waveform, synthetic_3, synthetic_trees)
+    for function in (corral, mofn, monks, waveform, synthetic_3, synthetic_trees, wide)
 }

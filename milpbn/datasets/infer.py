@@ -48,6 +48,8 @@ MOSTLY = 0.95
 SHORT_COLUMN = 20
 # A category that is different in more than this share of the rows identifies rows.
 IDENTIFIER_SHARE = 0.9
+# Questions that most columns answer in their first rows are asked there first.
+_SAMPLED = 1000
 _ID_NAME = re.compile(r"(?:.*[^A-Za-z])?(?:id|Id|ID)|.*[a-z](?:Id|ID)", re.DOTALL)
 # Where the order of day and month is a matter of taste, the note says how it was read.
 _AMBIGUOUS = ("%m/%d", "%d/%m", "%m-%d", "%d-%m")
@@ -113,7 +115,7 @@ def decide_column(values: pd.Series[Any], rules: Rules, wanted: str | None) -> D
     typed = moments.typed_kind(values)
     if typed is None:
         _check_type(values, rules)
-        values = without_blanks(values)
+        values = values if rules.untyped else without_blanks(values)  # a reader left out blanks
     name, known = str(values.name), int(values.notna().sum())
     if known == 0:
         return Decision(notes=(Note("empty", name),))
@@ -148,38 +150,40 @@ def _check_type(values: pd.Series[Any], rules: Rules) -> None:
 
 
 def _is_constant(values: pd.Series[Any], missing: str) -> bool:
+    if values.iloc[:_SAMPLED].nunique() > 1:
+        return False  # most columns end here
     return values.nunique() == 1 and (missing == "drop" or bool(values.notna().all()))
 
 
 def _as_strings(values: pd.Series[Any], rules: Rules, known: int) -> Decision:
     """Numbers, dates, times or truth values if the strings stand for them, else categories."""
-    distinct = list(values.dropna().unique())
-    if isinstance(values.dtype, pd.CategoricalDtype):
+    if isinstance(values.dtype, pd.CategoricalDtype) and not rules.untyped:
         return _as_categories(values, rules, known)
+    plain = to_numbers(values)
+    if rules.untyped and np.isfinite(plain).sum() == known:
+        return _as_numbers(values, plain, rules)
+    distinct = list(values.dropna().unique())
     decision = None
     if all(isinstance(value, str) for value in distinct):
-        decision = _as_written_numbers(values, rules, distinct) or _as_written_moments(
+        decision = _as_written_numbers(values, rules, distinct, plain) or _as_written_moments(
             values, rules, distinct
         )
     return decision or _as_truth(values, distinct) or _as_categories(values, rules, known)
 
 
 def _as_written_numbers(
-    values: pd.Series[Any], rules: Rules, distinct: Sequence[str]
+    values: pd.Series[Any], rules: Rules, distinct: Sequence[str], plain: Numbers
 ) -> Decision | None:
     """Numbers, plain or with a unit or separators; None if they are to be read otherwise."""
     name, known = str(values.name), int(values.notna().sum())
-    plain = to_numbers(values)
     if np.isfinite(plain).sum() == known:
-        if rules.untyped:
-            return _as_numbers(values, plain, rules)
         if rules.max_states is None or len(distinct) <= rules.max_states:
             return None  # the type says strings
         note = Note("numbers", name, f"{len(distinct)} different ones")
         return Decision((Column(_series(plain, values), True),), (note,))
     if len(distinct) <= FEW_VALUES:
         return None
-    reading, numbers = _read_numbers(values, distinct, MOSTLY)
+    reading, numbers = _read_numbers(values, distinct, plain, MOSTLY)
     parsed = int(np.isfinite(numbers).sum())
     if parsed < MOSTLY * known:
         return None
@@ -195,10 +199,9 @@ def _as_written_numbers(
 
 
 def _read_numbers(
-    values: pd.Series[Any], distinct: Sequence[str], share: float
+    values: pd.Series[Any], distinct: Sequence[str], plain: Numbers, share: float
 ) -> tuple[Reading | None, Numbers]:
     """The numbers among the strings, and the reading if it finds more than the plain ones."""
-    plain = to_numbers(values)
     form = number_format(distinct, share)
     if form is None:
         return None, plain
@@ -214,8 +217,11 @@ def _format_of(reading: Reading) -> str:
 
 def _as_asked_numbers(values: pd.Series[Any], rules: Rules, known: int) -> Decision:
     name = str(values.name)
+    plain = to_numbers(values)
+    if np.isfinite(plain).sum() == known:
+        return Decision((Column(_series(plain, values), True),))
     distinct = [show_value(value) or "" for value in values.dropna().unique()]
-    reading, numbers = _read_numbers(values, distinct, 0.0)
+    reading, numbers = _read_numbers(values, distinct, plain, 0.0)
     parsed = int(np.isfinite(numbers).sum())
     if parsed == 0:
         raise DataError(
@@ -241,7 +247,8 @@ def _as_numbers(values: pd.Series[Any], numbers: Numbers, rules: Rules) -> Decis
         if _identifies_rows(name, known):
             told = f"{len(known)} different integers"
             return Decision(notes=(Note("numeric identifier", name, told),))
-    distinct = len(np.unique(known))
+    few = len(np.unique(known[:_SAMPLED])) <= rules.few_values
+    distinct = len(np.unique(known)) if few else _SAMPLED
     if distinct > rules.few_values:
         return Decision((Column(_series(numbers, values), True),))
     note = Note("few numbers", name, str(distinct))

@@ -16,8 +16,9 @@ from milpbn.datasets.arff import parse_arff
 from milpbn.datasets.assemble import build_table, unknown_columns
 from milpbn.datasets.infer import MAX_STATES
 from milpbn.datasets.raw import Columns, RawFrame
+from milpbn.datasets.strings import with_objects
 from milpbn.datasets.table import Table
-from milpbn.datasets.text import column_names, decode, parse_csv
+from milpbn.datasets.text import column_names, parse_csv, to_utf8
 from milpbn.errors import DataError
 from milpbn.messages import Message, option
 
@@ -76,8 +77,9 @@ def read_table(
     targets = (target,) if isinstance(target, str) else tuple(target)
     kinds = tuple(categorical), tuple(numeric), tuple(drop)
     columns = Columns(targets, *kinds, dates, max_states, target_bins, weight)
-    table = build_table(read_raw(path), columns, missing)
-    return replace(table, source={**table.source, "columns": columns.to_dict()})
+    raw = read_raw(path)
+    source = {**raw.source, "columns": columns.to_dict()}
+    return build_table(replace(raw, source=source), columns, missing)
 
 
 def read_features(
@@ -113,6 +115,7 @@ def read_features(
     notes = (
         [f"{raw.name}: {unknown_columns(absent, names)}; missing in every row."] if absent else []
     )
+    frame = with_objects(frame) if raw.untyped else frame
     frame.attrs["notes"] = (*raw.notes, *notes)
     return frame
 
@@ -126,11 +129,11 @@ def read_raw(path: str | Path) -> RawFrame:
     source = {"file": str(path), "sha256": hashlib.sha256(stored).hexdigest()}
     if data[:4] == _PARQUET or suffix.lower() in (".parquet", ".pq"):
         return RawFrame(path.name, _parse_parquet(data, path), untyped=False, source=source)
-    text, notes = decode(data, path.name)
+    data, notes = to_utf8(data, path.name)
     if suffix.lower() == ".arff":
-        frame, states = parse_arff(text, path.name)
+        frame, states = parse_arff(data.decode("utf-8"), path.name)
         return RawFrame(path.name, frame, False, states, notes, source)
-    frame, more_notes = parse_csv(text, path.name)
+    frame, more_notes = parse_csv(data, path.name)
     return RawFrame(path.name, frame, True, notes=notes + more_notes, source=source)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -11,6 +12,9 @@ from milpbn.datasets.infer import DATES, Column, Rules, decide_column
 from milpbn.datasets.notes import Note, grouped
 from milpbn.datasets.readings import DATE, DURATION, TIME, Reading
 from milpbn.errors import OptionError
+
+# Two columns are compared only if they agree in about this many rows.
+_SAMPLED = 100
 
 
 @dataclass(frozen=True)
@@ -79,8 +83,9 @@ def screen(frame: pd.DataFrame, rules: Rules, wanted: Mapping[str, str]) -> Scre
     for repeated, note in _repeated(columns, wanted):
         del columns[repeated]
         notes.append(note)
+    made = {name: column.values for name, column in columns.items()}
     return Screened(
-        features=pd.DataFrame({name: c.values for name, c in columns.items()}, index=frame.index),
+        features=pd.DataFrame(made, index=frame.index, copy=False),
         numeric=tuple(name for name, c in columns.items() if c.is_numeric),
         readings={name: c.reading for name, c in columns.items() if c.reading is not None},
         notes=tuple(grouped(rules.where, notes, rules.names)),
@@ -89,9 +94,13 @@ def screen(frame: pd.DataFrame, rules: Rules, wanted: Mapping[str, str]) -> Scre
 
 def _repeated(columns: Mapping[str, Column], wanted: Mapping[str, str]) -> list[tuple[str, Note]]:
     """Columns that have the values of an earlier column, unless the user chose their kind."""
+    samples = {name: _sample(column) for name, column in columns.items()}
+    times = Counter(samples.values())
     seen: dict[tuple[bool, int], list[str]] = {}
     found = []
     for name, column in columns.items():
+        if times[samples[name]] == 1:
+            continue  # no other column can be the same
         hashed = pd.util.hash_pandas_object(column.values, index=False).to_numpy()
         key = column.is_numeric, hash(hashed.tobytes())
         same = [other for other in seen.get(key, ()) if column.values.equals(columns[other].values)]
@@ -100,6 +109,13 @@ def _repeated(columns: Mapping[str, Column], wanted: Mapping[str, str]) -> list[
         else:
             seen.setdefault(key, []).append(name)
     return found
+
+
+def _sample(column: Column) -> Hashable:
+    """Some values of a column, which are the same in equal columns."""
+    step = max(1, len(column.values) // _SAMPLED)
+    values = column.values.to_numpy()[::step]
+    return values.tobytes() if column.is_numeric else tuple(values)
 
 
 def _same_kind(column: Column) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -144,10 +145,13 @@ class Table:
             dict.fromkeys(self.readings[c].source if c in self.readings else c for c in names)
         )
 
-    @property
+    @cached_property
     def incomplete(self) -> npt.NDArray[np.bool_]:
         """Rows in which a feature is missing."""
-        return np.asarray(self.features.isna().to_numpy().any(axis=1), dtype=bool)
+        missing = np.zeros(len(self.features), dtype=bool)
+        for j in range(self.features.shape[1]):
+            missing |= self.features.iloc[:, j].isna().to_numpy(dtype=bool)
+        return missing
 
     def row_weights(self) -> FloatArray | None:
         """The weights of the rows with the factors of their classes; None if all are 1."""
@@ -172,8 +176,8 @@ class Table:
         assert self.is_train is not None
         return replace(
             self,
-            features=self.features.loc[mask].reset_index(drop=True),
-            targets=self.targets.loc[mask].reset_index(drop=True),
+            features=_chosen(self.features, mask),
+            targets=_chosen(self.targets, mask),
             is_train=self.is_train[mask],
             weights=None if self.weights is None else self.weights[mask],
         )
@@ -187,6 +191,10 @@ class Table:
         """The held-out rows; empty if there are none."""
         assert self.is_train is not None
         return self.rows(~self.is_train)
+
+
+def _chosen(frame: pd.DataFrame, mask: npt.NDArray[np.bool_]) -> pd.DataFrame:
+    return (frame if mask.all() else frame.loc[mask]).reset_index(drop=True)
 
 
 def weighted(

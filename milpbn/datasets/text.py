@@ -1,73 +1,87 @@
-"""Text files: from bytes to text, and from separated values to columns of strings."""
+"""Text files: from bytes to UTF-8, and from separated values to columns of strings."""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 
+from milpbn.datasets.arrow_csv import regular_columns
+from milpbn.datasets.strings import MISSING_TOKENS, string_column
 from milpbn.datasets.values import is_number
 from milpbn.errors import DataError
 from milpbn.words import quoted
 
-SEPARATORS = (",", ";", "\t", "|")
+__all__ = ["MISSING_TOKENS", "column_names", "detect_separator", "parse_csv", "to_utf8"]
 
-# "None" is not one of them: it is an answer in many surveys.
-MISSING_TOKENS = frozenset({"", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null"})
+SEPARATORS = (",", ";", "\t", "|")
 
 # A column has decimal commas if at least this share of its values looks like it.
 _DECIMAL_COMMA_SHARE = 0.95
 
 _SAMPLE = 1 << 16
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_CONTROL = bytes(code for code in (*range(0x20), 0x7F) if chr(code) not in "\t\n\v\f\r")
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?", re.ASCII)
 
 
-def decode(data: bytes, where: str) -> tuple[str, list[str]]:
-    """The text of a file and a note if it is not UTF-8."""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+def to_utf8(data: bytes, where: str) -> tuple[bytes, list[str]]:
+    """The text of a file in UTF-8 without a byte order mark, and a note if it was not UTF-8."""
+    if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         raise DataError(f"{where}: the text is in UTF-16; save it as UTF-8 and try again")
     notes = []
     try:
-        text = data.decode("utf-8-sig")
+        if not data.isascii():
+            data.decode("utf-8")
+        data = data.removeprefix(codecs.BOM_UTF8)
     except UnicodeDecodeError:
-        text = data.decode("latin-1")
+        data = data.decode("latin-1").encode("utf-8")
         notes.append(
             f"{where}: the text is not UTF-8 and is read as Latin-1; "
             f"save it as UTF-8 if letters look wrong."
         )
-    text = text.removesuffix("\x1a")  # the end mark of DOS files
-    if _CONTROL.search(text):
+    data = data.removesuffix(b"\x1a")  # the end mark of DOS files
+    if len(data.translate(None, _CONTROL)) < len(data):
         raise DataError(
             f"{where}: this is not a text file (it holds NUL or control characters); "
             f"CSV, ARFF and Parquet files can be read, plain or gzipped"
         )
-    return text, notes
+    return data, notes
 
 
-def parse_csv(text: str, where: str) -> tuple[pd.DataFrame, list[str]]:
-    """Columns of strings, ``None`` for missing, and notes about how they were read."""
-    separator = detect_separator(text)
-    rows = _rows(text, separator, where)
+def parse_csv(data: bytes, where: str) -> tuple[pd.DataFrame, list[str]]:
+    """Columns of strings, and notes about how they were read.
+
+    Arrow reads regular files. All others, and those with an error, are read row by row, so that
+    the message about an error names its line.
+    """
+    separator = detect_separator(data[: 4 * _SAMPLE + 4].decode("utf-8", errors="ignore"))
+    rows = _rows(data, separator, where)
     header = next(rows, None)
     if header is None:
         raise DataError(f"{where}: the file is empty; the first line must hold column names")
     names = column_names(header[1], where)
-    records = list(_records(rows, len(names), where))
-    if not records:
+    fields = regular_columns(data, separator, len(names))
+    if fields is None:
+        records = list(_records(rows, len(names), where))
+        fields = [pa.chunked_array([column]) for column in zip(*records, strict=True)]
+    if not fields or len(fields[0]) == 0:
         raise DataError(f"{where}: there are column names, but no rows below them")
-    with_commas: list[str] = []
-    columns = {}
-    for name, fields in zip(names, zip(*records, strict=True), strict=True):
-        values = [None if (value := f.strip()) in MISSING_TOKENS else value for f in fields]
+    columns, with_commas = {}, []
+    for j, name in enumerate(names):
+        values = string_column(fields[j])
+        fields[j] = None  # frees memory: the next column takes as much
         if separator != "," and _has_decimal_commas(values):
-            values = [_with_point(value) for value in values]
+            values = values.cat.rename_categories(_with_point)
             with_commas.append(name)
-        columns[name] = pd.Series(values, dtype=object)
+        columns[name] = values
     what = "columns" if len(with_commas) > 1 else "column"
     are = "are" if len(with_commas) > 1 else "is"
     note = f"{where}: {what} {quoted(with_commas)} {are} read with decimal commas."
@@ -114,11 +128,10 @@ def column_names(header: Sequence[str], where: str) -> list[str]:
     return names
 
 
-def _rows(text: str, separator: str, where: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(data: bytes, separator: str, where: str) -> Iterator[tuple[int, list[str]]]:
     """The last line number and the fields of each row; blank lines count after the header."""
-    reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True
-    )
+    lines = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
     started = False
     try:
         for fields in reader:
@@ -154,17 +167,20 @@ def _records(rows: Iterator[tuple[int, list[str]]], width: int, where: str) -> I
         yield fields
 
 
-def _has_decimal_commas(values: Sequence[str | None]) -> bool:
+def _has_decimal_commas(values: pd.Series[Any]) -> bool:
     """Whether nearly all strings are numbers, some have a comma, and none has a point."""
-    known = [value for value in values if value is not None]
-    commas = sum(_COMMA_NUMBER.fullmatch(value) is not None for value in known)
-    plain = [value for value in known if is_number(value)]
+    if not isinstance(values.dtype, pd.CategoricalDtype):
+        return False  # plain numbers
+    texts, codes = values.cat.categories, values.cat.codes.to_numpy()
+    times = np.bincount(codes[codes >= 0], minlength=len(texts))
+    commas = sum(n for t, n in zip(texts, times, strict=True) if _COMMA_NUMBER.fullmatch(t))
+    plain = [(t, n) for t, n in zip(texts, times, strict=True) if is_number(t)]
     return (
         commas > 0
-        and not any("." in value for value in plain)
-        and commas + len(plain) >= _DECIMAL_COMMA_SHARE * len(known)
+        and not any("." in text for text, _ in plain)
+        and commas + sum(n for _, n in plain) >= _DECIMAL_COMMA_SHARE * times.sum()
     )
 
 
-def _with_point(value: str | None) -> str | None:
-    return value.replace(",", ".") if value and _COMMA_NUMBER.fullmatch(value) else value
+def _with_point(value: str) -> str:
+    return value.replace(",", ".") if _COMMA_NUMBER.fullmatch(value) else value

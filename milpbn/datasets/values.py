@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from milpbn.datasets.strings import arrow_numbers, is_arrow_text
+
 # float() would also accept "inf", "nan", "1_000" and digits of other scripts.
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
@@ -78,12 +80,17 @@ def holds_numbers(values: pd.Series[Any]) -> bool:
 def unusable(values: pd.Series[Any]) -> pd.Series[Any]:
     """The values that are not finite numbers, strings or Booleans."""
     kind = values.dtype.kind
-    if kind == "O":  # objects, and what pandas stores like them: strings and categories
+    if is_arrow_text(values):
+        return values.iloc[:0]
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        odd = [c for c in values.cat.categories if not _is_finite_scalar(c)]
+        return values[values.isin(odd)] if odd else values.iloc[:0]
+    if kind == "O":  # objects, and what pandas stores like them: strings
         if pd.api.types.infer_dtype(values, skipna=True) in ("string", "boolean"):
             return values.iloc[:0]
         present = values[values.notna()]
-        odd = [not _is_finite_scalar(value) for value in present]
-        return present[np.array(odd, dtype=bool)]
+        usable = [_is_finite_scalar(value) for value in present]
+        return present[~np.array(usable, dtype=bool)]
     if kind in "biuf":
         return values[np.isinf(to_numbers(values))]
     return values
@@ -97,6 +104,9 @@ def to_numbers(values: pd.Series[Any]) -> npt.NDArray[np.float64]:
     """A column as numbers; NaN for values that are missing or not numbers."""
     if pd.api.types.is_numeric_dtype(values.dtype):
         return values.to_numpy(dtype=np.float64, na_value=np.nan)
+    if is_arrow_text(values) and (found := arrow_numbers(values)) is not None:
+        found[np.isinf(found)] = np.nan
+        return found
     index, distinct = pd.factorize(values)
     shown = (show_value(value) or "" for value in distinct)
     numbers = np.array([float(text) if is_number(text) else np.nan for text in shown] + [np.nan])

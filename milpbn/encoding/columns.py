@@ -146,34 +146,38 @@ class ColumnCode:
         number (``1.0`` is the state ``1``). A blank text and the text ``nan`` are missing
         unless they are states. Any other value takes the pool, if there is one.
         """
+        if self.kind == NUMERIC and pd.api.types.is_numeric_dtype(values.dtype):
+            return self._encode_numbers(values.to_numpy(dtype=np.float64, na_value=np.nan))
         try:
             index, distinct = pd.factorize(values, use_na_sentinel=True)
         except TypeError as error:
             raise DataError(f"column {self.name!r}: values must be strings or numbers") from error
-        by_value = (
-            self._code_numbers(distinct) if self.kind == NUMERIC else self._code_texts(distinct)
-        )
-        raw = np.append(by_value, _MISSING)[index]  # a missing value has the index -1: the last
-        missing = raw == _MISSING
-        last = self.variable.card - 1
+        raw = self._code_numbers(distinct) if self.kind == NUMERIC else self._code_texts(distinct)
+        raw = np.append(raw, _MISSING)  # a missing value has the index -1: the last
         # What is not a number was treated as missing in the training rows, too.
-        absent = missing | (raw == _UNSEEN) if self.kind == NUMERIC else missing
-        codes = np.where(absent, last if self.missing_state else UNKNOWN, raw)
-        tally = np.bincount(index[index >= 0], minlength=len(distinct))
+        absent = (raw == _MISSING) | ((raw == _UNSEEN) & (self.kind == NUMERIC))
+        codes = np.where(absent, self._missing_code, np.maximum(raw, UNKNOWN)).astype(np.int32)
+        index = np.where(index < 0, len(distinct), index)
+        tally = np.bincount(index, minlength=len(raw))
         unseen: Counter[str] = Counter()
-        for j in np.flatnonzero(by_value == _UNSEEN):
+        for j in np.flatnonzero(raw == _UNSEEN):
             unseen[str(distinct[int(j)])] += int(tally[j])  # 7 and "7" are counted together
-        codes = np.maximum(codes, UNKNOWN).astype(np.int32)
-        return CodedColumn(codes, dict(unseen), int(missing.sum()))
+        return CodedColumn(codes[index], dict(unseen), int(tally[raw == _MISSING].sum()))
+
+    @property
+    def _missing_code(self) -> int:
+        return self.variable.card - 1 if self.missing_state else UNKNOWN
+
+    def _encode_numbers(self, numbers: npt.NDArray[np.float64]) -> CodedColumn:
+        codes = np.searchsorted(np.asarray(self.cuts, dtype=np.float64), numbers, side="left")
+        missing = np.isnan(numbers)
+        codes[missing] = self._missing_code
+        return CodedColumn(codes.astype(np.int32), {}, int(missing.sum()))
 
     def _code_numbers(self, distinct: Any) -> npt.NDArray[np.int64]:
-        if pd.api.types.is_numeric_dtype(distinct):
-            numbers = np.asarray(distinct, dtype=np.float64)
-            unseen = np.zeros(len(numbers), dtype=bool)
-        else:
-            parsed = [_parse(value) for value in distinct]
-            numbers = np.array([np.nan if x is None else x for x in parsed], dtype=np.float64)
-            unseen = np.array([x is None for x in parsed], dtype=bool)
+        parsed = [_parse(value) for value in distinct]
+        numbers = np.array([np.nan if x is None else x for x in parsed], dtype=np.float64)
+        unseen = np.array([x is None for x in parsed], dtype=bool)
         codes = np.searchsorted(np.asarray(self.cuts, dtype=np.float64), numbers, side="left")
         return np.where(unseen, _UNSEEN, np.where(np.isnan(numbers), _MISSING, codes))
 

@@ -83,9 +83,9 @@ class Encoder:
         other values. A row of weight 2 counts as two rows, for cuts as well.
         """
         _check_table(table)
-        train = table.train()
-        if table.missing == "drop":
-            train = train.rows(~train.incomplete)
+        assert table.is_train is not None
+        used = table.is_train & ~table.incomplete if table.missing == "drop" else table.is_train
+        train = table.rows(used)
         if len(train) == 0:
             raise DataError(
                 Message(
@@ -126,13 +126,15 @@ class Encoder:
         _check_table(table)
         complete = self._complete(table)
         kept = table.rows(complete)
-        features = self._transform(kept.features, table.name)
         labels = self.target.encode(kept.target)
+        codes = np.empty((len(kept), len(self.columns) + 1), dtype=np.int32)
+        codes[:, 0] = labels.codes
+        features = self._transform(kept.features, table.name, codes[:, 1:])
         assert kept.is_train is not None
         return EncodedData(
             name=table.name,
             variables=self.variables,
-            codes=np.ascontiguousarray(np.column_stack([labels.codes, features.codes])),
+            codes=codes,
             is_train=kept.is_train,
             weights=kept.row_weights(),
             n_dropped_rows=int((~complete).sum()),
@@ -150,7 +152,8 @@ class Encoder:
         Columns are found by name, and other columns are ignored. They may hold numbers or
         strings, from any reader, and may be raw (with dates and units) or those of a table.
         """
-        return self._transform(frame, "rows to predict")
+        codes = np.empty((len(frame), len(self.columns)), dtype=np.int32)
+        return self._transform(frame, "rows to predict", codes)
 
     def sources(self) -> list[str]:
         """The raw columns that :meth:`transform` needs."""
@@ -166,7 +169,8 @@ class Encoder:
         made = column.name in self.readings and column.name not in names
         return self.readings[column.name].source if made else column.name
 
-    def _transform(self, frame: pd.DataFrame, where: str) -> EncodedFeatures:
+    def _transform(self, frame: pd.DataFrame, where: str, codes: Codes) -> EncodedFeatures:
+        """Fill the array `codes`, which has a column for each feature."""
         names = [str(name) for name in frame.columns]
         sources = [self._source(column, names) for column in self.columns]
         absent = [source for source in dict.fromkeys(sources) if source not in names]
@@ -178,7 +182,6 @@ class Encoder:
         twice = [source for source in dict.fromkeys(sources) if names.count(source) > 1]
         if twice:
             raise DataError(f"{where}: two columns are named {quoted(twice)}; rename one")
-        codes = np.empty((len(frame), len(self.columns)), dtype=np.int32)
         unseen, missing_counts = {}, {}
         for j, (column, source) in enumerate(zip(self.columns, sources, strict=True)):
             values = frame.iloc[:, names.index(source)]
@@ -233,7 +236,9 @@ class Encoder:
             return np.ones(len(table), dtype=bool)
         names = {column.name for column in self.columns} | self.dropped.keys()
         known = [name for name in table.features.columns if name in names]
-        return ~replace(table, features=table.features[known]).incomplete
+        if len(known) < table.features.shape[1]:
+            table = replace(table, features=table.features[known])
+        return ~table.incomplete
 
     def notes(self, table: Table) -> list[str]:
         """Which rows, classes and features of the table are left out."""
@@ -304,16 +309,14 @@ def _fit_feature(
 ) -> tuple[ColumnCode, str]:
     """The code of a feature, and the reason for leaving it out ("" to keep it)."""
     values = train.features[name]
-    known = values.dropna()
-    missing_state = len(known) < len(values)
     if name in train.numeric:
-        column = _numeric_code(train, name, labels, weights, missing_state)
+        column = _numeric_code(train, name, labels, weights)
     else:
-        column = _categorical_code(train, values, missing_state)
+        column = _categorical_code(train, values)
         column = _pooled(column, values, weights, train.max_states)
-    if len(known) == 0 or column.variable.card == 1:
+    if column.variable.card == 1 or (train.missing == "state" and values.isna().all()):
         several = RARE if column.pool else NO_CUT
-        return column, several if known.nunique() > 1 else CONSTANT
+        return column, several if values.nunique() > 1 else CONSTANT
     return column, ""
 
 
@@ -337,22 +340,20 @@ def _pooled(
     return replace(column, states=tuple(s for s in column.states if s in kept), pool=True)
 
 
-def _numeric_code(
-    train: Table, name: str, labels: Codes, weights: FloatArray | None, missing_state: bool
-) -> ColumnCode:
+def _numeric_code(train: Table, name: str, labels: Codes, weights: FloatArray | None) -> ColumnCode:
     try:
         values = train.features[name].to_numpy(dtype=np.float64, na_value=np.nan)
         cuts = mdlp_cuts(values, labels, weights)
     except (TypeError, ValueError) as error:
         raise DataError(f"{train.name}: numeric column {name!r}: {error}") from error
-    return ColumnCode(name, NUMERIC, cuts=tuple(cuts.tolist()), missing_state=missing_state)
+    missing = bool(np.isnan(values).any())
+    return ColumnCode(name, NUMERIC, cuts=tuple(cuts.tolist()), missing_state=missing)
 
 
-def _categorical_code(
-    table: Table, train_values: pd.Series[Any], missing_state: bool = False
-) -> ColumnCode:
-    name = str(train_values.name)
-    seen = sorted_states(map(str, train_values.dropna().unique()))
+def _categorical_code(table: Table, train_values: pd.Series[Any]) -> ColumnCode:
+    name, distinct = str(train_values.name), list(train_values.unique())
+    known = [str(value) for value in distinct if not pd.isna(value)]
+    seen = sorted_states(known)
     states = table.states.get(name, seen)
     undeclared = [state for state in seen if state not in states]
     if undeclared:
@@ -360,7 +361,8 @@ def _categorical_code(
             f"{table.name}: column {name!r} holds {quoted(undeclared)}, "
             f"but its declared states are {quoted(states)}"
         )
-    return ColumnCode(name, CATEGORICAL, states=tuple(states), missing_state=missing_state)
+    missing = len(known) < len(distinct)
+    return ColumnCode(name, CATEGORICAL, states=tuple(states), missing_state=missing)
 
 
 def _tally(counts: dict[str, int], limit: int = 10) -> str:

@@ -8,9 +8,11 @@ training rows the recursion finds 9 cuts, and these 9 give the published accurac
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from milpbn.errors import DataError
 
@@ -78,68 +80,72 @@ def mdlp_cuts(
         )
     if np.isinf(column).any():
         raise DataError("an infinite value cannot be discretised; make it finite or missing")
-    known = ~np.isnan(column)
-    amounts = np.ones(len(column)) if weights is None else weights
-    distinct, cumulated = _cumulated_counts(column[known], classes[known], amounts[known])
-    positions = _accepted_cuts(cumulated)
+    distinct, cumulated = _cumulated_counts(column, classes, weights)
+    table = _n_log_n_table(len(column)) if weights is None else np.empty(0)
+    positions = _accepted_cuts(cumulated, table)
     return _midpoints(distinct, np.array(sorted(positions), dtype=np.int64))
 
 
 def _cumulated_counts(
-    values: Floats, labels: npt.NDArray[np.generic], weights: Floats
+    values: Floats, labels: npt.NDArray[np.generic], weights: Floats | None
 ) -> tuple[Floats, Floats]:
     """The distinct values, and in row j the class counts of all values below the j-th one."""
-    distinct, value_index = np.unique(values, return_inverse=True)
-    classes, class_index = np.unique(labels, return_inverse=True)
-    shape = (distinct.size, classes.size)
-    cell = value_index * classes.size + class_index
-    counts = np.bincount(cell, weights, minlength=shape[0] * shape[1])
-    cumulated = np.zeros((shape[0] + 1, shape[1]))
-    np.cumsum(counts.reshape(shape), axis=0, out=cumulated[1:])
-    return distinct, cumulated
+    from milpbn.encoding.kernels import cumulate  # numba is slow to import
+
+    value_index, found = pd.factorize(values)
+    class_index, classes = pd.factorize(labels)
+    order = np.argsort(found)
+    rank = np.full(found.size + 1, -1)  # a missing value has the index -1
+    rank[order] = np.arange(found.size)
+    amounts = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
+    counts = cumulate(rank[value_index], class_index, amounts, found.size, len(classes))
+    return found[order], counts
 
 
-def _accepted_cuts(cumulated: Floats) -> list[int]:
+@lru_cache(maxsize=1)  # the columns of a table have the same number of rows
+def _n_log_n_table(n_rows: int) -> Floats:
+    return _n_log_n(np.arange(n_rows + 1, dtype=np.float64))
+
+
+def _accepted_cuts(cumulated: Floats, table: Floats) -> list[int]:
     """Positions j such that the column is cut just below its j-th distinct value."""
     accepted = []
     pending = [(0, len(cumulated) - 1)]  # a stack, because the recursion may be deep
     while pending:
         low, high = pending.pop()
-        cut = _best_cut(cumulated[low : high + 1])
+        cut = _best_cut(cumulated[low : high + 1], table)
         if cut is not None:
             accepted.append(low + cut)
             pending += [(low, low + cut), (low + cut, high)]
     return accepted
 
 
-def _best_cut(cumulated: Floats) -> int | None:
+def _best_cut(cumulated: Floats, table: Floats) -> int | None:
     """The cut of smallest class entropy if the MDL criterion accepts it."""
-    left = cumulated[1:-1] - cumulated[0]
+    from milpbn.encoding.kernels import bits_of_cuts  # numba is slow to import
+
     total = cumulated[-1] - cumulated[0]
     least = _NONE * cumulated[-1].sum()
     k = int((total > least).sum())  # a Python integer: 3^40 does not fit into 64 bits
-    if len(left) == 0 or k == 1:
+    if len(cumulated) <= 2 or k == 1:
         return None
-    right = total - left
-
-    def bits(counts: Floats) -> Floats:
-        # N * E = N log2 N - sum_c n_c log2 n_c
-        result: Floats = _n_log_n(counts.sum(axis=-1)) - _n_log_n(counts).sum(axis=-1)
-        return result
-
     rows = float(total.sum())
-    left_bits, right_bits = bits(left), bits(right)
-    entropy = (left_bits + right_bits) / rows
-    best = int(np.argmax(entropy <= entropy.min() + _TIE))
+    entropy = bits_of_cuts(cumulated, table) / rows
+    best = int(np.argmax(entropy <= entropy.min() + _TIE)) + 1
 
-    whole = float(bits(total)) / rows
-    gain = whole - entropy[best]
-    k1, k2 = (left[best] > least).sum(), (right[best] > least).sum()
-    e1 = left_bits[best] / left[best].sum()
-    e2 = right_bits[best] / right[best].sum()
+    left, right = cumulated[best] - cumulated[0], cumulated[-1] - cumulated[best]
+    whole, e1, e2 = (_entropy(counts) for counts in (total, left, right))
+    k1, k2 = (left > least).sum(), (right > least).sum()
+    gain = whole - entropy[best - 1]
     delta = math.log2(3**k - 2) - (k * whole - k1 * e1 - k2 * e2)
     accepted = gain > (math.log2(max(rows - 1, 1)) + delta) / rows
-    return best + 1 if accepted else None
+    return best if accepted else None
+
+
+def _entropy(counts: Floats) -> float:
+    """The class entropy in bits: log2 N - sum_c n_c log2 n_c / N."""
+    n = counts.sum()
+    return float(_n_log_n(n) - _n_log_n(counts).sum()) / float(n)
 
 
 def _n_log_n(counts: Floats) -> Floats:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
 
 from milpbn._types import FloatArray, IntArray
 from milpbn.errors import OptionError
@@ -77,6 +76,8 @@ def _balanced_accuracy(labels: IntArray, log_proba: FloatArray, weights: FloatAr
 
 def _auc(labels: IntArray, log_proba: FloatArray, weights: FloatArray) -> float:
     """The mean over the classes, each against the rest; classes without rows are left out."""
+    from sklearn.metrics import roc_auc_score  # slow to import, and help texts list the criteria
+
     proba = np.exp(log_proba)
     areas = [
         roc_auc_score(labels == c, proba[:, c], sample_weight=weights)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from scipy.optimize import minimize
 from threadpoolctl import ThreadpoolController
 
 from milpbn._types import FloatArray
@@ -112,6 +111,8 @@ def climb(
     checkpoint
         Raises when the time is over.
     """
+    from scipy.optimize import minimize  # slow to import, and help texts list the learners
+
     best = start
     best_value = start_value = problem.value(start)[0]
     steps, per_row = 0, max(problem.rows.total, 1.0)

@@ -181,3 +181,11 @@ def test_absent_file_is_reported(monkeypatch):
     monkeypatch.setattr(catalog, "load_catalog", lambda: {"iris": gone})
     with pytest.raises(DataError, match=r"iris: cannot read .*gone\.csv\.gz"):
         load_dataset("iris")
+
+
+def test_digits_are_those_of_scikit_learn():
+    from sklearn.datasets import load_digits
+
+    digits, frame = load_digits(), load_frame("digits")
+    assert (frame.drop(columns="class").to_numpy() == digits.data).all()
+    assert (frame["class"].astype(int) == digits.target).all()

@@ -14,6 +14,7 @@ from milpbn.datasets.generators import (
     synthetic_3,
     synthetic_trees,
     waveform,
+    wide,
 )
 from milpbn.datasets.table import Table
 from milpbn.errors import OptionError
@@ -24,6 +25,7 @@ DRAWN = {
     "waveform": {"n_train": 20, "n_test": 20},
     "synthetic_3": {"n_train": 20, "n_test": 20},
     "synthetic_trees": {"n_features": 4, "n_first": 20, "n_other": 5},
+    "wide": {"n_train": 20, "n_features": 7, "n_classes": 3, "n_test": 5},
 }
 
 
@@ -169,3 +171,31 @@ def test_synthetic_trees_confuses_every_class_with_the_first():
 def test_synthetic_trees_needs_a_feature():
     with pytest.raises(OptionError, match="at least 1"):
         synthetic_trees(seed=1, n_features=0)
+
+
+def test_wide_tables_have_the_asked_sizes():
+    table = wide(seed=2, n_train=300, n_features=50, n_classes=4, n_test=100, n_states=3)
+    assert table.features.shape == (400, 50)
+    assert (len(table.train()), len(table.test())) == (300, 100)
+    assert set(table.target) == set("0123")
+    assert set(np.unique(ints(table))) == {0, 1, 2}
+
+
+@pytest.mark.parametrize(("contrast", "dependent"), [(0.0, False), (1.0, True)])
+def test_the_tables_of_wide_differ_by_class_as_much_as_asked(contrast, dependent):
+    table = wide(seed=3, n_train=4000, n_features=6, n_classes=2, n_states=2, contrast=contrast)
+    shares = ints(table).groupby(labels(table)).mean()
+    assert ((shares.loc[0] - shares.loc[1]).abs().max() > 0.08) == dependent
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ({"n_train": 0}, "n_train must be at least 1, not 0"),
+        ({"n_classes": 1}, "n_classes must be at least 2, not 1"),
+        ({"contrast": 1.5}, "contrast must be between 0 and 1, not 1.5"),
+    ],
+)
+def test_wide_refuses_impossible_sizes(bad, message):
+    with pytest.raises(OptionError, match=message):
+        wide(seed=1, **{"n_train": 5, "n_features": 3, **bad})
