@@ -58,3 +58,7 @@ class ModelFileError(MilpbnError, ValueError):
 
 class SolverError(MilpbnError, RuntimeError):
     """The solver failed, or its answer does not hold when checked."""
+
+
+class TimeLimitError(MilpbnError):
+    """The time limit was reached before there was anything to return."""

@@ -88,6 +88,9 @@ class Result:
     bound
         No structure of the search space scores higher than this (at `tolerance`);
         None for heuristics.
+    bound_is_trivial
+        Whether the bound is the one that was known before the search: every row at its hinge, or
+        every variable with its best parents.
     tolerance
         Relative tolerance at which bound and optimality are stated.
     score, score_parameters
@@ -110,6 +113,7 @@ class Result:
     bound: float | None
     score: str
     score_parameters: dict[str, Any] = field(default_factory=dict)
+    bound_is_trivial: bool = False
     tolerance: float = 1e-6
     source: str = ""
     engine: str = ""
@@ -182,7 +186,8 @@ class Result:
         lines = [("status", str(self.status)), ("score", _score_line(self))]
         lines.append(("objective", f"{self.objective:.6f}"))
         if self.bound is not None:
-            lines += [("bound", f"{self.bound:.6f}"), ("gap", format_gap(self))]
+            trivial = " (trivial: known before the search)" if self.bound_is_trivial else ""
+            lines += [("bound", f"{self.bound:.6f}{trivial}"), ("gap", format_gap(self))]
         if self.gap_of_hinge_loss is not None and self.status is not Status.OPTIMAL:
             lines.append(("open", _open_line(self)))
         lines.append(("found by", self.source))

@@ -49,6 +49,8 @@ class Progress:
         self.value = -math.inf
         self.source = ""
         self.bound = bound
+        self.bound_is_trivial = math.isfinite(bound)
+        """Whether the bound is still the one that was known in advance."""
         self.nodes = 0
         self.trace: list[TracePoint] = []
         self._listener = listener
@@ -77,6 +79,7 @@ class Progress:
                 return
             last = self.trace[-1].bound if self.trace else None
             self.bound = bound
+            self.bound_is_trivial = False
             if last is None or last - bound > _WORTH_TELLING * max(abs(last), 1.0):
                 self._tell(source)
 
@@ -94,6 +97,7 @@ class Progress:
             structure=self.objective.space.structure(self.families),
             objective=self.value,
             bound=bound,
+            bound_is_trivial=bound is not None and bound > self.value and self.bound_is_trivial,
             score=score.name,
             score_parameters=score.settings(),
             source=self.source,

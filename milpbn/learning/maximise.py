@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 
 from milpbn.anytime import Run
 from milpbn.clock import Clock
@@ -14,11 +16,14 @@ from milpbn.result import Listener, Result, Status, TracePoint
 from milpbn.scores import Objective
 from milpbn.search import Learner, make_learner, run_learner
 from milpbn.search.local_search import LocalSearch
+from milpbn.search.simple import Simple, is_wide
 from milpbn.structure import Structure
 
 # The share of the remaining time, and the seconds, to which the search for a start is limited.
 _START_SHARE = 0.1
-_START_SECONDS = 3.0
+_START_SECONDS = 10.0
+# The share of the remaining time for the first answer on wide data.
+_FIRST_SHARE = 0.3
 # Unsuccessful kicks after which local search stops looking for a start. Branch-and-cut continues
 # the search itself, once it knows that its root leaves a gap.
 START_PATIENCE = 50
@@ -52,66 +57,86 @@ def maximise(
     shared: Shared | None = None,
 ) -> Result:
     """Maximise an objective with an engine or a heuristic."""
-    clock, method, start = clock or Clock(settings.time_limit), settings.method, settings.start
-    assert isinstance(method, str | Learner)
-    if isinstance(method, str) and method in ENGINES:
-        return _run_engine(objective, settings, clock, listener, shared or Shared())
-    given = start if isinstance(start, Structure) else None
-    run = Run(clock, settings.options, given, settings.start_source, listener=listener)
-    return run_learner(make_learner(method), objective, settings.score, run)
+    clock, shared = clock or Clock(settings.time_limit), shared or Shared()
+    stages = _Stages(objective, settings, clock, listener)
+    if isinstance(settings.method, str) and settings.method in ENGINES:
+        return _run_engine(stages, shared)
+    assert isinstance(settings.method, str | Learner)
+    learner = make_learner(settings.method)
+    start = settings.start if isinstance(settings.start, Structure) else None
+    if start is None and isinstance(learner, LocalSearch):
+        start = stages.first_answer()
+    return stages.last(partial(run_learner, learner), start, settings.start_source)
 
 
-def _run_engine(
-    objective: Objective,
-    settings: Settings,
-    clock: Clock,
-    listener: Listener | None,
-    shared: Shared,
-) -> Result:
-    """Run an exact engine, after the heuristic that looks for its start if one is named."""
+class _Stages:
+    """The parts of a run, one after the other: first answer, search for a start, engine.
+
+    Parameters
+    ----------
+    objective, settings, clock, listener
+        As for :func:`maximise`.
+    """
+
+    def __init__(
+        self, objective: Objective, settings: Settings, clock: Clock, listener: Listener | None
+    ) -> None:
+        self.objective = objective
+        self.settings = settings
+        self.clock = clock
+        self.listener = listener
+        self.trace: tuple[TracePoint, ...] = ()
+        self.interrupted = False
+
+    def first_answer(self) -> Structure | None:
+        """Naive Bayes or TAN on wide data; None on others."""
+        if not is_wide(self.objective.space):
+            return None
+        return self.heuristic(Simple(), None, _FIRST_SHARE * self.clock.remaining)
+
+    def heuristic(self, learner: Learner, start: Structure | None, seconds: float) -> Structure:
+        """Run a heuristic that looks for a start."""
+        proves = isinstance(self.settings.method, str) and self.settings.method in ENGINES
+        phase = "warm start" if proves else "searching"
+        run = Run(
+            clock=self.clock.until(self.clock.elapsed + seconds, phase=phase),
+            options=self.settings.options,
+            start=start,
+            bound=self.objective.quick_bound() if proves else inf,
+            listener=_without_end(self.listener),
+        )
+        found = run_learner(learner, self.objective, self.settings.score, run)
+        self.trace += found.trace[:-1]
+        assert isinstance(found.structure, Structure)
+        if found.status is Status.INTERRUPTED:
+            self.interrupted = True
+            self.clock = self.clock.until(self.clock.elapsed)
+        return found.structure
+
+    def last(self, method: Callable[..., Result], start: Structure | None, source: str) -> Result:
+        """Run the method itself; its trace comes after those of the other stages."""
+        run = Run(self.clock, self.settings.options, start, source, listener=self.listener)
+        result = method(self.objective, self.settings.score, run)
+        if self.interrupted and result.status is not Status.OPTIMAL:
+            result = replace(result, status=Status.INTERRUPTED)
+        return replace(result, trace=(*self.trace, *result.trace))
+
+
+def _run_engine(stages: _Stages, shared: Shared) -> Result:
+    """Run an exact engine, after the heuristics that look for its start."""
+    settings = stages.settings
     engine = ENGINES[str(settings.method)]
     if shared.pool is not None:
         engine = partial(engine, pool=shared.pool)
-    before: tuple[TracePoint, ...] = ()
-    interrupted = False
     start, source = settings.start, settings.start_source
     if isinstance(start, str):
-        found = _find_start(objective, settings, clock, listener, shared)
-        # The heuristic's trace comes before the engine's.
-        before, source = found.trace[:-1], start
-        assert isinstance(found.structure, Structure)
-        start = found.structure
-        interrupted = found.status is Status.INTERRUPTED
-        if interrupted:
-            clock = clock.until(clock.elapsed)
-    result = engine(
-        objective, settings.score, Run(clock, settings.options, start, source, listener=listener)
-    )
-    if interrupted and result.status is not Status.OPTIMAL:
-        result = replace(result, status=Status.INTERRUPTED)
-    return replace(result, trace=(*before, *result.trace))
-
-
-def _find_start(
-    objective: Objective,
-    settings: Settings,
-    clock: Clock,
-    listener: Listener | None,
-    shared: Shared,
-) -> Result:
-    """Run the heuristic that looks for a start, in a small share of the time."""
-    name = str(settings.start)
-    share = min(_START_SECONDS, _START_SHARE * clock.remaining)
-    brief = settings.method == "branch-and-cut"
-    run = Run(
-        clock=clock.until(clock.elapsed + share, phase="warm start"),
-        options=settings.options,
-        start=shared.begin,
-        bound=objective.quick_bound(),
-        listener=_without_end(listener),
-    )
-    learner = warm_starter(name, _BRIEF_PATIENCE if brief else START_PATIENCE)
-    return run_learner(learner, objective, settings.score, run)
+        begin = shared.begin or stages.first_answer()
+        source = start
+        seconds = min(_START_SECONDS, _START_SHARE * stages.clock.remaining)
+        brief = settings.method == "branch-and-cut"
+        learner = warm_starter(start, _BRIEF_PATIENCE if brief else START_PATIENCE)
+        start = stages.heuristic(learner, begin, seconds)
+    return stages.last(engine, start, source)
 
 
 def _without_end(listener: Listener | None) -> Listener | None:

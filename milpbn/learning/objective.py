@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from milpbn.clock import Clock, OutOfTime
 from milpbn.encoding.data import EncodedData
-from milpbn.errors import MilpbnError
-from milpbn.families import MergedRows, candidate_families
+from milpbn.errors import TimeLimitError
+from milpbn.families import FamilySpace, MergedRows, candidate_families
 from milpbn.families.candidates import DEFAULT_MEMORY
 from milpbn.learning.settings import SearchSpace
 from milpbn.scores import LinearObjective, MarginObjective, MarginScore, Objective, Score
@@ -27,9 +27,41 @@ def build_objective(
 
     With `prune`, families that no optimum needs are left out, if the score is decomposable or has
     a penalty.
+
+    Raises
+    ------
+    TimeLimitError
+        If the score is decomposable, so that all families are scored now, and there is no time.
     """
     clock = clock or Clock()
-    families = candidate_families(
+    families = family_space(data, score, space, memory_limit)
+    rows = MergedRows.from_codes(data.train(), data.train_weights())
+    pruned = prune and isinstance(score, MarginScore) and bool(score.penalty)
+    if pruned:
+        assert isinstance(score, MarginScore)
+        try:
+            families = prune_penalised(score, families, rows, clock.checkpoint)
+        except OutOfTime:
+            pruned = False  # pruning saves time later; without it nothing is wrong
+    try:
+        objective = score.objective(families, rows, clock.checkpoint)
+        if prune and isinstance(objective, LinearObjective):
+            objective = prune_dominated(objective, clock.checkpoint)
+    except OutOfTime:
+        raise TimeLimitError(
+            f"the time limit of {clock.limit:g} s was reached while {len(families):,} families "
+            "were being scored; allow more time or lower max_parents"
+        ) from None
+    if pruned and isinstance(objective, MarginObjective):
+        objective = replace(objective, least_penalty=objective.penalty)
+    return objective
+
+
+def family_space(
+    data: EncodedData, score: Score, space: SearchSpace, memory_limit: int = DEFAULT_MEMORY
+) -> FamilySpace:
+    """The candidate families of a search space."""
+    return candidate_families(
         [v.name for v in data.variables],
         [v.card for v in data.variables],
         max_parents=space.max_parents,
@@ -38,18 +70,3 @@ def build_objective(
         constraints=space.constraints,
         memory_limit=memory_limit,
     )
-    rows = MergedRows.from_codes(data.train(), data.train_weights())
-    try:
-        if prune and isinstance(score, MarginScore) and score.penalty:
-            families = prune_penalised(score, families, rows, clock.checkpoint)
-        objective = score.objective(families, rows, clock.checkpoint)
-        if prune and isinstance(objective, LinearObjective):
-            objective = prune_dominated(objective, clock.checkpoint)
-        elif prune and isinstance(objective, MarginObjective):
-            objective = replace(objective, least_penalty=objective.penalty)
-    except OutOfTime:
-        raise MilpbnError(
-            f"the time limit of {clock.limit:g} s was reached while {len(families):,} families "
-            "were being scored; allow more time or lower max_parents"
-        ) from None
-    return objective

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Unpack
 
-from milpbn.anytime import Progress
-from milpbn.clock import Clock, OutOfTime
+from milpbn.anytime import Progress, simplest_start
+from milpbn.clock import Clock
 from milpbn.encoding.data import EncodedData
-from milpbn.errors import DataError, MilpbnError, OptionError, SolverError
+from milpbn.errors import DataError, OptionError, SolverError, TimeLimitError
 from milpbn.families import Constraints, MergedRows
 from milpbn.learning.maximise import Shared, maximise
-from milpbn.learning.methods import wants_whole_space
-from milpbn.learning.objective import build_objective
+from milpbn.learning.methods import method_name, wants_whole_space
+from milpbn.learning.objective import build_objective, family_space
 from milpbn.learning.settings import SettingNames, Settings, make_settings
 from milpbn.result import Listener, Result, Status, TracePoint
 from milpbn.scores import Objective
@@ -60,9 +60,8 @@ def learn_structure(
     Raises
     ------
     MilpbnError
-        With a message for the user: the time limit was reached before there was a structure,
-        the memory limit is too low, constraints contradict each other, or an option does not
-        exist.
+        With a message for the user: the memory limit is too low, constraints contradict each
+        other, or an option does not exist.
 
     Examples
     --------
@@ -96,14 +95,17 @@ def run_method(
         return replace(result, n_rows=len(data.train()), seconds=dict(clock.phases))
     objective = shared.objective
     if objective is None:
-        objective = build_objective(
-            data,
-            settings.score,
-            settings.space,
-            clock=clock,
-            memory_limit=settings.options.memory_limit,
-            prune=not wants_whole_space(method),
-        )
+        try:
+            objective = build_objective(
+                data,
+                settings.score,
+                settings.space,
+                clock=clock,
+                memory_limit=settings.options.memory_limit,
+                prune=not wants_whole_space(method),
+            )
+        except TimeLimitError:
+            return _simplest(data, settings, clock, listener)
         clock.close_phase("scoring")
     if isinstance(method, str) and method in MULTINETS:
         result = _run_multinet(data, settings, objective, clock, listener)
@@ -132,6 +134,28 @@ def _given_structure(data: EncodedData, settings: Settings, clock: Clock) -> Res
     return replace(result, engine="given structure", trace=trace)
 
 
+def _simplest(
+    data: EncodedData, settings: Settings, clock: Clock, listener: Listener | None
+) -> Result:
+    """Naive Bayes, or the simplest structure that the constraints allow, without a bound."""
+    space = family_space(data, settings.score, settings.space, settings.options.memory_limit)
+    source, families = simplest_start(space)
+    result = _scored(data, settings, space.structure(families), source)
+    clock.close_phase("scoring")
+    trace = tuple(TracePoint(clock.elapsed, result.objective, None, 0, s) for s in (source, "end"))
+    if listener is not None:
+        for point in trace:
+            listener(point)
+    return replace(
+        result,
+        status=Status.TIME_LIMIT,
+        engine=method_name(settings.method),
+        trace=trace,
+        n_rows=len(data.train()),
+        seconds=dict(clock.phases),
+    )
+
+
 def _run_multinet(
     data: EncodedData,
     settings: Settings,
@@ -148,14 +172,10 @@ def _run_multinet(
         )
     search = Search(objective, Progress(objective, clock), settings.options.seed)
     rows = MergedRows.from_codes(data.train(), data.train_weights())
-    try:
-        structure = multinet_structures(name, search, rows, data.variables[0].states)
-    except OutOfTime:
-        raise MilpbnError(
-            f"the time limit of {clock.limit:g} s was reached before {name} had a structure for "
-            "every class; allow more time"
-        ) from None
+    structure, complete = multinet_structures(name, search, rows, data.variables[0].states)
     result = _scored(data, settings, structure, name)
+    if not complete:
+        result = replace(result, status=Status.TIME_LIMIT)
     clock.close_phase("searching")
     points = (TracePoint(clock.elapsed, result.objective, None, 0, who) for who in (name, "end"))
     trace = tuple(points)

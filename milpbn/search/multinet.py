@@ -22,6 +22,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from milpbn._types import FloatArray
+from milpbn.clock import OutOfTime
 from milpbn.families.candidates import CLASS
 from milpbn.families.information import JointValues, class_information, pairwise_information
 from milpbn.families.rows import MergedRows
@@ -41,18 +42,30 @@ MULTINETS = {
 
 def multinet_structures(
     name: str, search: Search, rows: MergedRows, classes: Sequence[str]
-) -> ClassStructures:
-    """One tree per class, from the candidate families of a search."""
-    space = search.space
+) -> tuple[ClassStructures, bool]:
+    """One tree per class, from the candidate families of a search, and whether all are complete.
+
+    A class for which there was no time gets naive Bayes.
+    """
+    space, complete = search.space, True
     relevance = class_information(JointValues.of(rows), range(space.n_variables))
-    plain = pairwise_information(rows, space.cards, search.checkpoint).plain
     structures = []
+    plain: FloatArray | None = None
     for c in range(len(classes)):
-        weights = _weights(name, rows.select(rows.labels == c), space.cards, plain, search)
-        families = tree_families(search, weights, relevance)
-        families[CLASS] = search.simple_start()[CLASS]
+        families = search.simple_start()
+        own_class = families[CLASS]
+        try:
+            if plain is None:
+                plain = pairwise_information(rows, space.cards, search.checkpoint).plain
+            own = rows.select(rows.labels == c)
+            families = tree_families(
+                search, _weights(name, own, space.cards, plain, search), relevance
+            )
+        except OutOfTime:
+            complete = False
+        families[CLASS] = own_class
         structures.append(space.structure(families))
-    return ClassStructures(tuple(classes), tuple(structures))
+    return ClassStructures(tuple(classes), tuple(structures)), complete
 
 
 def _weights(
