@@ -93,7 +93,10 @@ class Brancher:
         self, relaxation: Relaxation, node: Node, point: RelaxationPoint, cutoff: float
     ) -> tuple[Candidate, float, tuple[float, float]]:
         """The candidate with the largest product of falls, its weight, the children's bounds."""
-        weight = {**self._undecided_edges(point.eta), **self._undecided_families(node, point.eta)}
+        weight = {
+            **self._undecided_edges(node, point.eta),
+            **self._undecided_families(node, point.eta),
+        }
         typical = self._typical()
         candidates = sorted(weight, key=lambda c: -self._guess(c, weight[c], typical))
         best, best_score = candidates[0], -1.0
@@ -116,11 +119,13 @@ class Brancher:
         relaxation.restrict(node.allowed, node.edges)
         return best, weight[best], best_bounds
 
-    def _undecided_edges(self, eta: FloatArray) -> dict[Candidate, float]:
+    def _undecided_edges(self, node: Node, eta: FloatArray) -> dict[Candidate, float]:
         arcs = self.clusters.arc_weights(eta)
         both = np.triu(arcs + arcs.T)
         pairs = np.argwhere((both > _DECIDED) & (both < 1 - _DECIDED))
-        return {(i, j): float(both[i, j]) for i, j in pairs.tolist()}
+        # A point that is no solution of the program may not join what must be joined.
+        undecided = (pair for pair in map(tuple, pairs.tolist()) if pair not in node.edges)
+        return {(i, j): float(both[i, j]) for i, j in undecided}
 
     def _undecided_families(self, node: Node, eta: FloatArray) -> dict[Candidate, float]:
         fractional = np.flatnonzero(node.allowed & (eta > _DECIDED) & (eta < 1 - _DECIDED))

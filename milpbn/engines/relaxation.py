@@ -11,6 +11,10 @@ the cuts of group g, since T[g] has no lower bound. The multipliers are the solv
 clipped to y >= 0 and scaled down in groups with a larger sum: the solver's tolerances can
 weaken this bound, but cannot make it wrong. The same sums give the loss of every family, by
 which families are removed that no better structure can contain.
+
+The program of the solver holds a working set of the families, if there are many. The bound is
+always taken over all of them. Families that would raise the solver's value join the working
+set, until this value and the bound are close to each other.
 """
 
 from __future__ import annotations
@@ -18,24 +22,28 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-import highspy
 import numpy as np
 
 from milpbn._types import BoolArray, FloatArray, IntArray
-from milpbn.clock import Clock, OutOfTime
+from milpbn.clock import Clock
 from milpbn.engines.cuts.clusters import Cluster
 from milpbn.engines.cuts.concave import ConcaveCut
 from milpbn.engines.cuts.oracle import CutOracle, StructureRow
+from milpbn.engines.program import INFEASIBLE, SOLVED, Program, ProgramPoint
 from milpbn.engines.rows import Edge, Hinge, RelaxationRows, Source, joining
 from milpbn.families.candidates import CLASS
-from milpbn.formulation.emit_highs import check_highs, new_highs, pass_arrays, set_options
 
-# Seconds that mean no limit.
-_FOREVER = 1e9
-
-_SOLVED = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kIterationLimit)
+# Up to this many families, all of them are in the working set.
+_FEW_FAMILIES = 600
+# Families per variable in the first working set, and how many may join it between two solves.
+_FIRST_PER_VARIABLE = 8
+_NEW_PER_VARIABLE = 3
+# A family leaves it after it had no weight in this many solves, if these are at least this share.
+_PATIENCE_WITH_FAMILIES = 50
+_MANY_IDLE = 0.2
+# A family joins if it raises the solver's value by more than this.
+_PROFIT = 1e-9
 
 # How far below 0 the proof must be that a program is empty, for multipliers up to 1.
 _CERTAIN = 1e-7
@@ -67,15 +75,30 @@ class Pool:
 
     cuts: list[ConcaveCut] = field(default_factory=list)
     clusters: list[Cluster] = field(default_factory=list)
+    families: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """The working set of families that goes with the cuts."""
 
     def replace(self, relaxation: Relaxation) -> None:
         """Replace all cuts by those of a relaxation."""
         now = relaxation.pool()
-        self.cuts, self.clusters = now.cuts, now.clusters
+        self.cuts, self.clusters, self.families = now.cuts, now.clusters, now.families
+
+
+@dataclass(frozen=True)
+class _Prices:
+    """L(y) for some multipliers, and its parts.
+
+    `reduced` has c - A'y per column, -inf if it is not allowed. `within` is the sum of L(y) with
+    the best families of the working set only.
+    """
+
+    bound: float
+    within: float
+    reduced: FloatArray
 
 
 class Relaxation:
-    """A HiGHS linear program to which cuts are added, solved from its last basis.
+    """A linear program to which cuts and families are added, solved from its last basis.
 
     Parameters
     ----------
@@ -95,54 +118,39 @@ class Relaxation:
     ) -> None:
         self.space = oracle.space
         self.gamma = oracle.gamma
-        self._clock = clock
-        self._while_solving = while_solving
         self._oracle = oracle
         # Column k is family columns[k]; variable i owns columns offsets[i]:offsets[i + 1].
         self._columns = oracle.families
+        self._child = self.space.child[self._columns]
         self._offsets = np.searchsorted(self._columns, self.space.offsets)
         self._costs = oracle.costs[self._columns]
         self._high = oracle.height_limits
-        self._n_eta = len(self._columns)
-        self.allowed = np.ones(self._n_eta, dtype=bool)
+        n = len(self._columns)
+        self.allowed = np.ones(n, dtype=bool)
+        self._working = np.zeros(n, dtype=bool)
+        # Solves since each column of the working set last had weight.
+        self._idle = np.zeros(n, dtype=np.int64)
         self.solves = 0
         self.trials = 0
-        self._rows = RelaxationRows(self._n_eta, len(self._high))
+        self._rows = RelaxationRows(n, len(self._high))
         self._required: frozenset[Edge] = frozenset()
-        self._highs = self._new_program()
+        self._program = Program(self.space.n_variables, self._high, clock, while_solving)
+        self._all_at_once = n <= _FEW_FAMILIES
+        if self._all_at_once:
+            self._add_columns(np.arange(n))
         self._add_class_rows()
         for coefficients, limit in oracle.budget_rows():
             self._add(coefficients, limit, None)
-
-    def _new_program(self) -> Any:
-        """A program with all columns, T first, and a row per variable: it has one family."""
-        n_eta, n_heights = self._n_eta, len(self._high)
-        highs = new_highs(threads=1)
-        pass_arrays(
-            highs,
-            [
-                np.concatenate([np.ones(n_heights), self._costs]),
-                np.concatenate([np.full(n_heights, -highspy.kHighsInf), np.zeros(n_eta)]),
-                np.concatenate([self._high, np.ones(n_eta)]),
-                np.zeros(n_heights + n_eta),
-            ],
-            [np.ones(self.space.n_variables)] * 2,
-            [self._offsets, n_heights + np.arange(n_eta), np.ones(n_eta)],
-        )
-        return highs
 
     def restrict(self, allowed: BoolArray, edges: frozenset[Edge] = frozenset()) -> None:
         """Set the allowed families, and the pairs of variables that must be joined."""
         self._require(edges)
         allowed = allowed[self._columns]
-        changed = np.flatnonzero(allowed != self.allowed)
+        working = self._program.columns
+        changed = np.flatnonzero(allowed[working] != self.allowed[working])
         if len(changed):
-            columns = (len(self._high) + changed).astype(np.int32)
-            upper = allowed[changed].astype(np.float64)
-            lower = np.zeros(len(changed))
-            status = self._highs.changeColsBounds(len(columns), columns, lower, upper)
-            check_highs(status, "change bounds")
-            self.allowed = allowed
+            self._program.allow(changed, allowed[working[changed]])
+        self.allowed = allowed
 
     def add_cuts(self, cuts: Sequence[ConcaveCut]) -> None:
         """Add rows ``T[g] - coefficients . eta <= constant``."""
@@ -201,27 +209,39 @@ class Relaxation:
     def _add(self, coefficients: FloatArray, rhs: float, source: Source) -> None:
         """Add a row, given by a coefficient per family; those without a column are always 0."""
         coefficients = coefficients[self._columns]
-        used = np.flatnonzero(coefficients)
-        index, value = (len(self._high) + used).astype(np.int32), coefficients[used]
-        if isinstance(source, Hinge):
-            index = np.append(index, np.int32(source.group))
-            value = np.append(value, 1.0)
-        status = self._highs.addRow(-highspy.kHighsInf, rhs, len(index), index, value)
-        check_highs(status, "add a row")
+        group = source.group if isinstance(source, Hinge) else None
+        self._program.add_row(coefficients[self._program.columns], rhs, group)
         self._rows.append(coefficients, rhs, source)
 
     def _change_rhs(self, edge: Edge, rhs: float) -> None:
         row = self._rows.index(edge)
-        status = self._highs.changeRowBounds(self.space.n_variables + row, -highspy.kHighsInf, rhs)
-        check_highs(status, "change a row")
+        self._program.change_rhs(row, rhs)
         self._rows.change_rhs(row, rhs)
 
+    def _add_columns(self, columns: IntArray) -> None:
+        """Let families join the working set."""
+        self._program.add_columns(
+            columns,
+            self._child[columns],
+            self._costs[columns],
+            self.allowed[columns],
+            self._rows.of_columns(columns),
+        )
+        self._working[columns] = True
+        self._idle[columns] = 0
+
+    def _drop_columns(self) -> None:
+        """Remove families that had no weight for long from the working set, if there are many."""
+        idle = self._idle[self._program.columns] > _PATIENCE_WITH_FAMILIES
+        if not self._all_at_once and idle.mean() > _MANY_IDLE:
+            self._working[self._program.delete_columns(idle)] = False
+
     def purge(self, patience: int) -> None:
-        """Remove rows that were slack in more than `patience` consecutive solves."""
+        """Remove rows that were slack in more than `patience` consecutive solves, idle families."""
+        self._drop_columns()
         stale = self._rows.stale(patience, self._required)
         if len(stale):
-            index = (stale + self.space.n_variables).astype(np.int32)
-            check_highs(self._highs.deleteRows(len(index), index), "delete rows")
+            self._program.delete_rows(stale)
             self._rows.delete(stale)
 
     def pool(self) -> Pool:
@@ -229,75 +249,115 @@ class Relaxation:
         cuts = [
             replace(c, coefficients=self._of_all(c.coefficients, 0.0)) for c in self._rows.cuts()
         ]
-        return Pool(cuts, self._rows.clusters())
+        return Pool(cuts, self._rows.clusters(), self._columns[self._working])
 
     def fill(self, pool: Pool) -> None:
-        """Add the cuts of a pool."""
+        """Add the cuts of a pool, and its working set."""
         self.add_cuts(pool.cuts)
         self.add_rows(pool.clusters)
+        columns = np.flatnonzero(np.isin(self._columns, pool.families) & ~self._working)
+        if len(columns):
+            self._add_columns(columns)
 
-    def solve(self, iteration_limit: int | None = None) -> RelaxationPoint | None:
-        """Solve from the last basis; None if there is no solution."""
-        limit = 2**31 - 1 if iteration_limit is None else iteration_limit
-        set_options(self._highs, simplex_iteration_limit=limit)
-        self.solves += iteration_limit is None
-        self.trials += iteration_limit is not None
-        status = self._run()
-        if status not in (*_SOLVED, highspy.HighsModelStatus.kInfeasible):
-            # HiGHS occasionally fails from the last basis, and succeeds from the beginning.
-            check_highs(self._highs.clearSolver(), "clear the solver")
-            status = self._run()
-        if status == highspy.HighsModelStatus.kInfeasible and self._is_certainly_empty():
-            return None
-        if status not in _SOLVED:
-            return self._without_solution()
-        solution = self._highs.getSolution()
-        x = np.array(solution.col_value)
-        duals = np.array(solution.row_dual)[self.space.n_variables :]
-        bound, loss = self._lagrangian(duals)
-        self._rows.note_slack(np.array(solution.row_value)[self.space.n_variables :])
-        heights, eta = np.split(x, [len(self._high)])
-        return RelaxationPoint(self._of_all(eta, 0.0), heights, bound, loss)
+    def solve(
+        self, iteration_limit: int | None = None, tolerance: float = 0.0
+    ) -> RelaxationPoint | None:
+        """Solve from the last basis; None if there is no solution.
 
-    def _run(self) -> Any:
-        # HiGHS counts the time of all solves together.
-        end = self._highs.getRunTime() + min(self._clock.remaining, _FOREVER)
-        set_options(self._highs, time_limit=end)
-        with self._while_solving():
-            outcome = self._highs.run()
-        check_highs(outcome, "solve the relaxation")
-        status = self._highs.getModelStatus()
-        if status == highspy.HighsModelStatus.kTimeLimit:
-            raise OutOfTime
-        return status
-
-    def _is_certainly_empty(self) -> bool:
-        """Whether multipliers prove that the program is empty; HiGHS's status is no proof.
-
-        With all costs 0, a feasible point would imply L(y) >= 0 for every y >= 0.
+        Families join the working set until the bound is within `tolerance` of the solver's
+        value; none does if the iterations are limited.
         """
-        _, has_ray, ray = self._highs.getDualRay()
-        rays = [np.zeros(len(self._rows))]
-        if has_ray:
-            own = np.array(ray)[self.space.n_variables :]
-            rays += [own / max(np.abs(own).max(initial=0.0), 1e-300) * sign for sign in (1.0, -1.0)]
-        return any(self._lagrangian(y, 0.0)[0] < -_CERTAIN for y in rays)
+        trial = iteration_limit is not None
+        self.solves += not trial
+        self.trials += trial
+        self._complete_working_set()
+        best, point = None, None
+        while True:
+            # New columns leave a solution feasible, so that the primal simplex method can go on.
+            status = self._program.solve(iteration_limit, primal=point is not None)
+            point = self._program.point() if status in SOLVED else None
+            if point is not None:
+                now = self._lagrangian(point.duals)
+                best = now if best is None or now.bound < best.bound else best
+                if best.bound - point.value <= tolerance:
+                    break
+            elif status == INFEASIBLE:
+                now = self._farkas()
+                if now.bound < -_CERTAIN:
+                    return None
+            else:
+                break
+            if trial or not self._extend(now):
+                break
+        if point is not None and not trial:
+            self._idle += 1
+            self._idle[self._program.columns[point.eta > 0.0]] = 0
+        return self._relaxation_point(point, best or self._lagrangian(np.zeros(len(self._rows))))
 
-    def _without_solution(self) -> RelaxationPoint:
-        """A point if HiGHS finds none: equal weights, and the bound without any row."""
-        counts = np.add.reduceat(self.allowed.astype(float), self._offsets[:-1])
-        eta = self.allowed / np.repeat(np.maximum(counts, 1.0), np.diff(self._offsets))
-        bound, loss = self._lagrangian(np.zeros(len(self._rows)))
-        return RelaxationPoint(self._of_all(eta, 0.0), self._high.copy(), bound, loss)
+    def _complete_working_set(self) -> None:
+        """Give every variable without an allowed family in the working set some good ones.
 
-    def _lagrangian(self, duals: FloatArray, costs: float = 1.0) -> tuple[float, FloatArray]:
-        """L(y) and the loss of each family, for `costs` times the objective."""
+        They are the best for equal multipliers of the cuts.
+        """
+        possible = np.logical_or.reduceat(self.allowed, self._offsets[:-1])
+        present = np.logical_or.reduceat(self.allowed & self._working, self._offsets[:-1])
+        if (possible & ~present).any():
+            prices = self._lagrangian(self._rows.equal_weights())
+            prices.reduced[present[self._child]] = -np.inf
+            self._extend(prices, _FIRST_PER_VARIABLE)
+
+    def _extend(self, prices: _Prices, per_variable: int = _NEW_PER_VARIABLE) -> bool:
+        """Let the most profitable families of each variable join; returns whether there were any.
+
+        A family is profitable if its reduced cost is above that of the working set.
+        """
+        reduced = prices.reduced
+        best = self._best(np.where(self._working, reduced, -np.inf))
+        better = np.flatnonzero(~self._working & (reduced > best[self._child] + _PROFIT))
+        order = better[np.lexsort((-reduced[better], self._child[better]))]
+        first = np.searchsorted(self._child[order], np.arange(self.space.n_variables))
+        rank = np.arange(len(order)) - first[self._child[order]]
+        chosen = order[rank < per_variable]
+        if len(chosen):
+            self._add_columns(chosen)
+        return len(chosen) > 0
+
+    def _farkas(self) -> _Prices:
+        """The prices with all costs 0, for multipliers that prove the working set infeasible.
+
+        If a feasible point exists, L(y) >= 0 for every y >= 0.
+        """
+        ray = self._program.dual_ray()
+        rays = [np.zeros(len(self._rows))] + ([] if ray is None else [ray, -ray])
+        return min((self._lagrangian(y, 0.0) for y in rays), key=lambda prices: prices.within)
+
+    def _relaxation_point(self, point: ProgramPoint | None, prices: _Prices) -> RelaxationPoint:
+        """The point with the loss of each family; equal weights if HiGHS found no solution."""
+        if point is None:
+            inside = self._working & self.allowed
+            counts = np.add.reduceat(inside.astype(float), self._offsets[:-1])
+            eta, heights = inside / np.maximum(counts, 1.0)[self._child], self._high.copy()
+        else:
+            self._rows.note_slack(point.activity)
+            eta, heights = np.zeros(len(self._columns)), point.heights
+            eta[self._program.columns] = point.eta
+        best = self._best(prices.reduced)
+        with np.errstate(invalid="ignore"):  # a variable without any family has no losses
+            loss = self._of_all(best[self._child] - prices.reduced, np.inf)
+        return RelaxationPoint(self._of_all(eta, 0.0), heights, prices.bound, loss)
+
+    def _lagrangian(self, duals: FloatArray, costs: float = 1.0) -> _Prices:
+        """L(y) and the reduced cost of each family, for `costs` times the objective."""
         y = np.where((duals > 0.0) & (duals < np.inf), duals, 0.0)
         on_eta, on_heights, rhs = self._rows.combine(y, costs)
         reduced = costs * self._costs - on_eta
         reduced[~self.allowed] = -np.inf
-        best = np.maximum.reduceat(reduced, self._offsets[:-1])
-        bound = rhs + float(best.sum()) + float((costs - on_heights) @ self._high)
-        with np.errstate(invalid="ignore"):  # a variable without any family has no losses
-            loss = np.repeat(best, np.diff(self._offsets)) - reduced
-        return bound, self._of_all(loss, np.inf)
+        constant = rhs + float((costs - on_heights) @ self._high)
+        within = self._best(np.where(self._working, reduced, -np.inf)).sum()
+        bound = constant + float(self._best(reduced).sum())
+        return _Prices(bound, constant + float(within), reduced)
+
+    def _best(self, reduced: FloatArray) -> FloatArray:
+        """The best reduced cost of each variable."""
+        out: FloatArray = np.maximum.reduceat(reduced, self._offsets[:-1])
+        return out

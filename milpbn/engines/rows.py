@@ -47,6 +47,13 @@ def joining(space: FamilySpace, edge: Edge) -> IntArray:
     return np.flatnonzero(forward | backward)
 
 
+def _doubled(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The array with as many zeros after it; these take no memory before they are changed."""
+    out = np.zeros((2 * len(array), *array.shape[1:]), dtype=array.dtype)
+    out[: len(array)] = array
+    return out
+
+
 class RelaxationRows:
     """Rows ``coefficients . eta <= rhs``, with ``T[group]`` on the left in concave cuts.
 
@@ -91,14 +98,24 @@ class RelaxationRows:
         """Add a row at the end."""
         r = len(self)
         if r == len(self._rhs):
-            self._coefficients, self._rhs, self._group, self._idle = (
-                np.concatenate([array, np.zeros_like(array)]) for array in self._arrays()
-            )
+            self._coefficients, self._rhs, self._group, self._idle = map(_doubled, self._arrays())
         self._coefficients[r], self._rhs[r], self._idle[r] = coefficients, rhs, 0
         self._group[r] = source.group if isinstance(source, Hinge) else _NO_GROUP
         self._sources.append(source)
         if isinstance(source, _UNIQUE):
             self._row_of[source] = r
+
+    def of_columns(self, columns: IntArray) -> FloatArray:
+        """The coefficients of some columns, with a row for each row."""
+        return self._coefficients[: len(self), columns]
+
+    def equal_weights(self) -> FloatArray:
+        """Multipliers of the concave cuts: equal within a group, and 1 in total."""
+        out = np.zeros(len(self))
+        with_height = np.flatnonzero(self._group[: len(self)] >= 0)
+        group = self._group[with_height]
+        out[with_height] = 1.0 / np.bincount(group, minlength=self.n_groups)[group]
+        return out
 
     def change_rhs(self, row: int, rhs: float) -> None:
         """Change the right-hand side of a row."""

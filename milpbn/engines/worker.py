@@ -27,6 +27,8 @@ _IN_OUT = 0.4
 # A node's last round is one that lowers the bound by less than this share of the open gap.
 _WORTHWHILE = 0.01
 _ROUNDS_PER_NODE = 12
+# Families join the working set until this share of the open gap is left between bound and program.
+_PRICED = 0.01
 _ROUNDS_AT_ROOT = 400
 # Rounds per feature tried as a parent of the class, and how many features may be tried without
 # success. A trial is a success if it closes this share of the gap.
@@ -185,7 +187,7 @@ class Worker:
         best_height = -np.inf
         for k in range(limit):
             self.tree.checkpoint()
-            point = self.relaxation.solve()
+            point = self.relaxation.solve(tolerance=_PRICED * (node.bound - self.cutoff))
             if point is None:
                 node.bound = -np.inf
                 return None

@@ -33,6 +33,17 @@ def test_the_optimum_over_families_with_many_parents_survives_pruning(
     check_against_brute_force(engine, score, seed, codes, cards, case, limits)
 
 
+@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("score", oracle.SCORES)
+def test_the_optimum_if_families_join_the_program_one_by_one(score, seed, monkeypatch):
+    for name, value in (("_FEW_FAMILIES", 0), ("_FIRST_PER_VARIABLE", 1), ("_NEW_PER_VARIABLE", 1)):
+        monkeypatch.setattr(f"milpbn.engines.relaxation.{name}", value)
+    codes, cards, case, limits = random_case(seed, score)
+    if seed % 5 == 0:
+        case["weights"] = random_weights(np.random.default_rng(seed), len(codes))
+    check_against_brute_force("branch-and-cut", score, seed, codes, cards, case, limits)
+
+
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("score", oracle.SCORES)
 @pytest.mark.parametrize("engine", ["monolithic", "branch-and-cut"])

@@ -1,0 +1,190 @@
+"""A HiGHS linear program that holds some of the columns of a relaxation.
+
+Its columns are T[g] per group, then eta[f] of a working set of families, in the order in which
+they came. Its rows are one per variable, which has exactly one family, then the rows of
+:class:`~milpbn.engines.rows.RelaxationRows` in their order. Rows and columns that are added
+keep the basis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import highspy
+import numpy as np
+
+from milpbn._types import BoolArray, FloatArray, IntArray
+from milpbn.clock import Clock, OutOfTime
+from milpbn.formulation.emit_highs import check_highs, new_highs, pass_arrays, set_options
+
+# Seconds that mean no limit, and as many iterations as HiGHS can count.
+_FOREVER = 1e9
+_ALL_ITERATIONS = 2**31 - 1
+
+SOLVED = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kIterationLimit)
+INFEASIBLE = highspy.HighsModelStatus.kInfeasible
+
+# HiGHS's numbers for the two simplex methods.
+_DUAL, _PRIMAL = 1, 4
+
+
+@dataclass(frozen=True)
+class ProgramPoint:
+    """A basic solution of the program: values of T and of the working set, and of the rows."""
+
+    value: float
+    heights: FloatArray
+    eta: FloatArray
+    duals: FloatArray
+    activity: FloatArray
+
+
+class Program:
+    """Maximise ``costs . eta + sum T`` over the working set.
+
+    Parameters
+    ----------
+    n_variables
+        Number of variables.
+    heights
+        Upper bounds of T; there are no lower bounds.
+    clock, while_solving
+        See :class:`~milpbn.engines.relaxation.Relaxation`.
+    """
+
+    def __init__(
+        self,
+        n_variables: int,
+        heights: FloatArray,
+        clock: Clock,
+        while_solving: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        self.columns: IntArray = np.empty(0, dtype=np.int64)
+        """The families of the working set."""
+        self._n_variables = n_variables
+        self._n_heights = n = len(heights)
+        self._clock = clock
+        self._while_solving = while_solving
+        self._highs = new_highs(threads=1)
+        lower = np.full(n, -highspy.kHighsInf)
+        pass_arrays(
+            self._highs,
+            [np.ones(n), lower, heights, np.zeros(n)],
+            [np.ones(n_variables)] * 2,
+            [np.zeros(n_variables + 1), [], []],
+        )
+
+    def add_columns(
+        self,
+        families: IntArray,
+        variables: IntArray,
+        costs: FloatArray,
+        allowed: BoolArray,
+        coefficients: FloatArray,
+    ) -> None:
+        """Add families to the working set; `coefficients` has a row per row and a column each."""
+        row, column = np.nonzero(coefficients.T)[::-1]
+        index = np.concatenate([variables, self._n_variables + row])
+        value = np.concatenate([np.ones(len(families)), coefficients[row, column]])
+        order = np.argsort(np.concatenate([np.arange(len(families)), column]), kind="stable")
+        counts = 1 + np.bincount(column, minlength=len(families))
+        starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        status = self._highs.addCols(
+            len(families),
+            costs,
+            np.zeros(len(families)),
+            allowed.astype(np.float64),
+            len(index),
+            starts.astype(np.int32),
+            index[order].astype(np.int32),
+            value[order],
+        )
+        check_highs(status, "add columns")
+        self.columns = np.concatenate([self.columns, families])
+
+    def delete_columns(self, which: BoolArray) -> IntArray:
+        """Remove families from the working set, except those in the basis; returns which."""
+        statuses = self._highs.getBasis().col_status[self._n_heights :]
+        basic = [status == highspy.HighsBasisStatus.kBasic for status in statuses]
+        places = np.flatnonzero(which & ~np.array(basic, dtype=bool))
+        index = (self._n_heights + places).astype(np.int32)
+        check_highs(self._highs.deleteCols(len(index), index), "delete columns")
+        deleted, self.columns = self.columns[places], np.delete(self.columns, places)
+        return deleted
+
+    def allow(self, which: IntArray, allowed: BoolArray) -> None:
+        """Change whether families, given by their places in the working set, are allowed."""
+        index = (self._n_heights + which).astype(np.int32)
+        lower, upper = np.zeros(len(index)), allowed.astype(np.float64)
+        check_highs(self._highs.changeColsBounds(len(index), index, lower, upper), "change bounds")
+
+    def add_row(self, coefficients: FloatArray, rhs: float, group: int | None) -> None:
+        """Add ``coefficients . eta (+ T[group]) <= rhs``, given for the working set."""
+        used = np.flatnonzero(coefficients)
+        index, value = (self._n_heights + used).astype(np.int32), coefficients[used]
+        if group is not None:
+            index, value = np.append(index, np.int32(group)), np.append(value, 1.0)
+        status = self._highs.addRow(-highspy.kHighsInf, rhs, len(index), index, value)
+        check_highs(status, "add a row")
+
+    def change_rhs(self, row: int, rhs: float) -> None:
+        """Change the right-hand side of a row."""
+        status = self._highs.changeRowBounds(self._n_variables + row, -highspy.kHighsInf, rhs)
+        check_highs(status, "change a row")
+
+    def delete_rows(self, rows: IntArray) -> None:
+        """Remove rows."""
+        index = (rows + self._n_variables).astype(np.int32)
+        check_highs(self._highs.deleteRows(len(index), index), "delete rows")
+
+    def solve(self, iteration_limit: int | None, primal: bool = False) -> Any:
+        """Solve from the last basis; HiGHS's status, which is no proof."""
+        limit = _ALL_ITERATIONS if iteration_limit is None else iteration_limit
+        set_options(
+            self._highs,
+            simplex_iteration_limit=limit,
+            simplex_strategy=_PRIMAL if primal else _DUAL,
+        )
+        status = self._run()
+        if status not in (*SOLVED, INFEASIBLE):
+            # HiGHS occasionally fails from the last basis, and succeeds from the beginning.
+            check_highs(self._highs.clearSolver(), "clear the solver")
+            status = self._run()
+        return status
+
+    def _run(self) -> Any:
+        # HiGHS counts the time of all solves together.
+        end = self._highs.getRunTime() + min(self._clock.remaining, _FOREVER)
+        set_options(self._highs, time_limit=end)
+        with self._while_solving():
+            outcome = self._highs.run()
+        check_highs(outcome, "solve the relaxation")
+        status = self._highs.getModelStatus()
+        if status == highspy.HighsModelStatus.kTimeLimit:
+            raise OutOfTime
+        return status
+
+    def point(self) -> ProgramPoint:
+        """The solution of the last solve."""
+        solution = self._highs.getSolution()
+        heights, eta = np.split(np.array(solution.col_value), [self._n_heights])
+        rows = slice(self._n_variables, None)
+        return ProgramPoint(
+            self._highs.getObjectiveValue(),
+            heights,
+            eta,
+            np.array(solution.row_dual)[rows],
+            np.array(solution.row_value)[rows],
+        )
+
+    def dual_ray(self) -> FloatArray | None:
+        """The multipliers of the rows by which HiGHS found the program infeasible, at most 1."""
+        _, has_ray, ray = self._highs.getDualRay()
+        if not has_ray:
+            return None
+        own = np.array(ray)[self._n_variables :]
+        scaled: FloatArray = own / max(np.abs(own).max(initial=0.0), 1e-300)
+        return scaled
