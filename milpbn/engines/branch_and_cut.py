@@ -164,6 +164,8 @@ class BranchAndCut:
         primal = self._primal(number)
         with self.tree.unlocked():
             primal.search_widely(_SEARCH_SECONDS, _SEARCH_PATIENCE)
+            while self.tree.root_is_open:
+                primal.search_widely(_SEARCH_SECONDS, _SEARCH_PATIENCE)
         node = self.tree.next(None)
         worker = self._worker(primal)
         worker.relaxation.fill(self.worker.relaxation.pool())

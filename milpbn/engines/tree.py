@@ -95,6 +95,11 @@ class Tree:
         """Nodes whose bound is not above this are discarded."""
         return self.progress.value + 0.5 * allowed_gap(self.progress.value)
 
+    @property
+    def root_is_open(self) -> bool:
+        """Whether the root is still being processed."""
+        return any(node is self.root for node in self._active)
+
     def settle(self, bound: float) -> None:
         """Record that structures scoring up to `bound` have been discarded."""
         self._settled = max(self._settled, bound)

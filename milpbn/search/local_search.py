@@ -144,15 +144,18 @@ class Climber:
 
     def climb(self) -> None:
         """Improve until no move helps."""
-        while (
-            self.best_responses()
-            or self.reversals()
-            or self.transplants()
-            or self.class_moves()
-            or self.trades()
-        ):
+        try:
+            while (
+                self.best_responses()
+                or self.reversals()
+                or self.transplants()
+                or self.class_moves()
+                or self.trades()
+            ):
+                self.search.offer(self.state, self.source)
+        finally:
+            # Also when the time is over: on wide data that may be before the first optimum.
             self.search.offer(self.state, self.source)
-        self.search.offer(self.state, self.source)
 
     def best_responses(self, among: list[int] | None = None) -> bool:
         """One variable after the other takes its best family; True if any changed."""
