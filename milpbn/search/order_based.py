@@ -87,10 +87,11 @@ class OMI(OrderBased):
         rows = training_rows(search, self.name)
         features = list(range(CLASS + 1, search.space.n_variables))
         order = self._first_pair(search, rows, features)
+        rest = [x for x in features if x not in order]
         given = JointValues.of(rows, order)
-        while rest := [x for x in features if x not in order]:
+        while rest:
             search.checkpoint()
-            order.append(rest[_first_best(class_information(given, rest))])
+            order.append(rest.pop(_first_best(class_information(given, rest))))
             given = given.joined(order[-1])
         return order
 
@@ -128,10 +129,11 @@ class OMISP(OrderBased):
         given = pairwise_information(rows, search.space.cards, search.checkpoint).about_class
         given -= values
         order = [_first_best(values)]
+        rest = [x for x in range(CLASS + 1, len(values)) if x not in order]
         values[CLASS + 1 :] = -np.inf
-        while rest := [x for x in range(CLASS + 1, len(values)) if x not in order]:
+        while rest:
             values[rest] = np.maximum(values[rest], given[rest, order[-1]])
-            order.append(rest[_first_best(values[rest])])
+            order.append(rest.pop(_first_best(values[rest])))
         return order
 
 
