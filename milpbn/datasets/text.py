@@ -8,6 +8,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ SEPARATORS = (",", ";", "\t", "|")
 _DECIMAL_COMMA_SHARE = 0.95
 
 _SAMPLE = 1 << 16
+# Rows that are Python strings at the same time.
+_SOME = 10_000
 _CONTROL = bytes(code for code in (*range(0x20), 0x7F) if chr(code) not in "\t\n\v\f\r")
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?", re.ASCII)
 
@@ -70,9 +73,8 @@ def parse_csv(data: bytes, where: str) -> tuple[pd.DataFrame, list[str]]:
     names = column_names(header[1], where)
     fields = regular_columns(data, separator, len(names))
     if fields is None:
-        records = list(_records(rows, len(names), where))
-        fields = [pa.chunked_array([column]) for column in zip(*records, strict=True)]
-    if not fields or len(fields[0]) == 0:
+        fields = _columns(_records(rows, len(names), where), len(names))
+    if len(fields[0]) == 0:
         raise DataError(f"{where}: there are column names, but no rows below them")
     columns, with_commas = {}, []
     for j, name in enumerate(names):
@@ -165,6 +167,15 @@ def _records(rows: Iterator[tuple[int, list[str]]], width: int, where: str) -> I
                 f"names; look for a missing or extra separator or quotation mark"
             )
         yield fields
+
+
+def _columns(records: Iterator[list[str]], width: int) -> list[pa.ChunkedArray]:
+    """Rows as columns of strings, some at a time: a list of all rows takes much more memory."""
+    chunks: list[list[pa.Array]] = [[] for _ in range(width)]
+    while some := list(islice(records, _SOME)):
+        for column, values in zip(chunks, zip(*some, strict=True), strict=True):
+            column.append(pa.array(values, pa.string()))
+    return [pa.chunked_array(column, pa.string()) for column in chunks]
 
 
 def _has_decimal_commas(values: pd.Series[Any]) -> bool:

@@ -18,19 +18,33 @@ _TINY = np.finfo(np.float64).tiny
 
 
 @_jit
-def cumulate(ranks, classes, weights, n_values, n_classes):  # type: ignore[no-untyped-def]
-    """In row j the class counts of all values of rank below j; a negative rank is left out.
+def cumulate(values, weights, ends):  # type: ignore[no-untyped-def]
+    """The distinct values, and in row j the class counts of all values below the j-th one.
 
-    Every row counts as one if there are no `weights`.
+    `values` are sorted within each class, and `ends` has the position after the last value of
+    each class. Every row counts as one if there are no `weights`.
     """
-    out = np.zeros((n_values + 1, n_classes))
-    for u in range(len(ranks)):
-        if ranks[u] >= 0:
-            out[ranks[u] + 1, classes[u]] += weights[u] if len(weights) else 1.0
-    for j in range(n_values):
-        for c in range(n_classes):
-            out[j + 1, c] += out[j, c]
-    return out
+    n, k = len(values), len(ends)
+    at = np.zeros(k, dtype=np.int64)
+    at[1:] = ends[:-1]
+    distinct, counts = np.empty(n), np.empty((n + 1, k))
+    counts[0] = 0.0
+    d = done = 0
+    while done < n:
+        least = np.inf
+        for c in range(k):
+            if at[c] < ends[c]:
+                least = min(least, values[at[c]])
+        for c in range(k):
+            count = counts[d, c]
+            while at[c] < ends[c] and values[at[c]] == least:
+                count += weights[at[c]] if len(weights) else 1.0
+                at[c] += 1
+                done += 1
+            counts[d + 1, c] = count
+        distinct[d] = least
+        d += 1
+    return distinct[:d], counts[: d + 1]
 
 
 @_jit
