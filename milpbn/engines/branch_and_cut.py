@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext, suppress
 from functools import partial
+from math import inf
 
 import numpy as np
 
@@ -23,12 +24,18 @@ from milpbn.engines.report import EngineRecord
 from milpbn.engines.scip_host import ScipHost, scip_version
 from milpbn.engines.tree import Node, Tree
 from milpbn.engines.worker import Worker
+from milpbn.families.candidates import FamilySpace
 from milpbn.result import Result, Status
 from milpbn.scores import Objective, ScoreReport
 
 # Limits of a further worker's local search before it processes nodes.
 _SEARCH_SECONDS = 20.0
 _SEARCH_PATIENCE = 300
+
+# If there is no tree, local search ends after this many consecutive failures.
+_LONE_SEARCH_PATIENCE = 2000
+# Rows of a typical program.
+_ROWS = 300
 
 # The program is built again after the root if this share of the families or less is left.
 _SHRINK = 0.5
@@ -54,13 +61,8 @@ def solve_branch_and_cut(
     status = Status.TIME_LIMIT
     try:
         record.begin()
-        search: BranchAndCut | ScipHost
-        if solver is not None:
-            search = ScipHost(objective, record.progress, run.options.gap, run.options.seed)
-        else:
-            search = BranchAndCut(objective, record.progress, run.options, pool)
-        run.clock.close_phase("building")
-        search.run()
+        if not record.is_closed:
+            _search(objective, record.progress, run, pool)
         status = Status.FEASIBLE
     except OutOfTime:
         pass
@@ -69,6 +71,27 @@ def solve_branch_and_cut(
         complete_quietly(record.progress)
     run.clock.close_phase("solving")
     return record.result("branch-and-cut", score, status, start_accepted=True, solver=solver)
+
+
+def _search(objective: Objective, progress: Progress, run: Run, pool: Pool | None) -> None:
+    """Search the tree, or without it if it does not fit into memory."""
+    options = run.options
+    if _tree_bytes(objective.space) > options.memory_limit:
+        primal = Primal(objective, progress, options.seed, run.clock.checkpoint)
+        primal.search_widely(inf, _LONE_SEARCH_PATIENCE)
+        return
+    search: BranchAndCut | ScipHost
+    if options.host == "scip":
+        search = ScipHost(objective, progress, options.gap, options.seed)
+    else:
+        search = BranchAndCut(objective, progress, options, pool)
+    run.clock.close_phase("building")
+    search.run()
+
+
+def _tree_bytes(space: FamilySpace) -> int:
+    """The memory that a tree takes: the families by parent, and rows with a number for each."""
+    return len(space) * (space.n_variables + 8 * _ROWS)
 
 
 def root_bound(objective: Objective, families: Families, clock: Clock | None = None) -> float:

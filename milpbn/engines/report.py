@@ -26,6 +26,11 @@ class EngineRecord:
             self.progress.incumbent(families, run.start_source)
         offer_simple_starts(self.progress)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the bound that was known in advance has been reached."""
+        return self.progress.bound - self.progress.value <= allowed_gap(self.progress.value)
+
     def result(
         self,
         engine: str,
@@ -37,7 +42,7 @@ class EngineRecord:
     ) -> Result:
         """The result; "optimal" only if the gap is within the tolerance."""
         progress = self.progress
-        if progress.bound - progress.value <= allowed_gap(progress.value):
+        if self.is_closed:
             status = Status.OPTIMAL
         elif status is Status.OPTIMAL:
             # The solver stopped at the requested gap, or at its own tolerances.

@@ -276,11 +276,12 @@ def candidate_families(
             f"{len(names):,} variables are too many: milpbn handles up to {MOST_VARIABLES:,}. "
             "Select columns first"
         )
-    choices = [
-        choice_of(i, names, max_parents, class_parents, generative, constraints)
-        for i in range(len(names))
-    ]
-    _check_memory(choices, max_parents, memory_limit)
+    choices: list[Choice] = []
+    n_families = 0
+    for i in range(len(names)):
+        choices.append(choice_of(i, names, max_parents, class_parents, generative, constraints))
+        n_families += choices[-1].n_sets
+        _check_memory(n_families, i == len(names) - 1, max_parents, memory_limit)
     width = max(c.limit for c in choices)
     blocks = [c.members(width) for c in choices]
     space = FamilySpace(
@@ -308,14 +309,15 @@ def _within_budgets(space: FamilySpace, smallest: IntArray) -> FamilySpace:
     return space.select(np.concatenate(allowed))
 
 
-def _check_memory(choices: Sequence[Choice], max_parents: int, memory_limit: int) -> None:
-    families = sum(c.n_sets for c in choices)
+def _check_memory(families: int, is_all: bool, max_parents: int, memory_limit: int) -> None:
     need = families * _BYTES_PER_FAMILY
     if need > memory_limit:
+        number = f"{families:,}" if is_all else f"more than {families:,}"
         raise BudgetError(
-            f"max_parents={max_parents} makes {families:,} candidate families, about "
+            f"max_parents={max_parents} makes {number} candidate families, which need "
             f"{need / 2**30:.1f} GiB; the memory limit is {memory_limit / 2**30:.1f} GiB. Lower "
-            "max_parents, limit the parents of single variables, or raise the memory limit"
+            "max_parents, select columns, limit the parents of single variables, or raise the "
+            "memory limit"
         )
 
 

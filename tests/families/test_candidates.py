@@ -207,7 +207,7 @@ def test_too_many_families_are_refused_before_memory_is_taken():
     names = ["class", *(f"x{k}" for k in range(199))]
     tracemalloc.start()
     families = 199 * (1 + sum(comb(198, k) for k in range(4))) + sum(comb(199, k) for k in range(5))
-    with pytest.raises(BudgetError, match=rf"max_parents=4 makes {families:,} candidate .*GiB"):
+    with pytest.raises(BudgetError, match=r"max_parents=4 makes more than [\d,]+ candidate .*GiB"):
         candidate_families(names, [2] * 200, max_parents=4)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
