@@ -15,6 +15,7 @@ from scipy.special import logsumexp
 
 from milpbn._types import Codes, FloatArray
 from milpbn.errors import DataError
+from milpbn.families.rows import distinct_rows
 from milpbn.network.factors import Factor, cheapest, sum_out
 from milpbn.network.forest import Forest
 from milpbn.network.multinet import Classifier, Multinet
@@ -45,9 +46,10 @@ def log_joint(network: Classifier, features: Codes) -> FloatArray:
     out = np.empty((len(features), network.n_classes))
     absent = features < 0
     left = np.flatnonzero(~_sum_out_by_row(network, features, absent, out))
-    patterns, group = np.unique(absent[left], axis=0, return_inverse=True)
-    by_group = np.argsort(group.ravel(), kind="stable")
-    ends = np.cumsum(np.bincount(group.ravel(), minlength=len(patterns)))
+    first, group = distinct_rows(absent[left])
+    patterns = absent[left][first]
+    by_group = np.argsort(group, kind="stable")
+    ends = np.cumsum(np.bincount(group, minlength=len(patterns)))
     for pattern, members in zip(patterns, np.split(left[by_group], ends[:-1]), strict=False):
         missing = frozenset((np.flatnonzero(pattern) + 1).tolist())
         for start in range(0, len(members), _ROWS_AT_ONCE):
