@@ -51,7 +51,7 @@ class MergedRows:
         """Merge equal rows of `codes`; without `weights`, every row counts as one."""
         if codes.size and codes.min() < 0:
             raise DataError("training rows must be complete: a code is negative (missing)")
-        first, merged = distinct_rows(codes)
+        first, merged = _distinct_rows(codes)
         total = np.bincount(merged, weights, minlength=len(first))
         return cls(np.ascontiguousarray(codes[first], dtype=np.int32), total.astype(np.float64))
 
@@ -94,17 +94,11 @@ class MergedRows:
         return MergedRows(self.codes[mask], self.weights[mask])
 
 
-def distinct_rows(codes: npt.NDArray[np.integer | np.bool_]) -> tuple[IntArray, IntArray]:
+def _distinct_rows(codes: npt.NDArray[np.integer]) -> tuple[IntArray, IntArray]:
     """One row of each kind, in lexicographic order, and the kind of every row.
 
-    No code may be negative. As many columns as fit into one number are sorted at once. The ranks
-    of the rows, where equal rows have the same rank, are then the first digit of the next number.
-
-    Examples
-    --------
-    >>> first, kind = distinct_rows(np.array([[2, 0], [1, 5], [2, 0]]))
-    >>> first.tolist(), kind.tolist()
-    ([1, 0], [1, 0, 1])
+    As many columns as fit into one number are sorted at once. The ranks of the rows, where
+    equal rows have the same rank, are then the first digit of the next number.
     """
     rank, span = np.zeros(len(codes), dtype=np.int64), 1
     first = np.zeros(min(len(codes), 1), dtype=np.int64)

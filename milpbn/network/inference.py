@@ -9,13 +9,14 @@ A missing variable without observed descendants sums to one and is skipped.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
 from milpbn._types import Codes, FloatArray
 from milpbn.errors import DataError
-from milpbn.families.rows import distinct_rows
 from milpbn.network.factors import Factor, cheapest, sum_out
 from milpbn.network.forest import Forest
 from milpbn.network.multinet import Classifier, Multinet
@@ -45,19 +46,30 @@ def log_joint(network: Classifier, features: Codes) -> FloatArray:
         raise DataError(f"expected {n} feature codes per row, got an array {features.shape}")
     out = np.empty((len(features), network.n_classes))
     absent = features < 0
-    left = np.flatnonzero(~_sum_out_by_row(network, features, absent, out))
-    first, group = distinct_rows(absent[left])
-    patterns = absent[left][first]
-    by_group = np.argsort(group, kind="stable")
-    ends = np.cumsum(np.bincount(group, minlength=len(patterns)))
-    for pattern, members in zip(patterns, np.split(left[by_group], ends[:-1]), strict=False):
-        missing = frozenset((np.flatnonzero(pattern) + 1).tolist())
+    left = ~_sum_out_by_row(network, features, absent, out)
+    for missing, members in _by_pattern(absent, left):
         for start in range(0, len(members), _ROWS_AT_ONCE):
             part = members[start : start + _ROWS_AT_ONCE]
             # Codes with a dummy class in front, so that columns match variables.
             codes = np.column_stack([np.zeros(len(part), dtype=features.dtype), features[part]])
             out[part] = _log_joint_of_pattern(network, codes, missing)
     return out
+
+
+def _by_pattern(
+    absent: npt.NDArray[np.bool_], left: npt.NDArray[np.bool_]
+) -> Iterator[tuple[frozenset[int], npt.NDArray[np.intp]]]:
+    """The rows that are left, grouped by their missing variables."""
+    incomplete = absent.any(axis=1)
+    yield frozenset(), np.flatnonzero(left & ~incomplete)
+    rows = np.flatnonzero(left & incomplete)
+    if len(rows) == 0:
+        return
+    patterns, group = np.unique(absent[rows], axis=0, return_inverse=True)
+    by_group = np.argsort(group.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(group.ravel(), minlength=len(patterns)))
+    for pattern, members in zip(patterns, np.split(rows[by_group], ends[:-1]), strict=True):
+        yield frozenset((np.flatnonzero(pattern) + 1).tolist()), members
 
 
 def _sum_out_by_row(
