@@ -6,7 +6,7 @@ build/bench/growth.png; ``growth:nb,tan-cmi`` measures only some stages. Stages:
 - ``read``: a CSV file of categories;
 - ``encode``: the table that was read;
 - ``nb`` and ``tan-cmi``: from encoded rows to a checked result;
-- ``local-search``: the best family of a variable is looked for 500 times;
+- ``local-search``: the best family of a variable is looked for 100 times;
 - ``bound``: ``solve`` until its bound is better than the trivial one, which is gamma per row, or
   until the trivial one is proven to be the optimum.
 
@@ -46,7 +46,7 @@ STAGES = ("read", "encode", "nb", "tan-cmi", "local-search", "bound")
 ROWS, FEATURES = 2_000, 64
 BY_FEATURES = tuple((ROWS, n) for n in (64, 128, 256, 512, 1_024))
 BY_ROWS = tuple((m, FEATURES) for m in (1_000, 10_000, 100_000, 1_000_000))
-MOVES = 500
+MOVES = 100
 
 Size = tuple[int, int]
 """Rows and features."""
