@@ -6,7 +6,7 @@ build/bench/growth.png; ``growth:nb,tan-cmi`` measures only some stages. Stages:
 - ``read``: a CSV file of categories;
 - ``encode``: the table that was read;
 - ``nb`` and ``tan-cmi``: from encoded rows to a checked result;
-- ``local-search``: the first 50 exchanges of families;
+- ``local-search``: the best family of a variable is looked for 100 times;
 - ``bound``: ``solve`` until its bound is better than the trivial one, which is gamma per row, or
   until the trivial one is proven to be the optimum.
 
@@ -46,25 +46,25 @@ STAGES = ("read", "encode", "nb", "tan-cmi", "local-search", "bound")
 ROWS, FEATURES = 2_000, 64
 BY_FEATURES = tuple((ROWS, n) for n in (64, 128, 256, 512, 1_024))
 BY_ROWS = tuple((m, FEATURES) for m in (1_000, 10_000, 100_000, 1_000_000))
-MOVES = 50
+MOVES = 100
 
 Size = tuple[int, int]
 """Rows and features."""
 
 
 class FewMoves(LocalSearch):
-    """Local search that ends after a number of exchanges."""
+    """Local search that ends after looking for the best family of a variable some times."""
 
     def run(self, search: Search) -> None:
         climber = Climber(search, self.name)
-        exchange, left = climber.state.exchange, iter(range(MOVES))
+        best_response, left = climber.best_response, iter(range(MOVES))
 
-        def counted(variable: int, family: int) -> None:
+        def counted(variable: int) -> bool:
             if next(left, None) is None:
                 raise OutOfTime
-            exchange(variable, family)
+            return best_response(variable)
 
-        climber.state.exchange = counted
+        climber.best_response = counted
         climber.run(self.patience)
 
 
@@ -202,12 +202,14 @@ def plot(rows: Sequence[dict[str, str]], file: Path) -> None:
                 own = [row for row in used if row["stage"] == stage and row[unit]]
                 points = sorted((int(row[what]), float(row[unit])) for row in own)
                 axis.plot([x for x, _ in points], [y for _, y in points], "o-", ms=4, label=stage)
-            axis.set(xscale="log", yscale="log")
+            axis.set_xscale("log")
             axis.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
             axis.minorticks_off()
             axis.grid(alpha=0.3)
         axes[0, column].set_title(f"{value:,} {fixed}")
         axes[1, column].set_xlabel(what)
+    axes[0, 0].set_yscale("log")
+    axes[1, 0].set_ylim(bottom=0)
     axes[0, 0].set_ylabel("seconds")
     axes[1, 0].set_ylabel("peak memory in MiB")
     axes[0, 0].legend(fontsize=8)
