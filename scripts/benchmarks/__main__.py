@@ -15,6 +15,7 @@ BENCHMARKS = {
     "gbnc": "several class variables: seconds in base models against the rest",
     "gbnc_validation": "several class variables, on new rows: C and scores by validation",
     "growth": "seconds and memory against features and rows, stage by stage (hours; resumable)",
+    "reading": "CSV files of up to 100 MB: CPU seconds for reading and encoding, and memory",
     "build": "building spambase's model (all rows, class root): seconds and memory",
 }
 
