@@ -9,6 +9,7 @@ from milpbn.clock import Clock
 from milpbn.datasets.table import Table
 from milpbn.encoding import EncodedData, Encoder
 from milpbn.errors import OptionError
+from milpbn.explanation import mean_contributions
 from milpbn.families.smoothing import Smoothing, parse_smoothing
 from milpbn.learning.maximise import Shared
 from milpbn.learning.model import Model
@@ -124,7 +125,15 @@ def fit_model(
         parameters=report,
         settings=settings.to_dict(),
         data=_describe(encoded),
+        importance=_importance(network, data),
     )
+
+
+def _importance(network: Classifier, data: EncodedData) -> dict[str, float]:
+    """The mean absolute contribution of each feature in the training rows."""
+    sizes = mean_contributions(network, data.train()[:, 1:], data.train_weights())
+    names = (v.name for v in network.variables[1:])
+    return dict(zip(names, sizes.tolist(), strict=True))
 
 
 def fit_parameters(

@@ -16,6 +16,7 @@ from milpbn._types import FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.encoding.encoder import Encoder
 from milpbn.errors import ModelFileError
+from milpbn.explanation import Explanation, explain_rows
 from milpbn.files import naming_damage, read_marked_json, write_whole
 from milpbn.learning.candidates import Selection
 from milpbn.network.inference import log_posterior
@@ -51,6 +52,9 @@ class Model:
         How the parameters were learned.
     selection
         How the settings were selected, if they were.
+    importance
+        For each feature, the mean absolute contribution to the log-odds of the predicted class
+        in the training rows; empty in files of older versions.
     """
 
     versions: ClassVar[Mapping[str, int]] = {FORMAT: VERSION}
@@ -62,6 +66,7 @@ class Model:
     data: dict[str, Any] = field(default_factory=dict)
     parameters: ParameterReport = field(default_factory=lambda: ParameterReport("ml"))
     selection: Selection | None = None
+    importance: dict[str, float] = field(default_factory=dict)
 
     def save(self, path: str | Path) -> None:
         """Write the model; an incomplete file is never left behind."""
@@ -78,12 +83,17 @@ class Model:
             "parameters": self.parameters.to_dict(),
             "result": self.result.to_dict(),
             **({"selection": self.selection.to_dict()} if self.selection else {}),
+            **({"importance": self.importance} if self.importance else {}),
         }
         write_whole(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
     def log_posterior(self, frame: pd.DataFrame) -> FloatArray:
         """``(M, |C|)``: log P(c | observed features) of raw rows; columns are found by name."""
         return log_posterior(self.network, self.encoder.transform(frame).codes)
+
+    def explain(self, frame: pd.DataFrame, *, of: Any = None, against: Any = None) -> Explanation:
+        """Explain the predictions for raw rows; see :func:`milpbn.explanation.explain_rows`."""
+        return explain_rows(self.network, self.encoder, frame, of=of, against=against)
 
     def to_estimator(self) -> BNClassifier:
         """The model as a fitted scikit-learn classifier."""
@@ -121,6 +131,9 @@ class Model:
                 selection=Selection.from_dict(content["selection"])
                 if "selection" in content
                 else None,
+                importance={
+                    str(name): float(size) for name, size in content.get("importance", {}).items()
+                },
             )
 
 
