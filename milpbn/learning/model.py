@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,13 +20,15 @@ from milpbn.explanation import Explanation, explain_rows
 from milpbn.files import naming_damage, read_marked_json, write_whole
 from milpbn.learning.candidates import Selection
 from milpbn.network.inference import log_posterior
-from milpbn.network.multinet import Classifier, Multinet, class_network
+from milpbn.network.multinet import Classifier, Multinet, class_variables
 from milpbn.network.network import Network
 from milpbn.result import ParameterReport, Result
-from milpbn.structure import AnyStructure, ClassStructures, structure_from_dict
+from milpbn.structure import AnyStructure, ClassStructures, Structure, structure_from_dict
 
 if TYPE_CHECKING:
     from milpbn.estimators import BNClassifier
+
+Tables = tuple[FloatArray, ...] | None
 
 FORMAT = "milpbn-model"
 VERSION = 1
@@ -71,6 +73,7 @@ class Model:
     def save(self, path: str | Path) -> None:
         """Write the model; an incomplete file is never left behind."""
         structure = self.network.structure
+        counts = _tables_to_dict(self.network, lambda own: own.counts)
         content = {
             "format": FORMAT,
             "version": VERSION,
@@ -79,7 +82,8 @@ class Model:
             "settings": self.settings,
             "encoder": self.encoder.to_dict(),
             "structure": structure.to_dict(),
-            "log_probabilities": _tables_to_dict(self.network),
+            "log_probabilities": _tables_to_dict(self.network, lambda own: own.log_cpts),
+            **({"counts": counts} if any(counts.values()) else {}),
             "parameters": self.parameters.to_dict(),
             "result": self.result.to_dict(),
             **({"selection": self.selection.to_dict()} if self.selection else {}),
@@ -119,7 +123,7 @@ class Model:
             if result.structure != structure:
                 raise ModelFileError("the result has a different structure")
             return cls(
-                network=_classifier(structure, encoder.variables, content["log_probabilities"]),
+                network=_classifier(structure, encoder.variables, content),
                 encoder=encoder,
                 result=result,
                 settings=dict(content["settings"]),
@@ -137,28 +141,43 @@ class Model:
             )
 
 
-def _tables_to_dict(network: Classifier) -> dict[str, Any]:
+def _tables_to_dict(network: Classifier, tables: Callable[[Network], Tables]) -> dict[str, Any]:
+    """Log-probabilities or counts by the names of the variables; for a multinet, by the class."""
     if isinstance(network, Multinet):
         own = zip(network.structure.classes, network.networks, strict=True)
-        return {state: _tables_to_dict(n) for state, n in own}
-    pairs = zip(network.structure.variables, network.log_cpts, strict=True)
-    return {name: cpt.tolist() for name, cpt in pairs}
+        return {state: _tables_to_dict(n, tables) for state, n in own}
+    pairs = zip(network.structure.variables, tables(network) or (), strict=False)
+    return {name: table.tolist() for name, table in pairs}
 
 
 def _classifier(
-    structure: AnyStructure, variables: tuple[Variable, ...], tables: dict[str, Any]
+    structure: AnyStructure, variables: tuple[Variable, ...], content: Mapping[str, Any]
 ) -> Classifier:
+    logs, counts = content["log_probabilities"], content.get("counts")
     if isinstance(structure, ClassStructures):
-        networks = []
-        for c, state in enumerate(structure.classes):
-            prior, *own = _tables_from_dict(structure.variables, tables[state])
-            networks.append(class_network(structure, variables, c, float(prior[0]), own))
-        return Multinet(structure, variables, tuple(networks))
-    return Network(structure, variables, _tables_from_dict(structure.variables, tables))
+        parts = zip(structure.classes, structure.structures, strict=True)
+        networks = tuple(
+            _network(own, class_variables(variables, c), logs[state], counts and counts[state])
+            for c, (state, own) in enumerate(parts)
+        )
+        return Multinet(structure, variables, networks)
+    return _network(structure, variables, logs, counts)
 
 
-def _tables_from_dict(names: tuple[str, ...], tables: dict[str, Any]) -> tuple[FloatArray, ...]:
-    cpts = tuple(np.array(tables[name], dtype=np.float64) for name in names)
-    if not all(np.isfinite(cpt).all() and (cpt <= 1e-9).all() for cpt in cpts):
+def _network(
+    structure: Structure,
+    variables: tuple[Variable, ...],
+    logs: Mapping[str, Any],
+    counts: Mapping[str, Any] | None,
+) -> Network:
+    cpts, amounts = (
+        tuple(np.array(told[name], dtype=np.float64) for name in structure.variables)
+        if told
+        else None
+        for told in (logs, counts)
+    )
+    if cpts is None or not all(np.isfinite(t).all() and (t <= 1e-9).all() for t in cpts):
         raise ModelFileError("a log-probability is positive or not a number")
-    return cpts
+    if not all(np.isfinite(t).all() and (t >= 0).all() for t in amounts or ()):
+        raise ModelFileError("a count is negative or not a number")
+    return Network(structure, variables, cpts, amounts)

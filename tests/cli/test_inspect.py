@@ -43,11 +43,12 @@ def test_tables_show_cuts_parents_and_per_cent(milpbn: Run, iris_model: Path) ->
     assert [head.split(":")[0] for head in heads] == [v.name for v in network.variables]
     block = blocks.index("petalwidth: <= 0.8, 0.8 to 1.75, > 1.75\n  parents: class")
     lines = [re.split(r"  +", line.strip()) for line in blocks[block + 1].splitlines()]
-    assert lines[0] == ["class", "<= 0.8", "0.8 to 1.75", "> 1.75"]
-    for (state, *shown), row in zip(
+    assert lines[0] == ["class", "rows", "<= 0.8", "0.8 to 1.75", "> 1.75"]
+    for (state, rows, *shown), row in zip(
         lines[1:], network.table("petalwidth").itertuples(name=None), strict=True
     ):
         assert (state, *map(float, shown)) == (row[0], *(round(100 * p, 2) for p in row[1:]))
+        assert rows == "50"
 
 
 def test_tables_in_json_hold_the_exact_probabilities(milpbn: Run, iris_model: Path) -> None:
@@ -63,6 +64,19 @@ def test_tables_in_json_hold_the_exact_probabilities(milpbn: Run, iris_model: Pa
     expected = network.table("petalwidth")
     for row in tables["petalwidth"]["rows"]:
         assert row["probabilities"] == expected.loc[row["given"]["class"]].to_list()
+        # Laplace smoothing: (n + 1) / (N + 3)
+        counted = [(n + 1) / (sum(row["counts"]) + 3) for n in row["counts"]]
+        assert row["probabilities"] == pytest.approx(counted)
+
+
+def test_tables_of_an_older_file_have_no_counts(
+    milpbn: Run, iris_model: Path, tmp_path: Path
+) -> None:
+    content = json.loads(iris_model.read_text())
+    del content["counts"], content["importance"]
+    (tmp_path / "old.json").write_text(json.dumps(content))
+    shown = milpbn("inspect", tmp_path / "old.json", "--tables", "petalwidth")
+    assert (shown.exit_code, "rows" in shown.stdout) == (0, False)
 
 
 def test_the_model_may_follow_tables_without_names(milpbn: Run, iris_model: Path) -> None:
@@ -117,7 +131,7 @@ def test_wide_tables_are_split_and_long_ones_cut_off(
     assert result.exit_code == 0, result.stderr
     assert max(map(len, result.stdout.splitlines()[1:])) <= 60
     assert all(f"town {k:02}" in result.stdout for k in range(40))
-    assert result.stdout.count("\n  kind  town") > 1
+    assert result.stdout.count("\n  kind  rows  town") > 1
     assert re.search(r"^price \(\$\): <= \d+\.?\d*, > \d", result.stdout, re.MULTILINE)
     assert "  ... 56 more lines; all with --tables price\n" in result.stdout + "\n"
     whole = milpbn("inspect", wide_model, "--tables", "price").stdout
