@@ -14,6 +14,7 @@ import click
 from milpbn import __version__
 from milpbn.cli.datasets import datasets
 from milpbn.cli.evaluate import evaluate
+from milpbn.cli.explain import explain
 from milpbn.cli.export import export
 from milpbn.cli.inspect import inspect
 from milpbn.cli.interrupts import Interrupts
@@ -91,6 +92,7 @@ for command in (
     inspect,
     verify,
     predict,
+    explain,
     evaluate,
     missing_curve,
     mdc,

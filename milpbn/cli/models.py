@@ -11,6 +11,7 @@ from milpbn.cli.params import Names
 from milpbn.words import name_in_list
 
 if TYPE_CHECKING:
+    from milpbn.learning.model import Model
     from milpbn.mdc.model_file import GBNCModel
 
 trust_option = click.option(
@@ -20,6 +21,20 @@ trust_option = click.option(
     metavar="TYPE,...",
     help="Types of base models, other than scikit-learn's, that may be loaded from the file.",
 )
+
+
+def load_single(model_file: str, what: str) -> Model:
+    """Read a model for one class variable; `what` begins the message about other models."""
+    from milpbn.learning.model import Model
+    from milpbn.model_files import load_model
+
+    model = load_model(model_file)
+    if not isinstance(model, Model):
+        raise click.UsageError(
+            f"{what} models with one class variable; {model_file} has several class variables, "
+            "whose base models have no probability tables"
+        )
+    return model
 
 
 def describe_gbnc(model: GBNCModel) -> str:

@@ -1,7 +1,15 @@
 """Why a classifier predicts a class: contributions of features, importance, score cards."""
 
 from milpbn.explanation.contributions import mean_contributions
-from milpbn.explanation.explain import MISSING, Explanation, explain_rows
+from milpbn.explanation.explain import ALL_OTHERS, MISSING, Explanation, explain_codes, explain_rows
 from milpbn.explanation.importance import importance_table
 
-__all__ = ["MISSING", "Explanation", "explain_rows", "importance_table", "mean_contributions"]
+__all__ = [
+    "ALL_OTHERS",
+    "MISSING",
+    "Explanation",
+    "explain_codes",
+    "explain_rows",
+    "importance_table",
+    "mean_contributions",
+]

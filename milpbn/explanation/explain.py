@@ -24,6 +24,9 @@ from milpbn.words import count, quoted
 MISSING = "(missing features)"
 """The column for what the missing features of a row add."""
 
+ALL_OTHERS = "all others"
+"""The column for the log-odds against all other classes together."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
@@ -68,7 +71,7 @@ class Explanation:
         return len(self.of)
 
     def __repr__(self) -> str:
-        rival = "all others" if self.against is None else repr(self.classes[self.against].item())
+        rival = ALL_OTHERS if self.against is None else repr(self.classes[self.against].item())
         rows, features = count(len(self), "row"), count(len(self.variables) - 1, "feature")
         return f"<Explanation: {rows}, {features}, log-odds against {rival}>"
 
@@ -123,22 +126,51 @@ class Explanation:
         Returns
         -------
         DataFrame
-            One row per variable with its ``state``, and one column per competitor. With more
-            than two classes, the first of them is ``"all others"``. The largest contributions
-            come first, those of the class and of the missing features last.
+            One row per variable with its ``state``, and one column per competitor, the most
+            probable first. With more than two classes, ``"all others"`` comes before them. If
+            the explanation is against one class, there is only its column. The largest
+            contributions come first, those of the class and of the missing features last.
         """
         terms, of = self.terms[[position]], self.of[[position]]
-        rivals: dict[Any, int | None] = {
-            label: c for c, label in enumerate(self.classes.tolist()) if c != of[0]
+        found = {
+            name: contributions_of(terms, of, c)[0] for name, c in self._rivals(position).items()
         }
-        if len(rivals) > 1:
-            rivals = {"all others": None, **rivals}
-        found = {label: contributions_of(terms, of, c)[0] for label, c in rivals.items()}
         states = [self.explained[position], *self.states.iloc[position], None]
         table = pd.DataFrame({"state": pd.Series(states, dtype=object), **found})
         sizes = -np.abs(table.iloc[1:-1, 1].to_numpy())
         order = [*(1 + np.argsort(sizes, kind="stable")), 0, len(table) - 1]
         return table.set_axis(self.columns).iloc[order]
+
+    def _rivals(self, position: int) -> dict[Any, int | None]:
+        """The columns of :meth:`row`, and the classes that they compare with."""
+        labels: list[Any] = self.classes.tolist()
+        if self.against is not None:
+            return {labels[self.against]: self.against}
+        ranked = np.argsort(-self.joint[position], kind="stable").tolist()
+        rivals: dict[Any, int | None] = {labels[c]: c for c in ranked if c != self.of[position]}
+        return {ALL_OTHERS: None, **rivals} if len(rivals) > 1 else rivals
+
+    def to_dict(self, position: int) -> dict[str, Any]:
+        """One row as plain data, for JSON: the values of :meth:`row`, and what they add up to."""
+        table = self.row(position)
+        rivals = [str(name) for name in table.columns[1:]]
+        states = dict(self.states.iloc[position])
+        items = [
+            {
+                "variable": name,
+                "state": None if name == MISSING else str(state) if state is not None else None,
+                "given": {p: states[p] for p in self.parents.get(name, ())},
+                "contributions": dict(zip(rivals, values, strict=True)),
+            }
+            for name, state, *values in table.itertuples(name=None)
+        ]
+        return {
+            "class": self.explained[position].item(),
+            "probability": float(self.probability.iloc[position]),
+            "log_odds": dict(zip(rivals, table.iloc[:, 1:].sum().tolist(), strict=True)),
+            "missing": [name for name, state in states.items() if state is None],
+            "contributions": items,
+        }
 
 
 def explain_rows(
@@ -167,9 +199,24 @@ def explain_rows(
     against
         The class to compare with; by default all others together.
     """
-    target = encoder.target.variable
-    labels = np.asarray(target.states if classes is None else classes)
     codes = encoder.transform(frame).codes
+    return explain_codes(
+        network, encoder, codes, index=frame.index, classes=classes, of=of, against=against
+    )
+
+
+def explain_codes(
+    network: Classifier,
+    encoder: Encoder,
+    codes: Codes,
+    *,
+    index: pd.Index[Any] | None = None,
+    classes: Sequence[Any] | npt.NDArray[Any] | None = None,
+    of: Any = None,
+    against: Any = None,
+) -> Explanation:
+    """As :func:`explain_rows`, for the codes of the features."""
+    labels = np.asarray(encoder.target.variable.states if classes is None else classes)
     joint = log_joint(network, codes)
     chosen = None if of is None else _position("of", of, labels)
     rival = None if against is None else _position("against", against, labels)
@@ -180,7 +227,7 @@ def explain_rows(
         variables=tuple(v.name for v in encoder.variables),
         parents=feature_parents(network.structure),
         classes=labels,
-        states=_readable_states(encoder, codes, frame.index),
+        states=_readable_states(encoder, codes, index),
         terms=family_terms(network, codes),
         joint=joint,
         of=explained,
@@ -205,7 +252,7 @@ def _position(option: str, label: Any, labels: npt.NDArray[Any]) -> int:
     return known.index(label)
 
 
-def _readable_states(encoder: Encoder, codes: Codes, index: pd.Index[Any]) -> pd.DataFrame:
+def _readable_states(encoder: Encoder, codes: Codes, index: pd.Index[Any] | None) -> pd.DataFrame:
     # A negative code takes the last entry.
     return pd.DataFrame(
         {
