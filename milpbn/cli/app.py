@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from milpbn import __version__
+from milpbn.cli.card import card
 from milpbn.cli.datasets import datasets
 from milpbn.cli.evaluate import evaluate
 from milpbn.cli.explain import explain
@@ -93,6 +94,7 @@ for command in (
     verify,
     predict,
     explain,
+    card,
     evaluate,
     missing_curve,
     mdc,

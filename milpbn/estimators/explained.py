@@ -13,7 +13,7 @@ from milpbn._types import FloatArray, IntArray
 from milpbn.encoding import Encoder
 from milpbn.errors import DataError
 from milpbn.estimators.base import TableClassifier
-from milpbn.explanation import Explanation, explain_rows, importance_table
+from milpbn.explanation import MOST_POINTS, Explanation, ScoreCard, explain_rows, importance_table
 from milpbn.learning.model import Model
 from milpbn.network.multinet import Classifier
 from milpbn.words import count
@@ -127,3 +127,44 @@ class ExplainedClassifier(TableClassifier):
         if len(labels) != rows:
             raise DataError(f"X has {count(rows, 'row')}, but y has {count(len(labels), 'label')}")
         return np.array([place.get(label, -1) for label in labels], dtype=np.int64)
+
+    def card(self, *, of: Any = None, points: int = MOST_POINTS) -> ScoreCard:
+        """The classifier as a score card: points to be added up on paper.
+
+        Parameters
+        ----------
+        of : class label, default=None
+            The class that points speak for. By default the second of two classes; with more
+            classes, every class has a column of points.
+        points : int, default=10
+            The largest number of points of a line. More points lose less by rounding.
+
+        Returns
+        -------
+        ScoreCard
+            See ``to_frame()`` for its lines, and ``loss()`` for what it costs.
+
+        Examples
+        --------
+        >>> from milpbn import BNClassifier, load_dataset
+        >>> monks = load_dataset("monks-3")
+        >>> model = BNClassifier(max_parents=1).fit(monks.features, monks.target)
+        >>> card = model.card()
+        >>> card.columns, card.threshold
+        (('1',), 13)
+        >>> card.to_frame()[["feature", "state", "points"]]
+          feature state  points
+        0      a2     1       7
+        1      a2     2       7
+        2      a2     3       0
+        3      a4     1       1
+        4      a4     2       0
+        5      a4     3       0
+        6      a5     1       9
+        7      a5     2       9
+        8      a5     3      10
+        9      a5     4       0
+        """
+        check_is_fitted(self)
+        states = dict(zip(self.classes_.tolist(), self.encoder_.target.states, strict=True))
+        return self.model_.card(of=states.get(of, of), points=points)

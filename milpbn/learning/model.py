@@ -16,7 +16,8 @@ from milpbn._types import FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.encoding.encoder import Encoder
 from milpbn.errors import ModelFileError
-from milpbn.explanation import Explanation, explain_rows
+from milpbn.explanation import MOST_POINTS, Explanation, ScoreCard, explain_rows, make_card
+from milpbn.families.smoothing import parse_smoothing
 from milpbn.files import naming_damage, read_marked_json, write_whole
 from milpbn.learning.candidates import Selection
 from milpbn.network.inference import log_posterior
@@ -98,6 +99,11 @@ class Model:
     def explain(self, frame: pd.DataFrame, *, of: Any = None, against: Any = None) -> Explanation:
         """Explain the predictions for raw rows; see :func:`milpbn.explanation.explain_rows`."""
         return explain_rows(self.network, self.encoder, frame, of=of, against=against)
+
+    def card(self, *, of: str | None = None, points: int = MOST_POINTS) -> ScoreCard:
+        """The model as a score card; see :func:`milpbn.explanation.make_card`."""
+        smoothing = parse_smoothing(self.settings.get("smoothing", "laplace"))
+        return make_card(self.network, self.encoder, smoothing, of=of, points=points)
 
     def to_estimator(self) -> BNClassifier:
         """The model as a fitted scikit-learn classifier."""

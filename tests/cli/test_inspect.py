@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from click.testing import Result
 
-from milpbn import Model
+from milpbn import BNClassifier, Model, load_dataset
 
 Run = Callable[..., Result]
 
@@ -225,3 +225,46 @@ def test_files_that_are_no_models(milpbn: Run, iris_model: Path, tmp_path: Path)
         result = milpbn("inspect", file)
         assert result.exit_code == 1, name
         assert str(file) in result.stderr
+
+
+def test_importance_on_the_data_of_the_model(milpbn: Run, iris_model: Path) -> None:
+    result = milpbn("inspect", iris_model, "--importance")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.startswith("Importance on 150 training rows of iris.\n")
+    header, *lines = (re.split(r"  +", line) for line in result.stdout.splitlines()[4:])
+    assert header == ["feature", "contribution", "accuracy lost, %", "log-loss gained"]
+    sizes = [float(line[1]) for line in lines]
+    assert sizes == sorted(sizes, reverse=True)
+    stored = Model.load(iris_model).importance
+    assert {line[0]: float(line[1]) for line in lines} == pytest.approx(stored, abs=0.001)
+    told = json.loads(milpbn("inspect", iris_model, "--importance", "--json").stdout)
+    features = told["importance"]["features"]
+    assert features["petalwidth"]["contribution"] == pytest.approx(stored["petalwidth"])
+    assert features["petalwidth"]["log_loss"] > 0
+
+
+def test_importance_on_other_rows(milpbn: Run, iris_model: Path, tmp_path: Path) -> None:
+    iris = load_dataset("iris")
+    rows = iris.features.assign(**{"class": iris.target}).iloc[::3]
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    result = milpbn("inspect", iris_model, "--importance", "--data", tmp_path / "rows.csv")
+    assert f"Importance on 50 rows of {tmp_path / 'rows.csv'}." in result.stdout
+    assert "accuracy lost" in result.stdout
+    rows.drop(columns="class").to_csv(tmp_path / "rows.csv", index=False)
+    unlabelled = milpbn("inspect", iris_model, "--importance", "--data", tmp_path / "rows.csv")
+    assert unlabelled.exit_code == 0, unlabelled.stderr
+    assert "accuracy lost" not in unlabelled.stdout
+    wrong = milpbn("inspect", iris_model, "--data", tmp_path / "rows.csv")
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
+    assert "--data only goes with --importance" in wrong.stderr
+
+
+def test_importance_of_a_model_without_data(milpbn: Run, tmp_path: Path) -> None:
+    iris = load_dataset("iris")
+    model = BNClassifier(engine="nb").fit(iris.features, iris.target)
+    model.save(tmp_path / "iris.json")
+    result = milpbn("inspect", tmp_path / "iris.json", "--importance")
+    assert result.exit_code == 0
+    assert "does not say where its data are" in result.stderr
+    assert "Importance on 150 training rows.\n" in result.stdout
+    assert "accuracy lost" not in result.stdout

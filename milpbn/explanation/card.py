@@ -1,0 +1,323 @@
+"""Score cards: a classifier as points to be added up on paper.
+
+The log-odds of a complete row are a sum with one term per family (see
+:mod:`milpbn.explanation.contributions`), and a term depends only on the states of the variable
+and of its parents. A card lists these terms, scaled and rounded to whole numbers:
+
+    points = round(scale * (term - smallest term of the family)),
+    log-odds = intercept + total / scale.
+
+With more than two classes the terms of every class are listed, less the smallest of them; the class
+with the most points is predicted. One class against the rest is not such a sum. Its card is that of
+the same structure with two classes, whose tables are counted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, log_softmax, logit
+
+from milpbn._types import Codes, FloatArray, IntArray
+from milpbn.encoding import Encoder
+from milpbn.encoding.columns import ColumnCode, Variable
+from milpbn.errors import OptionError
+from milpbn.families.smoothing import Smoothing
+from milpbn.network.inference import log_posterior
+from milpbn.network.multinet import Classifier, Multinet
+from milpbn.network.network import Network
+from milpbn.words import assignment, quoted
+
+MOST_POINTS = 10
+"""The largest number of points of a line, unless another one is chosen."""
+
+THE_REST = "the rest"
+_CLASS = 0
+_STEPS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+
+
+@dataclass(frozen=True, eq=False)
+class CardTable:
+    """The points of one variable.
+
+    Attributes
+    ----------
+    variable
+        The name of the variable.
+    scope
+        The features whose states are looked up, as positions: its parents, then the variable
+        itself. The class only has its parents.
+    points
+        One axis for each feature of the scope, then one for the columns of the card.
+    """
+
+    variable: str
+    scope: tuple[int, ...]
+    points: IntArray
+
+
+@dataclass(frozen=True)
+class CardLoss:
+    """What rounding costs on some rows: measures of the classifier, and of its card."""
+
+    rows: int
+    left_out: int
+    accuracy: float
+    card_accuracy: float
+    log_loss: float
+    card_log_loss: float
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreCard:
+    """A classifier as points.
+
+    Attributes
+    ----------
+    columns
+        The classes that points count for: one, if it is compared with one other class or with
+        the rest; otherwise all classes.
+    against
+        The other class, or ``"the rest"``; empty if there is a column for every class.
+    codes
+        How the columns of a table become states; the class comes first.
+    tables
+        The points of every variable that matters.
+    scale
+        Points per unit of log-odds.
+    intercept
+        The log-odds of 0 points, if there is one column.
+    """
+
+    columns: tuple[str, ...]
+    against: str
+    codes: tuple[ColumnCode, ...]
+    tables: tuple[CardTable, ...]
+    scale: float
+    intercept: float
+
+    @property
+    def threshold(self) -> int:
+        """The smallest total for which the class is predicted, if there is one column."""
+        return int(np.ceil(-self.intercept * self.scale))
+
+    def totals(self, features: Codes) -> IntArray:
+        """``(M, columns)``: the points of complete rows of codes."""
+        out = np.zeros((len(features), len(self.columns)), dtype=np.int64)
+        for table in self.tables:
+            out += table.points[tuple(features[:, v - 1] for v in table.scope)]
+        return out
+
+    def log_proba(self, features: Codes) -> FloatArray:
+        """``(M, classes)``: log-probabilities of complete rows of codes.
+
+        If there is one column, those of the other class come first.
+        """
+        scores = self.totals(features) / self.scale
+        if len(self.columns) == 1:
+            scores = np.column_stack([np.zeros(len(scores)), scores[:, 0] + self.intercept])
+        out: FloatArray = log_softmax(scores, axis=1)
+        return out
+
+    def probabilities(self) -> dict[int, float]:
+        """For one column: totals at which the probability of the class passes round numbers."""
+        least = sum(int(table.points.min()) for table in self.tables)
+        most = sum(int(table.points.max()) for table in self.tables)
+        at = {p: int(np.ceil((logit(p) - self.intercept) * self.scale - 1e-9)) for p in _STEPS}
+        totals = sorted({least, *(t for t in at.values() if least < t <= most)})
+        return {t: float(expit(self.intercept + t / self.scale)) for t in totals}
+
+    def loss(self, network: Classifier, codes: Codes) -> CardLoss:
+        """What rounding costs on rows of codes, the class first.
+
+        Rows with a missing feature or an unknown class are left out: they have no points.
+        """
+        used = codes[(codes >= 0).all(axis=1)]
+        labels, exact = used[:, 0].astype(np.int64), log_posterior(network, used[:, 1:])
+        if len(self.columns) == 1:
+            own = self.codes[_CLASS].variable.states.index(self.columns[0])
+            others = np.logaddexp.reduce(np.delete(exact, own, axis=1), axis=1)
+            exact = np.column_stack([others, exact[:, own]])
+            labels = (labels == own).astype(np.int64)
+        card = self.log_proba(used[:, 1:])
+        at = np.arange(len(used))
+        return CardLoss(
+            len(used),
+            len(codes) - len(used),
+            *(float((p.argmax(axis=1) == labels).mean()) for p in (exact, card)),
+            *(-float(p[at, labels].mean()) for p in (exact, card)),
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per line of the card: feature, state, states of the parents, and points."""
+        lines = []
+        for table in self.tables:
+            own = [self.codes[v].readable_states for v in table.scope]
+            names = [self.codes[v].name for v in table.scope]
+            for cell in product(*(range(len(states)) for states in own)):
+                states = [s[k] for s, k in zip(own, cell, strict=True)]
+                given = list(map(assignment, names, states))
+                is_class = table.variable == self.codes[_CLASS].name
+                lines.append(
+                    {
+                        "feature": table.variable,
+                        "state": "" if is_class else states[-1],
+                        "given": ", ".join(given if is_class else given[:-1]),
+                        **dict(zip(self._heads(), table.points[cell].tolist(), strict=True)),
+                    }
+                )
+        return pd.DataFrame(lines, columns=["feature", "state", "given", *self._heads()])
+
+    def _heads(self) -> list[str]:
+        return ["points"] if len(self.columns) == 1 else list(self.columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The card as plain data, for JSON."""
+        one = len(self.columns) == 1
+        return {
+            "columns": list(self.columns),
+            "against": self.against,
+            "points_per_log_odds": self.scale,
+            **({"intercept": self.intercept, "threshold": self.threshold} if one else {}),
+            "lines": self.to_frame().to_dict("records"),
+        }
+
+
+def make_card(
+    network: Classifier,
+    encoder: Encoder,
+    smoothing: Smoothing,
+    *,
+    of: str | None = None,
+    points: int = MOST_POINTS,
+) -> ScoreCard:
+    """Turn a classifier into a score card.
+
+    Parameters
+    ----------
+    network
+        The classifier: a network or a multinet.
+    encoder
+        How raw columns become states.
+    smoothing
+        How counts become probabilities; for one of several classes against the rest.
+    of
+        The class that points speak for. By default, with two classes, the second one; otherwise
+        all classes, with a column each.
+    points
+        The largest number of points of a line.
+
+    Raises
+    ------
+    OptionError
+        There is no such class, or the card is not defined.
+    """
+    states = network.variables[_CLASS].states
+    if of is not None and of not in states:
+        raise OptionError(f"of: there is no class {of!r}; the classes are {quoted(states)}")
+    if points < 1:
+        raise OptionError(f"points must be at least 1, not {points}")
+    codes = (encoder.target, *encoder.columns)
+    if len(states) > 2 and of is None:
+        return _card_of_all(network, codes, points)
+    own = states[-1] if of is None else of
+    against = next(s for s in states if s != own) if len(states) == 2 else THE_REST
+    if len(states) > 2:
+        network, positive = _one_against_the_rest(network, states.index(own), smoothing), 1
+    else:
+        positive = states.index(own)
+    return _card_of_two(network, codes, own, against, positive, points)
+
+
+def _card_of_two(
+    network: Classifier,
+    codes: Sequence[ColumnCode],
+    own: str,
+    against: str,
+    positive: int,
+    points: int,
+) -> ScoreCard:
+    terms = [
+        (name, scope, table[..., [positive]] - table[..., [1 - positive]])
+        for name, scope, table in _term_tables(network)
+    ]
+    lowest = sum(float(table.min()) for _, _, table in terms)
+    used = [(name, scope, table - table.min()) for name, scope, table in terms]
+    tables, scale = _rounded(used, points)
+    return ScoreCard((own,), against, tuple(codes), tables, scale, lowest)
+
+
+def _card_of_all(network: Classifier, codes: Sequence[ColumnCode], points: int) -> ScoreCard:
+    used = [
+        (name, scope, table - table.min(axis=-1, keepdims=True))
+        for name, scope, table in _term_tables(network)
+    ]
+    tables, scale = _rounded(used, points)
+    return ScoreCard(network.variables[_CLASS].states, "", tuple(codes), tables, scale, 0.0)
+
+
+_Terms = tuple[str, tuple[int, ...], FloatArray]
+
+
+def _rounded(terms: Sequence[_Terms], points: int) -> tuple[tuple[CardTable, ...], float]:
+    """Tables without those that have no points, and the scale."""
+    largest = max(float(table.max()) for _, _, table in terms)
+    scale = points / largest if largest > 0 else 1.0
+    rounded = [
+        CardTable(name, scope, np.rint(scale * table).astype(np.int64))
+        for name, scope, table in terms
+    ]
+    return tuple(table for table in rounded if table.points.any()), scale
+
+
+def _term_tables(network: Classifier) -> list[_Terms]:
+    """For each variable, its log table by the features that it depends on, classes last."""
+    n_classes = network.n_classes
+    parts = [(network, c) for c in range(n_classes)] if isinstance(network, Network) else []
+    if isinstance(network, Multinet):
+        parts = [(own, 0) for own in network.networks]
+    found = []
+    for i, variable in enumerate(network.variables):
+        parents = {p for part, _ in parts for p in part.structure.parents[i]} - {_CLASS}
+        scope = (*sorted(parents), *([i] if i != _CLASS else []))
+        cards = [network.variables[v].card for v in scope]
+        grid = dict(zip(scope, np.ix_(*map(range, cards)), strict=True))
+        own = [part.log_cpts[i][tuple(grid.get(v, c) for v in part.scope(i))] for part, c in parts]
+        table = np.stack([np.broadcast_to(t, cards) for t in own], axis=-1)
+        found.append((variable.name, scope, table))
+    return found
+
+
+def _one_against_the_rest(network: Classifier, own: int, smoothing: Smoothing) -> Network:
+    """The same structure with two classes, the rest first, and the tables counted again."""
+    if isinstance(network, Multinet):
+        raise OptionError(
+            "of: a multinet has one structure per class, and no card for one class against the "
+            "rest; leave it out to get a card with all classes"
+        )
+    if network.counts is None:
+        raise OptionError(
+            "of: the model file has no counts, which a card for one class against the rest "
+            "needs; learn the model again"
+        )
+    target = network.variables[_CLASS]
+    two = Variable(target.name, (THE_REST, target.states[own]))
+    counts = []
+    for i, table in enumerate(network.counts):
+        axis = network.scope(i).index(_CLASS) if _CLASS in network.scope(i) else None
+        if axis is not None:
+            single = np.take(table, [own], axis=axis)
+            rest = table.sum(axis=axis, keepdims=True) - single
+            table = np.concatenate([rest, single], axis=axis)
+        counts.append(table)
+    return Network(
+        network.structure,
+        (two, *network.variables[1:]),
+        tuple(smoothing.log_theta(table, axis=-1) for table in counts),
+        tuple(counts),
+    )
