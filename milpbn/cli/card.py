@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.models import load_single
+from milpbn.cli.models import single_class_model
 from milpbn.cli.params import OutputFile, refuse_overwriting, say_written
 from milpbn.widths import terminal_width
 from milpbn.words import assignment, count, name_in_list
@@ -70,7 +70,7 @@ def card(
     from milpbn.errors import OptionError
     from milpbn.files import write_whole
 
-    model = load_single(model_file, "milpbn card is for")
+    model = single_class_model(model_file)
     try:
         made = model.card(of=of, points=points)
     except OptionError as error:

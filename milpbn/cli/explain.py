@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.models import load_single
+from milpbn.cli.models import single_class_model
 from milpbn.cli.params import Counts, OutputFile, refuse_overwriting, say_written
 from milpbn.widths import fitting, terminal_width
 from milpbn.words import assignment, count, name_in_list
@@ -70,7 +70,7 @@ def explain(
     refuse_overwriting({"--plot": plot, "--out": out}, inputs)
     if plot and (rows is None or len(rows) != 1):
         raise click.UsageError("--plot needs one row, such as --row 1")
-    model = load_single(model_file, "milpbn explain is for")
+    model = single_class_model(model_file)
     explanation = _explanation(model, data_file, rows, of, against, strict)
     if plot:
         from milpbn.pictures import plot_waterfall

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milpbn.cli.models import trust_option
+from milpbn.cli.models import model_table, moved_data_option, trust_option
 from milpbn.cli.params import Duration
-from milpbn.cli.rows import table_of
 
 if TYPE_CHECKING:
     from milpbn.learning.model import Model
@@ -21,7 +20,7 @@ _MARKS = {True: "holds", False: "DISAGREES", None: "open"}
 
 @click.command(short_help="Check a model file against its data.")
 @click.argument("model_file", metavar="MODEL.json")
-@click.option("--data", "file", metavar="FILE", help="The data file, if it has moved since.")
+@moved_data_option
 @click.option(
     "--time-limit",
     type=Duration(),
@@ -52,7 +51,7 @@ def verify(
     from milpbn.model_files import load_model
 
     model = load_model(model_file, trust)
-    table = table_of(model, model_file, file)
+    table = model_table(model, model_file, file)
     if isinstance(model, Model):
         verification = verify_model(model, table, time_limit=time_limit)
         verdict = _verdict(model, verification)
