@@ -5,12 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import click
+
 from milpbn.cli.models import model_table
+from milpbn.cli.options import Decorator
 from milpbn.words import count
 
 if TYPE_CHECKING:
     from milpbn._types import Codes
     from milpbn.learning.model import Model
+
+
+def measured_rows_option(purpose: str) -> Decorator:
+    """The option --data; `purpose` is the first sentence of its help text."""
+    default = "[default: the test rows of the model's data, or else its training rows]"
+    return click.option("--data", "file", metavar="FILE", help=f"{purpose}  {default}")
 
 
 @dataclass(frozen=True)

@@ -27,11 +27,12 @@ from milpbn._types import Codes, FloatArray, IntArray
 from milpbn.encoding import Encoder
 from milpbn.encoding.columns import ColumnCode, Variable
 from milpbn.errors import OptionError
+from milpbn.explanation.explain import class_position
 from milpbn.families.smoothing import Smoothing
 from milpbn.network.inference import log_posterior
 from milpbn.network.multinet import Classifier, Multinet
 from milpbn.network.network import Network
-from milpbn.words import assignment, quoted
+from milpbn.words import assignment
 
 MOST_POINTS = 10
 """The largest number of points of a line, unless another one is chosen."""
@@ -218,20 +219,16 @@ def make_card(
         There is no such class, or the card is not defined.
     """
     states = network.variables[_CLASS].states
-    if of is not None and of not in states:
-        raise OptionError(f"of: there is no class {of!r}; the classes are {quoted(states)}")
     if points < 1:
         raise OptionError(f"points must be at least 1, not {points}")
     codes = (encoder.target, *encoder.columns)
     if len(states) > 2 and of is None:
         return _card_of_all(network, codes, points)
-    own = states[-1] if of is None else of
-    against = next(s for s in states if s != own) if len(states) == 2 else THE_REST
-    if len(states) > 2:
-        network, positive = _one_against_the_rest(network, states.index(own), smoothing), 1
-    else:
-        positive = states.index(own)
-    return _card_of_two(network, codes, own, against, positive, points)
+    own = len(states) - 1 if of is None else class_position("of", of, states)
+    if len(states) == 2:
+        return _card_of_two(network, codes, states[own], states[1 - own], own, points)
+    two = _one_against_the_rest(network, own, smoothing)
+    return _card_of_two(two, codes, states[own], THE_REST, 1, points)
 
 
 def _card_of_two(

@@ -31,7 +31,7 @@ class _Bar:
 def plot_waterfall(
     explanation: Explanation, file: str | Path, *, position: int = 0, title: str | None = None
 ) -> None:
-    """Draw the contributions to one row as bars that lead to its log-odds.
+    """Draw the contributions of one row as bars that lead to its log-odds.
 
     Parameters
     ----------
@@ -123,7 +123,13 @@ def _bars(explanation: Explanation, position: int) -> list[_Bar]:
     shown, small = features[: _MOST - 1], features[_MOST - 1 :]
     if small:
         shown.append(_Bar(f"{len(small)} others", sum(bar.size for bar in small)))
-    return [_Bar(_short(target), float(sizes[target])), *shown]
+    states = explanation.states.iloc[position]
+    above = [
+        f"{p} missing" if states[p] is None else assignment(p, states[p])
+        for p in explanation.parents[target]
+    ]
+    label = f"{target} ({', '.join(above)})" if above else target
+    return [_Bar(_short(label), float(sizes[target])), *shown]
 
 
 def _number(text: str) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from milpbn import BNClassifier, Model, load_dataset
+from milpbn import BNClassifier, Constraints, Model, load_dataset
 from milpbn.errors import OptionError
 from milpbn.explanation import MISSING
 
@@ -153,6 +153,27 @@ def test_importance_is_the_mean_size(mixed, tmp_path):
     assert again.feature_importances_.tolist() == model.feature_importances_.tolist()
 
 
+def test_parents_of_the_class_share_what_its_table_contributes():
+    """a is the only parent of the class, and b follows the class."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 400)
+    y = np.where(rng.random(400) < 0.85, a, 1 - a)
+    b = np.where(rng.random(400) < 0.7, y, 1 - y)
+    X = pd.DataFrame({"a": a, "b": b}).astype(str)
+    arcs = Constraints(required=[("a", "class"), ("class", "b")], forbidden=[("a", "b")])
+    model = BNClassifier(constraints=arcs, engine="local-search").fit(X, y)
+    assert model.structure_.to_dict() == {"class": ["a"], "a": [], "b": ["class"]}
+    explanation = model.explain(X)
+    table = model.network_.log_cpts[0]
+    log_odds = table[:, 1] - table[:, 0]  # by the state of a
+    expected = np.abs(log_odds[a] - log_odds[a].mean()).mean()
+    assert explanation.importance["a"] == pytest.approx(expected)
+    assert dict(zip(X, model.feature_importances_, strict=True)) == pytest.approx(
+        dict(explanation.importance)
+    )
+    assert (explanation.contributions["a"] == 0).all()
+
+
 def test_importances_of_weighted_rows_are_those_of_repeated_rows(mixed):
     X, y = mixed
     twice = pd.concat([X, X[:50]], ignore_index=True)
@@ -188,3 +209,14 @@ def test_a_model_explains_rows_of_a_file(tmp_path):
     explanation = Model.load(tmp_path / "m.json").explain(heart.features)
     np.testing.assert_allclose(explanation.contributions.sum(axis=1), explanation.log_odds, **EXACT)
     assert set(explanation.classes) == set(heart.target)
+
+
+def test_very_many_rows_are_sampled(mixed, monkeypatch):
+    X, y = mixed
+    whole = BNClassifier(engine="nb").fit(X, y).feature_importances_
+    monkeypatch.setattr("milpbn.learning.classifier._MOST_TERMS", 0)
+    monkeypatch.setattr("milpbn.learning.classifier._LEAST_ROWS", 120)
+    weights = np.ones(len(y))
+    part = BNClassifier(engine="nb").fit(X, y, sample_weight=weights).feature_importances_
+    assert part.tolist() != whole.tolist()
+    np.testing.assert_allclose(part, whole, rtol=0.2)
