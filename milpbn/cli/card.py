@@ -138,7 +138,8 @@ def _block(card: ScoreCard, table: CardTable, width: int) -> str:
     from milpbn.evaluation.tables import aligned
 
     is_class = table.variable == card.codes[0].name
-    name = name_in_list(table.variable)
+    measure = card.encoder.measure(table.variable)
+    name = name_in_list(table.variable) + (f" ({measure})" if measure else "")
     parents = table.scope if is_class else table.scope[:-1]
     states = (
         ["(start)"]

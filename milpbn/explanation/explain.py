@@ -71,7 +71,7 @@ class Explanation:
         return len(self.of)
 
     def __repr__(self) -> str:
-        rival = ALL_OTHERS if self.against is None else repr(self.classes[self.against].item())
+        rival = ALL_OTHERS if self.against is None else repr(self.classes.tolist()[self.against])
         rows, features = count(len(self), "row"), count(len(self.variables) - 1, "feature")
         return f"<Explanation: {rows}, {features}, log-odds against {rival}>"
 
@@ -171,7 +171,7 @@ class Explanation:
             for name, state, *values in table.itertuples(name=None)
         ]
         return {
-            "class": self.explained[position].item(),
+            "class": self.classes.tolist()[self.of[position]],
             "probability": float(self.probability.iloc[position]),
             "log_odds": dict(zip(rivals, table.iloc[:, 1:].sum().tolist(), strict=True)),
             "missing": [name for name, state in states.items() if state is None],

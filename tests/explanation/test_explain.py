@@ -1,5 +1,6 @@
 """Explanations: contributions that add up, for every kind of fitted model."""
 
+import json
 import warnings
 from dataclasses import replace
 
@@ -124,6 +125,19 @@ def test_the_index_of_the_frame_is_kept(mixed):
     assert list(explanation.contributions.index) == ["r5", "r6", "r7"]
     assert len(explanation) == 3
     assert repr(explanation) == "<Explanation: 3 rows, 6 features, log-odds against all others>"
+
+
+@pytest.mark.parametrize("kind", [object, str, float, bool])
+def test_labels_of_any_type_are_plain_data(mixed, kind):
+    X, y = mixed
+    labels = (y > 0).astype(str if kind is object else int).astype(kind)
+    explanation = BNClassifier(engine="nb").fit(X, labels).explain(X[:2])
+    told = json.loads(json.dumps(explanation.to_dict(1)))
+    assert told["class"] == labels.tolist()[1]
+    total = sum(next(iter(item["contributions"].values())) for item in told["contributions"])
+    assert total == pytest.approx(explanation.log_odds[1], abs=1e-9)
+    pair = BNClassifier(engine="nb").fit(X, labels).explain(X[:2], against=labels.tolist()[1])
+    assert repr(pair).endswith(f"against {labels.tolist()[1]!r}>")
 
 
 def test_unknown_classes_are_refused(mixed):
