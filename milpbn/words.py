@@ -69,3 +69,14 @@ def between_cuts(cuts: Sequence[float]) -> list[str]:
         ends = [repr(float(cut)) for cut in cuts]
     middle = [f"{low} to {high}" for low, high in pairwise(ends)]
     return [f"<= {ends[0]}", *middle, f"> {ends[-1]}"]
+
+
+def assignment(name: str, state: str) -> str:
+    """A variable and its state, which may be an interval of :func:`between_cuts`.
+
+    Examples
+    --------
+    >>> assignment("cp", "4"), assignment("age", "> 54.5")
+    ('cp = 4', 'age > 54.5')
+    """
+    return f"{name} {state}" if state.startswith(("<= ", "> ")) else f"{name} = {state}"

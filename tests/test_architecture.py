@@ -17,6 +17,7 @@ ROOMS = (
     "encoding",
     "families",
     "network",
+    "explanation",
     "scores",
     "parameters",
     "anytime",

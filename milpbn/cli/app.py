@@ -12,8 +12,10 @@ from typing import Any, NoReturn
 import click
 
 from milpbn import __version__
+from milpbn.cli.card import card
 from milpbn.cli.datasets import datasets
 from milpbn.cli.evaluate import evaluate
+from milpbn.cli.explain import explain
 from milpbn.cli.export import export
 from milpbn.cli.inspect import inspect
 from milpbn.cli.interrupts import Interrupts
@@ -91,6 +93,8 @@ for command in (
     inspect,
     verify,
     predict,
+    explain,
+    card,
     evaluate,
     missing_curve,
     mdc,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,12 +10,14 @@ import click
 from milpbn.cli.models import describe_gbnc, trust_option
 from milpbn.cli.options import picture_options
 from milpbn.cli.params import Names, refuse_overwriting, say_written
+from milpbn.cli.rows import measured_rows_option
 from milpbn.widths import terminal_width
 from milpbn.words import name_in_list
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from milpbn.cli.importance import ModelImportance
     from milpbn.cli.tables import ModelTables
     from milpbn.learning.model import Model
     from milpbn.mdc.model_file import GBNCModel
@@ -37,6 +40,12 @@ _ALL = ""
     help="Print the class probabilities, cuts and probability tables instead of the report: of all "
     "variables, or of these.",
 )
+@click.option(
+    "--importance",
+    is_flag=True,
+    help="Print the importance of the features instead of the report.",
+)
+@measured_rows_option("Rows for --importance.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @trust_option
 def inspect(
@@ -44,6 +53,8 @@ def inspect(
     plot: str | None,
     draw: str | None,
     tables: str | None,
+    importance: bool,
+    file: str | None,
     as_json: bool,
     trust: tuple[str, ...],
 ) -> None:
@@ -56,18 +67,25 @@ def inspect(
       milpbn inspect model.json
       milpbn inspect model.json --plot gap.png --draw network.svg
       milpbn inspect model.json --tables age,income
+      milpbn inspect model.json --importance
     """
     if model_file is None and tables:
         model_file, tables = tables, _ALL  # --tables without names, followed by the file
     if model_file is None:
         raise click.UsageError("give a model file: milpbn inspect MODEL.json")
-    refuse_overwriting({"--plot": plot, "--draw": draw}, {"MODEL.json": model_file})
+    if file is not None and not importance:
+        raise click.UsageError("--data only goes with --importance")
+    refuse_overwriting({"--plot": plot, "--draw": draw}, {"MODEL.json": model_file, "--data": file})
     from milpbn.learning.model import Model
     from milpbn.model_files import load_model
 
     model = load_model(model_file, trust)
     show = _Single(model) if isinstance(model, Model) else _Several(model)
-    chosen = None if tables is None else _chosen_tables(model, tables)
+    chosen: dict[str, ModelTables | ModelImportance] = {}
+    if tables is not None:
+        chosen["tables"] = _chosen_tables(model, tables)
+    if importance:
+        chosen["importance"] = _importance(model, model_file, file)
     if plot:
         from milpbn.pictures import plot_gap
 
@@ -78,7 +96,8 @@ def inspect(
     if as_json:
         click.echo(_json(show, chosen))
     else:
-        click.echo((chosen or show).text(terminal_width()))
+        parts: list[Any] = list(chosen.values()) or [show]
+        click.echo("\n\n".join(part.text(terminal_width()) for part in parts))
 
 
 def _chosen_tables(model: Model | GBNCModel, given: str) -> ModelTables:
@@ -98,7 +117,16 @@ def _chosen_tables(model: Model | GBNCModel, given: str) -> ModelTables:
         raise click.UsageError(f"--tables: {error}") from None
 
 
-def _json(show: _Single | _Several, tables: ModelTables | None) -> str:
+def _importance(model: Model | GBNCModel, model_file: str, file: str | None) -> ModelImportance:
+    from milpbn.cli.importance import ModelImportance
+    from milpbn.learning.model import Model
+
+    if not isinstance(model, Model):
+        raise click.UsageError("--importance is for models with one class variable")
+    return ModelImportance(model, model_file, file)
+
+
+def _json(show: _Single | _Several, chosen: Mapping[str, ModelTables | ModelImportance]) -> str:
     import json
 
     model = show.model
@@ -106,7 +134,7 @@ def _json(show: _Single | _Several, tables: ModelTables | None) -> str:
         "data": model.data,
         "settings": model.settings,
         **show.more(),
-        **({"tables": tables.to_dict()} if tables else {}),
+        **{name: part.to_dict() for name, part in chosen.items()},
         "result": show.result.to_dict(),
     }
     return json.dumps(content, indent=1, allow_nan=False)

@@ -86,7 +86,7 @@ def _predict_one(
     sources = model.encoder.sources()
     frame = read_features(file, sources, [target.name], keep=keep, strict=strict)
     features = model.encoder.transform(frame)
-    _report_values(file, frame, features.unseen, features.missing_counts)
+    report_values(file, frame, features.unseen, features.missing_counts)
     states = target.variable.states
     proba = np.exp(log_posterior(model.network, features.codes))
     predictions = pd.DataFrame(proba, columns=[f"P({s})" for s in states])
@@ -119,7 +119,7 @@ def _predict_several(
     sources = [readings[c].source if c in readings else c for c in model.encoder_.names]
     frame = read_features(file, list(dict.fromkeys(sources)), names, keep=keep, strict=strict)
     features = model.encoder_.transform(read_columns(frame, readings))
-    _report_values(file, frame, features.unseen, features.missing_counts)
+    report_values(file, frame, features.unseen, features.missing_counts)
     predicted = pd.DataFrame(model.predict_features(features), columns=names)
     columns = [predicted]
     labels = dict(zip(names, model.target_classes_, strict=True))
@@ -148,7 +148,7 @@ def _write(kept: pd.DataFrame, predictions: pd.DataFrame, out: str | None) -> No
         click.echo(text, nl=False)
 
 
-def _report_values(
+def report_values(
     file: str,
     frame: pd.DataFrame,
     unseen: Mapping[str, Mapping[str, int]],

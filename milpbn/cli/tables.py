@@ -20,6 +20,7 @@ _MOST_ROWS = 24
 _WIDTH = 100
 _INDENT = "  "
 _HEADING = "Probabilities in per cent, one line per configuration of the parents."
+_ROWS = "The column rows counts the training rows with this configuration."
 
 
 class ModelTables:
@@ -36,12 +37,20 @@ class ModelTables:
     def __init__(self, model: Model, names: Sequence[str]) -> None:
         self._codes = {c.name: c for c in (model.encoder.target, *model.encoder.columns)}
         self._tables = {name: model.network.table(name) for name in names or self._codes}
-        self._readings = model.encoder.readings
+        self._counts = {
+            name: model.network.table(name, counts=True)
+            for name in self._tables
+            if model.network.has_counts
+        }
+        self._encoder = model.encoder
         self._most_rows = None if names else _MOST_ROWS
 
     def to_dict(self) -> dict[str, Any]:
         """The tables as plain data, with probabilities between 0 and 1."""
-        return {name: _plain(table, self._codes[name]) for name, table in self._tables.items()}
+        return {
+            name: _plain(table, self._codes[name], self._counts.get(name))
+            for name, table in self._tables.items()
+        }
 
     def text(self, width: int | None) -> str:
         """One block per variable: states, parents and probabilities in per cent.
@@ -51,17 +60,20 @@ class ModelTables:
         """
         width = width or _WIDTH
         words = {name: _readable(code) for name, code in self._codes.items()}
-        return "\n\n".join([_HEADING, *(self._block(name, words, width) for name in self._tables)])
+        told = f"{_HEADING} {_ROWS}" if self._counts else _HEADING
+        heading = "\n".join(wrap(told, width))
+        return "\n\n".join([heading, *(self._block(name, words, width) for name in self._tables)])
 
     def _block(self, name: str, words: Mapping[str, Mapping[str, str]], width: int) -> str:
-        table, reading = self._tables[name], self._readings.get(name)
-        measure = f" ({reading.measure})" if reading is not None and reading.measure else ""
-        states = f"{name_in_list(name)}{measure}: {', '.join(words[name].values())}"
+        table, measure = self._tables[name], self._encoder.measure(name)
+        unit = f" ({measure})" if measure else ""
+        states = f"{name_in_list(name)}{unit}: {', '.join(words[name].values())}"
         parents = [str(level) for level in table.index.names if level is not None]
         given = ", ".join(map(name_in_list, parents)) or "none"
         lines = [*_wrapped(states, width), *_wrapped(f"parents: {given}", width, _INDENT)]
         shown = table.iloc[: self._most_rows]
-        for part in _parts(shown, parents, words, width - len(_INDENT)):
+        amounts = self._counts[name].sum(axis=1).tolist() if self._counts else None
+        for part in _parts(shown, parents, words, width - len(_INDENT), amounts):
             lines += ["", *(f"{_INDENT}{line}" for line in part.splitlines())]
         if left := len(table) - len(shown):
             all_of_them = option("tables", [name]).command_line
@@ -92,13 +104,20 @@ def _parts(
     parents: Sequence[str],
     words: Mapping[str, Mapping[str, str]],
     width: int,
+    amounts: Sequence[float] | None,
 ) -> Iterator[str]:
-    """The table as text; states that do not fit on a line follow in another part."""
+    """The table as text; states that do not fit on a line follow in another part.
+
+    If there are `amounts`, the number of rows comes before the states.
+    """
     given = [
         [words[name].get(label, label) for name, label in zip(parents, labels, strict=False)]
         for labels in _labels(table)
     ]
     left = [list(map(name_in_list, parents)), *given]
+    if amounts is not None:
+        shown = ["rows", *(f"{amount:.10g}" for amount in amounts[: len(table)])]
+        left = [[*cells, amount] for cells, amount in zip(left, shown, strict=True)]
     room = width - sum(max(map(len, column)) + 2 for column in zip(*left, strict=True))
     own = words[str(table.columns.name)]
     columns = [[own[state], *(f"{100 * p:.2f}" for p in table[state])] for state in table.columns]
@@ -110,17 +129,20 @@ def _parts(
         yield aligned(lines, left=len(parents))
 
 
-def _plain(table: pd.DataFrame, code: ColumnCode) -> dict[str, Any]:
+def _plain(table: pd.DataFrame, code: ColumnCode, counts: pd.DataFrame | None) -> dict[str, Any]:
     parents = [level for level in table.index.names if level is not None]
-    rows = zip(_labels(table), table.to_numpy().tolist(), strict=True)
+    rows = [
+        {"given": dict(zip(parents, labels, strict=False)), "probabilities": own}
+        for labels, own in zip(_labels(table), table.to_numpy().tolist(), strict=True)
+    ]
+    if counts is not None:
+        for row, own in zip(rows, counts.to_numpy().tolist(), strict=True):
+            row["counts"] = own
     return {
         "states": list(table.columns),
         **({"cuts": list(code.cuts)} if code.cuts else {}),
         "parents": parents,
-        "rows": [
-            {"given": dict(zip(parents, labels, strict=False)), "probabilities": own}
-            for labels, own in rows
-        ],
+        "rows": rows,
     }
 
 

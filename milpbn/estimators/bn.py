@@ -23,7 +23,8 @@ from milpbn.datasets.targets import check_classes
 from milpbn.datasets.values import show_value
 from milpbn.datasets.weights import parse_class_weight
 from milpbn.errors import DataWarning, OptionError
-from milpbn.estimators.base import TableClassifier, encode_labels, rows_with_weight
+from milpbn.estimators.base import encode_labels, rows_with_weight
+from milpbn.estimators.explained import ExplainedClassifier
 from milpbn.families import Constraints
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.model import Model
@@ -39,7 +40,7 @@ _SCORE_DEFAULTS = {"p": 0.9, "penalty": 0.0, "validation": None}
 _OF_COLUMNS = ("categorical_features", "numeric_features", "missing", "dates", "max_states")
 
 
-class BNClassifier(TableClassifier):
+class BNClassifier(ExplainedClassifier):
     """Bayesian network classifier whose structure is learned exactly.
 
     Numeric columns are discretised by MDLP; dates, times and numbers with a unit become numeric
@@ -136,6 +137,9 @@ class BNClassifier(TableClassifier):
         How the parameters were learned.
     encoder_ : Encoder
         How columns become states.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The mean absolute contribution of each column to the log-odds of the predicted class
+        in the training rows; see :meth:`explain`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,16 +16,20 @@ from milpbn._types import FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.encoding.encoder import Encoder
 from milpbn.errors import ModelFileError
+from milpbn.explanation import MOST_POINTS, Explanation, ScoreCard, explain_rows, make_card
+from milpbn.families.smoothing import parse_smoothing
 from milpbn.files import naming_damage, read_marked_json, write_whole
 from milpbn.learning.candidates import Selection
 from milpbn.network.inference import log_posterior
-from milpbn.network.multinet import Classifier, Multinet, class_network
+from milpbn.network.multinet import Classifier, Multinet, class_variables
 from milpbn.network.network import Network
 from milpbn.result import ParameterReport, Result
-from milpbn.structure import AnyStructure, ClassStructures, structure_from_dict
+from milpbn.structure import AnyStructure, ClassStructures, Structure, structure_from_dict
 
 if TYPE_CHECKING:
     from milpbn.estimators import BNClassifier
+
+Tables = tuple[FloatArray, ...] | None
 
 FORMAT = "milpbn-model"
 VERSION = 1
@@ -51,6 +55,10 @@ class Model:
         How the parameters were learned.
     selection
         How the settings were selected, if they were.
+    importance
+        For each feature, the mean absolute contribution to the log-odds of the predicted class
+        in the training rows (in a part of them, if there are very many); empty in files of older
+        versions.
     """
 
     versions: ClassVar[Mapping[str, int]] = {FORMAT: VERSION}
@@ -62,10 +70,12 @@ class Model:
     data: dict[str, Any] = field(default_factory=dict)
     parameters: ParameterReport = field(default_factory=lambda: ParameterReport("ml"))
     selection: Selection | None = None
+    importance: dict[str, float] = field(default_factory=dict)
 
     def save(self, path: str | Path) -> None:
         """Write the model; an incomplete file is never left behind."""
         structure = self.network.structure
+        counts = _tables_to_dict(self.network, lambda own: own.counts)
         content = {
             "format": FORMAT,
             "version": VERSION,
@@ -74,16 +84,27 @@ class Model:
             "settings": self.settings,
             "encoder": self.encoder.to_dict(),
             "structure": structure.to_dict(),
-            "log_probabilities": _tables_to_dict(self.network),
+            "log_probabilities": _tables_to_dict(self.network, lambda own: own.log_cpts),
+            **({"counts": counts} if any(counts.values()) else {}),
             "parameters": self.parameters.to_dict(),
             "result": self.result.to_dict(),
             **({"selection": self.selection.to_dict()} if self.selection else {}),
+            **({"importance": self.importance} if self.importance else {}),
         }
         write_whole(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
     def log_posterior(self, frame: pd.DataFrame) -> FloatArray:
         """``(M, |C|)``: log P(c | observed features) of raw rows; columns are found by name."""
         return log_posterior(self.network, self.encoder.transform(frame).codes)
+
+    def explain(self, frame: pd.DataFrame, *, of: Any = None, against: Any = None) -> Explanation:
+        """Explain the predictions for raw rows; see :func:`milpbn.explanation.explain_rows`."""
+        return explain_rows(self.network, self.encoder, frame, of=of, against=against)
+
+    def card(self, *, of: str | None = None, points: int = MOST_POINTS) -> ScoreCard:
+        """The model as a score card; see :func:`milpbn.explanation.make_card`."""
+        smoothing = parse_smoothing(self.settings.get("smoothing", "laplace"))
+        return make_card(self.network, self.encoder, smoothing, of=of, points=points)
 
     def to_estimator(self) -> BNClassifier:
         """The model as a fitted scikit-learn classifier."""
@@ -109,7 +130,7 @@ class Model:
             if result.structure != structure:
                 raise ModelFileError("the result has a different structure")
             return cls(
-                network=_classifier(structure, encoder.variables, content["log_probabilities"]),
+                network=_classifier(structure, encoder.variables, content),
                 encoder=encoder,
                 result=result,
                 settings=dict(content["settings"]),
@@ -121,31 +142,49 @@ class Model:
                 selection=Selection.from_dict(content["selection"])
                 if "selection" in content
                 else None,
+                importance={
+                    str(name): float(size) for name, size in content.get("importance", {}).items()
+                },
             )
 
 
-def _tables_to_dict(network: Classifier) -> dict[str, Any]:
+def _tables_to_dict(network: Classifier, tables: Callable[[Network], Tables]) -> dict[str, Any]:
+    """Log-probabilities or counts by the names of the variables; for a multinet, by the class."""
     if isinstance(network, Multinet):
         own = zip(network.structure.classes, network.networks, strict=True)
-        return {state: _tables_to_dict(n) for state, n in own}
-    pairs = zip(network.structure.variables, network.log_cpts, strict=True)
-    return {name: cpt.tolist() for name, cpt in pairs}
+        return {state: _tables_to_dict(n, tables) for state, n in own}
+    pairs = zip(network.structure.variables, tables(network) or (), strict=False)
+    return {name: table.tolist() for name, table in pairs}
 
 
 def _classifier(
-    structure: AnyStructure, variables: tuple[Variable, ...], tables: dict[str, Any]
+    structure: AnyStructure, variables: tuple[Variable, ...], content: Mapping[str, Any]
 ) -> Classifier:
+    logs, counts = content["log_probabilities"], content.get("counts")
     if isinstance(structure, ClassStructures):
-        networks = []
-        for c, state in enumerate(structure.classes):
-            prior, *own = _tables_from_dict(structure.variables, tables[state])
-            networks.append(class_network(structure, variables, c, float(prior[0]), own))
-        return Multinet(structure, variables, tuple(networks))
-    return Network(structure, variables, _tables_from_dict(structure.variables, tables))
+        parts = zip(structure.classes, structure.structures, strict=True)
+        networks = tuple(
+            _network(own, class_variables(variables, c), logs[state], counts and counts[state])
+            for c, (state, own) in enumerate(parts)
+        )
+        return Multinet(structure, variables, networks)
+    return _network(structure, variables, logs, counts)
 
 
-def _tables_from_dict(names: tuple[str, ...], tables: dict[str, Any]) -> tuple[FloatArray, ...]:
-    cpts = tuple(np.array(tables[name], dtype=np.float64) for name in names)
-    if not all(np.isfinite(cpt).all() and (cpt <= 1e-9).all() for cpt in cpts):
+def _network(
+    structure: Structure,
+    variables: tuple[Variable, ...],
+    logs: Mapping[str, Any],
+    counts: Mapping[str, Any] | None,
+) -> Network:
+    cpts, amounts = (
+        tuple(np.array(told[name], dtype=np.float64) for name in structure.variables)
+        if told
+        else None
+        for told in (logs, counts)
+    )
+    if cpts is None or not all(np.isfinite(t).all() and (t <= 1e-9).all() for t in cpts):
         raise ModelFileError("a log-probability is positive or not a number")
-    return cpts
+    if not all(np.isfinite(t).all() and (t >= 0).all() for t in amounts or ()):
+        raise ModelFileError("a count is negative or not a number")
+    return Network(structure, variables, cpts, amounts)

@@ -159,17 +159,28 @@ def _read_again(model: Model, table: Table) -> tuple[Check, EncodedData]:
 def _parameters(model: Model, data: EncodedData) -> Check:
     """Counted parameters are counted again; learned ones must at least add up to 1."""
     tables = _tables(model.network)
-    if model.settings.get("parameters", "ml") != "ml":
-        worst = max(float(np.abs(np.exp(cpt).sum(axis=-1) - 1).max()) for cpt in tables)
-        return Check("the probabilities add up to 1", worst < 1e-9, f"within {worst:.1g}")
     smoothing = parse_smoothing(model.settings["smoothing"])
     again = fit_classifier(
         model.network.structure, data.variables, data.train(), smoothing, data.train_weights()
     )
+    if not _same_counts(model.network, again):
+        return Check("counting again gives the same counts", False, "the counts differ")
+    if model.settings.get("parameters", "ml") != "ml":
+        worst = max(float(np.abs(np.exp(cpt).sum(axis=-1) - 1).max()) for cpt in tables)
+        return Check("the probabilities add up to 1", worst < 1e-9, f"within {worst:.1g}")
     pairs = zip(_tables(again), tables, strict=True)
     far = max(float(np.abs(a - b).max()) for a, b in pairs)
     claim = "counting again gives the same probabilities"
     return Check(claim, far < 1e-9, f"logarithms differ by {far:.1g}")
+
+
+def _same_counts(told: Classifier, again: Classifier) -> bool:
+    """Whether the counts of a model, if it has any, are those of its data."""
+    if not told.has_counts:
+        return True
+    names = [v.name for v in told.variables]
+    pairs = ((told.table(n, counts=True), again.table(n, counts=True)) for n in names)
+    return all(np.allclose(mine, theirs, rtol=1e-9, atol=1e-9) for mine, theirs in pairs)
 
 
 def _tables(network: Classifier) -> list[FloatArray]:

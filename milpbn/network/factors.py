@@ -77,6 +77,26 @@ def cheapest(
     return best, cells(best)
 
 
+def expectation(belief: Factor, factor: Factor, kept: int) -> FloatArray:
+    """The mean of `factor` under a distribution, for each row and each state of `kept`.
+
+    The values of `belief` are probabilities, not logarithms. Its scope contains `kept` and the
+    scope of `factor`. Cells of probability 0 do not count, whatever the factor is there.
+    """
+    scope, (weights, values) = _align([belief, factor])
+    product = weights * np.where(weights > 0, values, 0.0)
+    axes = tuple(1 + k for k, v in enumerate(scope) if v != kept)
+    out: FloatArray = product.sum(axis=axes)
+    return out
+
+
+def marginal(belief: Factor, scope: Iterable[int]) -> Factor:
+    """The probabilities of `belief` summed over the variables that are not in `scope`."""
+    kept = set(scope)
+    axes = tuple(1 + k for k, v in enumerate(belief.scope) if v not in kept)
+    return Factor(tuple(v for v in belief.scope if v in kept), belief.values.sum(axis=axes))
+
+
 def _without(scope: tuple[int, ...], variable: int) -> tuple[int, ...]:
     return tuple(v for v in scope if v != variable)
 

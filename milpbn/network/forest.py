@@ -96,12 +96,24 @@ class Forest:
     def log_evidence(self, features: Codes) -> FloatArray:
         """``(M, |C|)``: log P(observed features | c), up to the class's own factor."""
         out = np.zeros((len(features), int(self.cards[_CLASS])))
-        codes = np.ascontiguousarray(features, dtype=np.int64)
-        _sum_out(
-            codes, self.order, self.parent, self.cards, self.tables, np.exp(self.tables),
-            self.base, self.by_class, self.by_parent, out,
-        )  # fmt: skip
+        _sum_out(np.ascontiguousarray(features, dtype=np.int64), *self._arrays(), out)
         return out
+
+    def expected_terms(self, features: Codes) -> FloatArray:
+        """``(M, n, |C|)``: the expected log term of every observed feature; 0 for the others.
+
+        The expectation is over the missing features given the observed ones and the class.
+        """
+        out = np.zeros((len(features), len(self.cards), int(self.cards[_CLASS])))
+        _expect(np.ascontiguousarray(features, dtype=np.int64), *self._arrays(), out)
+        return out
+
+    def _arrays(self) -> tuple[npt.NDArray[Any], ...]:
+        """The arguments of the kernels."""
+        return (
+            *(self.order, self.parent, self.cards, self.tables, np.exp(self.tables)),
+            *(self.base, self.by_class, self.by_parent),
+        )
 
 
 @_jit
@@ -119,48 +131,103 @@ def _log_sum(table, below):  # type: ignore[no-untyped-def]
 
 
 @_jit
+def _pass_up(  # type: ignore[no-untyped-def]
+    row, c, order, parent, cards, tables, thetas, base, by_class, by_parent, below, sent, scaled
+):
+    """Messages from the leaves to the roots for one row and class; return their total.
+
+    ``sent[i, v]`` becomes ``log m_i(v)``, and ``below[i, x]`` the sum of the messages of the
+    children of i.
+    """
+    below[:] = 0.0
+    total = 0.0
+    for i in order:
+        p, r, x = parent[i], cards[i], row[i - 1]
+        first = base[i] + c * by_class[i]
+        top = 0.0
+        if x < 0:
+            top = below[i, 0]
+            for s in range(1, r):
+                top = max(top, below[i, s])
+            for s in range(r):
+                scaled[s] = np.exp(below[i, s] - top)
+        v0, v1 = _possible(row, p, cards)
+        for v in range(v0, v1):
+            at = first + v * by_parent[i]
+            if x >= 0:
+                message = tables[at + x] + below[i, x]
+            else:
+                sum_ = 0.0
+                for s in range(r):
+                    sum_ += thetas[at + s] * scaled[s]
+                # False also if `top` is -inf: the sum is then not a number.
+                if sum_ > TINY:
+                    message = top + np.log(sum_)
+                else:
+                    message = _log_sum(tables[at : at + r], below[i])
+            sent[i, v] = message
+            if p >= 0:
+                below[p, v] += message
+            else:
+                total += message
+    return total
+
+
+@_jit
+def _possible(row, p, cards):  # type: ignore[no-untyped-def]
+    """The range of possible states of a parent: one if it is observed or there is no parent."""
+    if p < 0:
+        return 0, 1
+    v = row[p - 1]
+    if v < 0:
+        return 0, cards[p]
+    return v, v + 1
+
+
+@_jit
 def _sum_out(  # type: ignore[no-untyped-def]
     codes, order, parent, cards, tables, thetas, base, by_class, by_parent, out
 ):
-    largest = cards.max()
-    below = np.empty((len(cards), largest))  # log messages from the children, by state
+    n, largest = len(cards), cards.max()
+    below, sent = np.empty((n, largest)), np.empty((n, largest))
     scaled = np.empty(largest)
     for u in range(codes.shape[0]):
         for c in range(out.shape[1]):
-            below[:] = 0.0
-            total = 0.0
-            for i in order:
-                p, r, x = parent[i], cards[i], codes[u, i - 1]
-                first = base[i] + c * by_class[i]
-                top = 0.0
-                if x < 0:
-                    top = below[i, 0]
-                    for s in range(1, r):
-                        top = max(top, below[i, s])
-                    for s in range(r):
-                        scaled[s] = np.exp(below[i, s] - top)
-                # Possible states of the parent: one if it is observed or if there is no parent.
-                v0, v1 = 0, 1
-                if p >= 0:
-                    v0 = codes[u, p - 1]
-                    v1 = v0 + 1
-                    if v0 < 0:
-                        v0, v1 = 0, cards[p]
+            out[u, c] = _pass_up(
+                codes[u], c, order, parent, cards, tables, thetas,
+                base, by_class, by_parent, below, sent, scaled,
+            )  # fmt: skip
+
+
+@_jit
+def _expect(  # type: ignore[no-untyped-def]
+    codes, order, parent, cards, tables, thetas, base, by_class, by_parent, out
+):
+    n, largest = len(cards), cards.max()
+    below, sent = np.empty((n, largest)), np.empty((n, largest))
+    belief = np.empty((n, largest))  # P(state | observed features, c) of missing features
+    scaled = np.empty(largest)
+    for u in range(codes.shape[0]):
+        row = codes[u]
+        for c in range(out.shape[2]):
+            _pass_up(
+                row, c, order, parent, cards, tables, thetas,
+                base, by_class, by_parent, below, sent, scaled,
+            )  # fmt: skip
+            for k in range(len(order) - 1, -1, -1):
+                i = order[k]
+                p, x = parent[i], row[i - 1]
+                belief[i] = 0.0
+                v0, v1 = _possible(row, p, cards)
                 for v in range(v0, v1):
-                    at = first + v * by_parent[i]
+                    weight = belief[p, v] if v1 - v0 > 1 else 1.0
+                    if weight == 0.0:
+                        continue
+                    at = base[i] + c * by_class[i] + v * by_parent[i]
                     if x >= 0:
-                        message = tables[at + x] + below[i, x]
-                    else:
-                        sum_ = 0.0
-                        for s in range(r):
-                            sum_ += thetas[at + s] * scaled[s]
-                        # False also if `top` is -inf: the sum is then not a number.
-                        if sum_ > TINY:
-                            message = top + np.log(sum_)
-                        else:
-                            message = _log_sum(tables[at : at + r], below[i])
-                    if p >= 0:
-                        below[p, v] += message
-                    else:
-                        total += message
-            out[u, c] = total
+                        out[u, i, c] += weight * tables[at + x]
+                        continue
+                    for s in range(cards[i]):
+                        # P(s | v, everything observed below i, c)
+                        own = np.exp(tables[at + s] + below[i, s] - sent[i, v])
+                        belief[i, s] += weight * own

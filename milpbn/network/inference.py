@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
-from milpbn._types import Codes, FloatArray
+from milpbn._types import BoolArray, Codes, FloatArray
 from milpbn.errors import DataError
 from milpbn.network.factors import Factor, cheapest, sum_out
 from milpbn.network.forest import Forest
@@ -45,47 +45,53 @@ def log_joint(network: Classifier, features: Codes) -> FloatArray:
     if features.ndim != 2 or features.shape[1] != n:
         raise DataError(f"expected {n} feature codes per row, got an array {features.shape}")
     out = np.empty((len(features), network.n_classes))
-    absent = features < 0
-    left = ~_sum_out_by_row(network, features, absent, out)
-    for missing, members in _by_pattern(absent, left):
-        for start in range(0, len(members), _ROWS_AT_ONCE):
-            part = members[start : start + _ROWS_AT_ONCE]
-            # Codes with a dummy class in front, so that columns match variables.
-            codes = np.column_stack([np.zeros(len(part), dtype=features.dtype), features[part]])
-            out[part] = _log_joint_of_pattern(network, codes, missing)
+    forest, done = by_row(network, features)
+    if forest is not None:
+        out[done] = forest.log_evidence(features[done]) + class_terms(network, features[done])
+    for rows, codes, missing in by_pattern(features, ~done):
+        out[rows] = _log_joint_of_pattern(network, codes, missing)
     return out
 
 
-def _by_pattern(
-    absent: npt.NDArray[np.bool_], left: npt.NDArray[np.bool_]
-) -> Iterator[tuple[frozenset[int], npt.NDArray[np.intp]]]:
-    """The rows that are left, grouped by their missing variables."""
-    incomplete = absent.any(axis=1)
-    yield frozenset(), np.flatnonzero(left & ~incomplete)
-    rows = np.flatnonzero(left & incomplete)
-    if len(rows) == 0:
-        return
-    patterns, group = np.unique(absent[rows], axis=0, return_inverse=True)
-    by_group = np.argsort(group.ravel(), kind="stable")
-    ends = np.cumsum(np.bincount(group.ravel(), minlength=len(patterns)))
-    for pattern, members in zip(patterns, np.split(rows[by_group], ends[:-1]), strict=True):
-        yield frozenset((np.flatnonzero(pattern) + 1).tolist()), members
+def by_pattern(
+    features: Codes, chosen: BoolArray
+) -> Iterator[tuple[npt.NDArray[np.intp], Codes, frozenset[int]]]:
+    """The chosen rows in groups with the same missing features.
+
+    Each group comes with its rows, its codes with a dummy class in front, so that columns match
+    variables, and the variables that are missing.
+    """
+    incomplete = (features < 0).any(axis=1)
+    groups = [(frozenset[int](), np.flatnonzero(chosen & ~incomplete))]
+    if (left := np.flatnonzero(chosen & incomplete)).size:
+        patterns, group = np.unique(features[left] < 0, axis=0, return_inverse=True)
+        order = np.argsort(group.ravel(), kind="stable")
+        ends = np.cumsum(np.bincount(group.ravel(), minlength=len(patterns)))
+        members = np.split(left[order], ends[:-1])
+        missing = (frozenset((np.flatnonzero(p) + 1).tolist()) for p in patterns)
+        groups += zip(missing, members, strict=True)
+    for missing_ones, rows in groups:
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            part = rows[start : start + _ROWS_AT_ONCE]
+            codes = np.column_stack([np.zeros(len(part), dtype=features.dtype), features[part]])
+            yield part, codes, missing_ones
 
 
-def _sum_out_by_row(
-    network: Network, features: Codes, absent: npt.NDArray[np.bool_], out: FloatArray
-) -> npt.NDArray[np.bool_]:
-    """Compute the incomplete rows that the forest algorithm can handle; return which."""
+def by_row(network: Network, features: Codes) -> tuple[Forest | None, BoolArray]:
+    """The forest of the features, and the incomplete rows that it can sum out."""
+    absent = features < 0
+    hidden = absent[:, [p - 1 for p in network.structure.parents[_CLASS]]].any(axis=1)
+    rows: BoolArray = np.logical_and(absent.any(axis=1), ~hidden)
+    forest = Forest.of(network) if rows.any() else None
+    return forest, np.zeros_like(rows) if forest is None else rows
+
+
+def class_terms(network: Network, features: Codes) -> FloatArray:
+    """``(M, |C|)``: the logarithms of the class's own table; its parents are observed."""
     above_class = network.structure.parents[_CLASS]
-    hidden = absent[:, [p - 1 for p in above_class]].any(axis=1)
-    done: npt.NDArray[np.bool_] = np.logical_and(absent.any(axis=1), ~hidden)
-    forest = Forest.of(network) if done.any() else None
-    if forest is None:
-        return np.zeros_like(done)
-    rows = features[done]
-    prior = network.log_cpts[_CLASS][tuple(rows[:, p - 1] for p in above_class)]
-    out[done] = forest.log_evidence(rows) + prior
-    return done
+    index = tuple(features[:, p - 1] for p in above_class)
+    found = network.log_cpts[_CLASS][index]
+    return np.broadcast_to(found, (len(features), network.n_classes))
 
 
 def log_posterior(network: Classifier, features: Codes) -> FloatArray:
@@ -109,13 +115,13 @@ def accuracy(network: Classifier, codes: Codes) -> float:
 
 def _log_joint_of_pattern(network: Network, codes: Codes, missing: frozenset[int]) -> FloatArray:
     total = np.zeros((len(codes), network.n_classes))
-    barren = _barren(network, missing)
+    barren = barren_variables(network, missing)
     missing = missing - barren
     factors = []
     for i in range(len(network.variables)):
         if i in barren:
             continue
-        factor = _restrict(network, i, codes, missing)
+        factor = restricted(network, i, codes, missing)
         if missing.isdisjoint(factor.scope):
             # (rows, 1) or (rows, |C|): the class is the only variable left.
             total += factor.values.reshape(len(codes), -1)
@@ -134,7 +140,7 @@ def _log_joint_of_pattern(network: Network, codes: Codes, missing: frozenset[int
     return total
 
 
-def _barren(network: Network, missing: frozenset[int]) -> frozenset[int]:
+def barren_variables(network: Network, missing: frozenset[int]) -> frozenset[int]:
     """Missing variables without observed descendants: they sum to one.
 
     This holds for normalised tables only; those of epsilon smoothing may not be.
@@ -147,7 +153,7 @@ def _barren(network: Network, missing: frozenset[int]) -> frozenset[int]:
     return frozenset(barren)
 
 
-def _restrict(network: Network, i: int, codes: Codes, missing: frozenset[int]) -> Factor:
+def restricted(network: Network, i: int, codes: Codes, missing: frozenset[int]) -> Factor:
     """The log table of variable i at each row's observed values."""
     scope = network.scope(i)
     free = tuple(v for v in scope if v == _CLASS or v in missing)

@@ -55,7 +55,7 @@ class Multinet:
                 "a multinet needs one structure per state of the class, in the order of the states"
             )
 
-    def table(self, variable: str) -> pd.DataFrame:
+    def table(self, variable: str, *, counts: bool = False) -> pd.DataFrame:
         """The probabilities of a variable by the class and the states of its parents.
 
         As :meth:`Network.table`, with all classes in one table: the index levels are the class
@@ -63,10 +63,9 @@ class Multinet:
         where it is not a parent.
         """
         target = self.variables[0].name
+        own = [network.table(variable, counts=counts) for network in self.networks]
         if index_of(variable, self.variables) == 0:
-            states = pd.Index(self.variables[0].states, name=target)
-            return pd.DataFrame([np.exp(self.log_prior)], index=[""], columns=states)
-        own = [network.table(variable) for network in self.networks]
+            return pd.concat(own, axis=1).rename_axis(columns=target)
         used = {name for table in own for name in table.index.names} - {target, None}
         levels = [target, *(v.name for v in self.variables if v.name in used)]
         labels = []
@@ -78,6 +77,11 @@ class Multinet:
     def __repr__(self) -> str:
         parameters = count(self.n_parameters, "parameter")
         return f"<Multinet: {summary(self.variables)}, one network per class, {parameters}>"
+
+    @property
+    def has_counts(self) -> bool:
+        """Whether the numbers of training rows are known."""
+        return all(network.has_counts for network in self.networks)
 
     @property
     def n_classes(self) -> int:
@@ -100,16 +104,9 @@ Classifier = Network | Multinet
 """A network or a multinet."""
 
 
-def class_network(
-    multinet: ClassStructures,
-    variables: Sequence[Variable],
-    c: int,
-    log_prior: float,
-    tables: Sequence[FloatArray],
-) -> Network:
-    """The network of class c, with the features' tables."""
-    own = (Variable(variables[0].name, (variables[0].states[c],)), *variables[1:])
-    return Network(multinet.structures[c], own, (np.array([log_prior]), *tables))
+def class_variables(variables: Sequence[Variable], c: int) -> tuple[Variable, ...]:
+    """The variables of the network of class c: the class has only this state."""
+    return (Variable(variables[0].name, (variables[0].states[c],)), *variables[1:])
 
 
 def fit_multinet(
@@ -127,9 +124,8 @@ def fit_multinet(
         inside = codes[:, 0] == c
         rows = codes[inside].copy()
         rows[:, 0] = 0
-        single = (Variable(variables[0].name, (variables[0].states[c],)), *variables[1:])
         amounts = None if weights is None else weights[inside]
-        network = fit_network(own, single, rows, smoothing, amounts)
+        network = fit_network(own, class_variables(variables, c), rows, smoothing, amounts)
         tables = (np.array([log_prior[c]]), *network.log_cpts[1:])
         networks.append(replace(network, log_cpts=tables))
     return Multinet(structure, tuple(variables), tuple(networks))

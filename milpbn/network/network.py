@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from milpbn._types import Codes, FloatArray
@@ -31,6 +33,9 @@ class Network:
     log_cpts
         For each variable an array with one axis per parent (in the structure's
         order) and the variable's own states last.
+    counts
+        Tables of the same shapes with the (weighted) numbers of training rows; None if they
+        are not known, as in imported networks.
 
     Examples
     --------
@@ -46,44 +51,72 @@ class Network:
     good    0.431  0.014  0.556
     unacc   0.229  0.476  0.295
     vgood   0.971  0.015  0.015
+    >>> network.table("safety", counts=True)
+    safety  high  low    med
+    class
+    acc      204    0    180
+    good      30    0     39
+    unacc    277  576    357
+    vgood     65    0      0
     """
 
     structure: Structure
     variables: tuple[Variable, ...]
     log_cpts: tuple[FloatArray, ...]
+    counts: tuple[FloatArray, ...] | None = None
 
     def __post_init__(self) -> None:
-        for i, cpt in enumerate(self.log_cpts):
-            shape = tuple(self.variables[v].card for v in self.scope(i))
-            if cpt.shape != shape:
-                raise DataError(
-                    f"the table of {self.variables[i].name!r} has shape {cpt.shape}, not {shape}"
-                )
+        for tables in (self.log_cpts, self.counts or ()):
+            for i, table in enumerate(tables):
+                shape = tuple(self.variables[v].card for v in self.scope(i))
+                if table.shape != shape:
+                    name = self.variables[i].name
+                    raise DataError(f"the table of {name!r} has shape {table.shape}, not {shape}")
 
     def scope(self, variable: int) -> tuple[int, ...]:
         """The axes of a variable's table: its parents, then itself."""
         return (*self.structure.parents[variable], variable)
 
-    def table(self, variable: str) -> pd.DataFrame:
+    def table(self, variable: str, *, counts: bool = False) -> pd.DataFrame:
         """The probabilities of a variable by the states of its parents.
 
         One row per configuration of the parents, whose names are those of the index levels;
         one column per state. The table of a variable without parents has a single row. With
         epsilon smoothing, a row may sum to slightly more than 1.
+
+        Parameters
+        ----------
+        variable
+            The name of the variable.
+        counts
+            Return the numbers of training rows instead of probabilities; with weights, the sums
+            of the weights.
         """
         i = index_of(variable, self.variables)
         *parents, own = (self.variables[v] for v in self.scope(i))
         return pd.DataFrame(
-            np.exp(self.log_cpts[i].reshape(-1, own.card)),
+            (self._counts(i) if counts else np.exp(self.log_cpts[i])).reshape(-1, own.card),
             index=_configurations(parents),
             columns=pd.Index(own.states, name=own.name),
         )
+
+    def _counts(self, variable: int) -> npt.NDArray[Any]:
+        if self.counts is None:
+            raise OptionError("the network has no counts: it was imported, or its file is too old")
+        found = self.counts[variable]
+        # Weights may be fractions.
+        return found.astype(np.int64) if (found == np.round(found)).all() else found
 
     def __repr__(self) -> str:
         arcs = count(len(self.structure.arcs), "arc")
         return (
             f"<Network: {summary(self.variables)}, {arcs}, {count(self.n_parameters, 'parameter')}>"
         )
+
+    @property
+    def has_counts(self) -> bool:
+        """Whether the numbers of training rows are known."""
+        return self.counts is not None
 
     @property
     def n_classes(self) -> int:
@@ -139,10 +172,11 @@ def fit_network(
     The rows are counted directly, without the tables of the learners, so that the definitions
     of the scores are independent of those tables.
     """
-    cpts = []
+    tables = []
     for i, parents in enumerate(structure.parents):
         scope = (*parents, i)
         counts = np.zeros(tuple(variables[v].card for v in scope))
         np.add.at(counts, tuple(codes[:, v] for v in scope), 1.0 if weights is None else weights)
-        cpts.append(smoothing.log_theta(counts, axis=-1))
-    return Network(structure, tuple(variables), tuple(cpts))
+        tables.append(counts)
+    cpts = tuple(smoothing.log_theta(counts, axis=-1) for counts in tables)
+    return Network(structure, tuple(variables), cpts, tuple(tables))

@@ -9,7 +9,7 @@ import numpy as np
 
 from milpbn._types import FloatArray
 from milpbn.families.candidates import CLASS
-from milpbn.network.multinet import Classifier, Multinet, class_network
+from milpbn.network.multinet import Classifier, Multinet
 from milpbn.parameters.tables import ClassTable, TableLayout
 
 
@@ -60,8 +60,7 @@ def _multinet_with_tables(
     prior, *tables = layout.split(log_theta)
     left = iter(tables)
     networks = []
-    for c, network in enumerate(multinet.networks):
+    for log_prior, network in zip(prior.ravel(), multinet.networks, strict=True):
         own = [next(left).reshape(cpt.shape).copy() for cpt in network.log_cpts[1:]]
-        log_prior = float(prior.ravel()[c])
-        networks.append(class_network(multinet.structure, multinet.variables, c, log_prior, own))
+        networks.append(replace(network, log_cpts=(np.array([log_prior]), *own)))
     return replace(multinet, networks=tuple(networks))

@@ -6,6 +6,7 @@ from milpbn.pictures.missing import plot_missing_curve
 from milpbn.pictures.network import draw_multinet, draw_network
 from milpbn.pictures.path import plot_path
 from milpbn.pictures.selection import plot_selection
+from milpbn.pictures.waterfall import plot_waterfall
 
 __all__ = [
     "draw_multinet",
@@ -15,4 +16,5 @@ __all__ = [
     "plot_missing_curve",
     "plot_path",
     "plot_selection",
+    "plot_waterfall",
 ]

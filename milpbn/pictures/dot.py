@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from milpbn.pictures.roles import roles
+from milpbn.pictures.roles import Role, roles
 from milpbn.structure import Structure
 
 CLASS_ARC = "#8DB9D9"
@@ -18,7 +18,7 @@ def dot_text(structure: Structure, title: str | None = None, n_class_variables: 
     digraph network {
       node [shape=box, style="rounded,filled", fontname="Helvetica", fontsize=10];
       edge [color="#333333", arrowsize=0.7];
-      "class" [fillcolor="#0072B2", color="#004C77", fontcolor="#FFFFFF"];
+      "class" [fillcolor="#0072B2", color="#004C77", fontcolor="#FFFFFF", peripheries=2];
       "say \"hi\"" [fillcolor="#D5E8F4", color="#0072B2", fontcolor="#1A1A1A"];
       "class" -> "say \"hi\"" [color="#8DB9D9"];
     }
@@ -32,6 +32,8 @@ def dot_text(structure: Structure, title: str | None = None, n_class_variables: 
     for name, role in zip(names, roles(structure, n_class_variables), strict=True):
         look = role.value
         style = ', style="rounded,filled,dashed"' if look.dashed else ""
+        if role is Role.CLASS:
+            style += ", peripheries=2"
         lines.append(
             f'  {name} [fillcolor="{look.fill}", color="{look.edge}", '
             f'fontcolor="{look.text}"{style}];'

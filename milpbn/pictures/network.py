@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from textwrap import wrap
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
 SMALL = 12  # up to this many variables every arc is drawn
 _FONT_SIZE = 9.0
 _LEGEND_SIZE = 8.5
+_CLASS_SIZE = 11.0  # the class has a larger label and a second outline
 _PADDING = (0.09, 0.06)  # inches between a label and its box
+_OUTLINE = 0.04  # inches between the two outlines
 _MARGIN = 0.3
 _LEGEND_ROW = 0.26
 _LEGEND_GAP = 0.25
@@ -124,7 +127,7 @@ def network_page(structure: Structure, n_class_variables: int = 1) -> Page:
     without = tuple(v for v in loose if not structure.parents[v])
     captions = {
         "Only the class as parent": children,
-        "Without arcs: independent of the class": without,
+        "Not used by the model": without,
     }
     page = arrange(
         sizes,
@@ -161,10 +164,11 @@ def drawn_arcs(structure: Structure) -> list[Arc]:
 
 
 def _box_size(label: str, *, bold: bool) -> tuple[float, float]:
-    lines = label.split("\n")
-    width = max(_text_width(line, bold=bold) for line in lines)
-    height = len(lines) * _FONT_SIZE * 1.2 / 72
-    return max(width, 0.3) + 2 * _PADDING[0], height + 2 * _PADDING[1]
+    lines, size = label.split("\n"), _CLASS_SIZE if bold else _FONT_SIZE
+    width = max(_text_width(line, size=size, bold=bold) for line in lines)
+    height = len(lines) * size * 1.2 / 72
+    outline = _OUTLINE if bold else 0.0
+    return max(width, 0.3) + 2 * (_PADDING[0] + outline), height + 2 * (_PADDING[1] + outline)
 
 
 def _text_width(text: str, *, size: float = _FONT_SIZE, bold: bool = False) -> float:
@@ -243,26 +247,15 @@ def _bends(route: Sequence[Point], sideways: bool) -> tuple[list[Point], list[in
 
 
 def _draw_box(axes: Axes, box: Box, look: Look, text: str, *, bold: bool = False) -> None:
-    from matplotlib.patches import FancyBboxPatch
-
-    axes.add_patch(
-        FancyBboxPatch(
-            (box.left, box.top),
-            box.width,
-            box.height,
-            boxstyle="round,pad=0,rounding_size=0.05",
-            facecolor=look.fill,
-            edgecolor=look.edge,
-            linewidth=0.9,
-            linestyle="--" if look.dashed else "-",
-            zorder=3,
-        )
-    )
+    _draw_outline(axes, box, look, "white" if bold else look.fill)
+    if bold:
+        inner = replace(box, width=box.width - 2 * _OUTLINE, height=box.height - 2 * _OUTLINE)
+        _draw_outline(axes, inner, look, look.fill)
     axes.text(
         box.x,
         box.y,
         text,
-        size=_FONT_SIZE,
+        size=_CLASS_SIZE if bold else _FONT_SIZE,
         color=look.text,
         weight="bold" if bold else "normal",
         ha="center",
@@ -272,14 +265,40 @@ def _draw_box(axes: Axes, box: Box, look: Look, text: str, *, bold: bool = False
     )
 
 
+def _draw_outline(axes: Axes, box: Box, look: Look, fill: str) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
+    axes.add_patch(
+        FancyBboxPatch(
+            (box.left, box.top),
+            box.width,
+            box.height,
+            boxstyle="round,pad=0,rounding_size=0.05",
+            facecolor=fill,
+            edgecolor=look.edge,
+            linewidth=0.9,
+            linestyle="--" if look.dashed else "-",
+            zorder=3,
+        )
+    )
+
+
 def _legend(found: Sequence[Role], structure: Structure) -> list[tuple[Look, str]]:
     hidden = len(structure.variables) > SMALL
     entries = []
     for role in Role:
+        if role is Role.OUTSIDE and not _only_missing(found, structure):
+            continue  # the caption of the group says that they are not used
         if role in found:
             note = " (arc not drawn)" if role is Role.CHILD and hidden else ""
             entries.append((role.value, role.value.meaning + note))
     return entries
+
+
+def _only_missing(found: Sequence[Role], structure: Structure) -> bool:
+    """Whether there are variables with arcs that matter only if other features are missing."""
+    arcs = zip(found, structure.parents, structure.children, strict=True)
+    return any(role is Role.OUTSIDE and (above or below) for role, above, below in arcs)
 
 
 LegendRow = list[tuple[float, Look, str]]

@@ -33,7 +33,7 @@ class Role(Enum):
     PARTITION = Look(
         "feature that partitions the rows", "#FCE5C0", "#D55E00", "#1A1A1A", dashed=True
     )
-    OUTSIDE = Look("no influence on the class given the others", "#F3F3F3", "#B0B0B0", "#6A6A6A")
+    OUTSIDE = Look("not used if all other features are known", "#F3F3F3", "#B0B0B0", "#6A6A6A")
 
 
 def roles(structure: Structure, n_class_variables: int = 1) -> list[Role]:
@@ -43,7 +43,8 @@ def roles(structure: Structure, n_class_variables: int = 1) -> list[Role]:
     the rows of a class variable.
 
     Given its Markov blanket (parents, children, parents of children) the class does not
-    depend on anything else, so the other variables cannot change a prediction.
+    depend on anything else. The other variables can change a prediction only if a feature of
+    the blanket is missing, and not at all if they have no arcs.
 
     Examples
     --------

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from click.testing import Result
 
-from milpbn import Model
+from milpbn import BNClassifier, Model, load_dataset
 
 Run = Callable[..., Result]
 
@@ -43,11 +43,12 @@ def test_tables_show_cuts_parents_and_per_cent(milpbn: Run, iris_model: Path) ->
     assert [head.split(":")[0] for head in heads] == [v.name for v in network.variables]
     block = blocks.index("petalwidth: <= 0.8, 0.8 to 1.75, > 1.75\n  parents: class")
     lines = [re.split(r"  +", line.strip()) for line in blocks[block + 1].splitlines()]
-    assert lines[0] == ["class", "<= 0.8", "0.8 to 1.75", "> 1.75"]
-    for (state, *shown), row in zip(
+    assert lines[0] == ["class", "rows", "<= 0.8", "0.8 to 1.75", "> 1.75"]
+    for (state, rows, *shown), row in zip(
         lines[1:], network.table("petalwidth").itertuples(name=None), strict=True
     ):
         assert (state, *map(float, shown)) == (row[0], *(round(100 * p, 2) for p in row[1:]))
+        assert rows == "50"
 
 
 def test_tables_in_json_hold_the_exact_probabilities(milpbn: Run, iris_model: Path) -> None:
@@ -63,6 +64,19 @@ def test_tables_in_json_hold_the_exact_probabilities(milpbn: Run, iris_model: Pa
     expected = network.table("petalwidth")
     for row in tables["petalwidth"]["rows"]:
         assert row["probabilities"] == expected.loc[row["given"]["class"]].to_list()
+        # Laplace smoothing: (n + 1) / (N + 3)
+        counted = [(n + 1) / (sum(row["counts"]) + 3) for n in row["counts"]]
+        assert row["probabilities"] == pytest.approx(counted)
+
+
+def test_tables_of_an_older_file_have_no_counts(
+    milpbn: Run, iris_model: Path, tmp_path: Path
+) -> None:
+    content = json.loads(iris_model.read_text())
+    del content["counts"], content["importance"]
+    (tmp_path / "old.json").write_text(json.dumps(content))
+    shown = milpbn("inspect", tmp_path / "old.json", "--tables", "petalwidth")
+    assert (shown.exit_code, "rows" in shown.stdout) == (0, False)
 
 
 def test_the_model_may_follow_tables_without_names(milpbn: Run, iris_model: Path) -> None:
@@ -117,7 +131,7 @@ def test_wide_tables_are_split_and_long_ones_cut_off(
     assert result.exit_code == 0, result.stderr
     assert max(map(len, result.stdout.splitlines()[1:])) <= 60
     assert all(f"town {k:02}" in result.stdout for k in range(40))
-    assert result.stdout.count("\n  kind  town") > 1
+    assert result.stdout.count("\n  kind  rows  town") > 1
     assert re.search(r"^price \(\$\): <= \d+\.?\d*, > \d", result.stdout, re.MULTILINE)
     assert "  ... 56 more lines; all with --tables price\n" in result.stdout + "\n"
     whole = milpbn("inspect", wide_model, "--tables", "price").stdout
@@ -126,6 +140,13 @@ def test_wide_tables_are_split_and_long_ones_cut_off(
     assert (
         '"town, or city": ' in milpbn("inspect", wide_model, "--tables", '"town, or city"').stdout
     )
+
+
+def test_a_card_shows_units_too(milpbn: Run, wide_model: Path) -> None:
+    card = milpbn("card", wide_model)
+    assert card.exit_code == 0, card.stderr
+    assert re.search(r"^price \(\$\)  given  +points$", card.stdout, re.MULTILINE)
+    assert re.search(r'^> \d+\.?\d*  +"town, or city" = town 39  +\d+$', card.stdout, re.MULTILINE)
 
 
 def test_a_narrow_terminal_gets_fewer_columns(
@@ -211,3 +232,46 @@ def test_files_that_are_no_models(milpbn: Run, iris_model: Path, tmp_path: Path)
         result = milpbn("inspect", file)
         assert result.exit_code == 1, name
         assert str(file) in result.stderr
+
+
+def test_importance_on_the_data_of_the_model(milpbn: Run, iris_model: Path) -> None:
+    result = milpbn("inspect", iris_model, "--importance")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.startswith("Importance on 150 training rows of iris.\n")
+    header, *lines = (re.split(r"  +", line) for line in result.stdout.splitlines()[4:])
+    assert header == ["feature", "contribution", "accuracy lost, %", "log-loss gained"]
+    sizes = [float(line[1]) for line in lines]
+    assert sizes == sorted(sizes, reverse=True)
+    stored = Model.load(iris_model).importance
+    assert {line[0]: float(line[1]) for line in lines} == pytest.approx(stored, abs=0.001)
+    told = json.loads(milpbn("inspect", iris_model, "--importance", "--json").stdout)
+    features = told["importance"]["features"]
+    assert features["petalwidth"]["contribution"] == pytest.approx(stored["petalwidth"])
+    assert features["petalwidth"]["log_loss"] > 0
+
+
+def test_importance_on_other_rows(milpbn: Run, iris_model: Path, tmp_path: Path) -> None:
+    iris = load_dataset("iris")
+    rows = iris.features.assign(**{"class": iris.target}).iloc[::3]
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    result = milpbn("inspect", iris_model, "--importance", "--data", tmp_path / "rows.csv")
+    assert f"Importance on 50 rows of {tmp_path / 'rows.csv'}." in result.stdout
+    assert "accuracy lost" in result.stdout
+    rows.drop(columns="class").to_csv(tmp_path / "rows.csv", index=False)
+    unlabelled = milpbn("inspect", iris_model, "--importance", "--data", tmp_path / "rows.csv")
+    assert unlabelled.exit_code == 0, unlabelled.stderr
+    assert "accuracy lost" not in unlabelled.stdout
+    wrong = milpbn("inspect", iris_model, "--data", tmp_path / "rows.csv")
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
+    assert "--data only goes with --importance" in wrong.stderr
+
+
+def test_importance_of_a_model_without_data(milpbn: Run, tmp_path: Path) -> None:
+    iris = load_dataset("iris")
+    model = BNClassifier(engine="nb").fit(iris.features, iris.target)
+    model.save(tmp_path / "iris.json")
+    result = milpbn("inspect", tmp_path / "iris.json", "--importance")
+    assert result.exit_code == 0
+    assert "does not say where its data are" in result.stderr
+    assert "Importance on 150 training rows.\n" in result.stdout
+    assert "accuracy lost" not in result.stdout

@@ -44,6 +44,9 @@ def test_a_model_comes_back_to_the_last_bit(model, saved):
     for mine, theirs in zip(model.network.log_cpts, loaded.network.log_cpts, strict=True):
         assert mine.dtype == theirs.dtype
         assert mine.tobytes() == theirs.tobytes()
+    for mine, theirs in zip(model.network.counts, loaded.network.counts, strict=True):
+        assert mine.tobytes() == theirs.tobytes()
+    assert loaded.network.table("class", counts=True).to_numpy().tolist() == [[50, 50, 50]]
     assert loaded.encoder.to_dict() == model.encoder.to_dict()
     assert loaded.result == model.result
     assert (loaded.settings, loaded.data) == (model.settings, model.data)
@@ -171,6 +174,10 @@ def lose_variable(content):
     content["structure"].popitem()
 
 
+def count_less_than_nothing(content):
+    content["counts"]["class"][0] = -1
+
+
 def break_status(content):
     content["result"]["status"] = "perfect"
 
@@ -181,6 +188,7 @@ def break_status(content):
         (drop_entry, r"has shape \(2,\), not \(3,\)"),
         (nest_entry, "inhomogeneous"),
         (make_positive, "a log-probability is positive or not a number"),
+        (count_less_than_nothing, "a count is negative or not a number"),
         (make_nan, "a log-probability is positive or not a number"),
         (close_cycle, "directed cycle"),
         (name_stranger, "no variable 'stranger'"),

@@ -212,6 +212,9 @@ def test_a_multinet_is_saved_and_read_with_its_parameters(vehicle, tmp_path, par
     assert loaded.network.structure == result.structure
     features = data.codes[:30, 1:]
     assert (log_posterior(loaded.network, features) == log_posterior(network, features)).all()
+    for name in result.structure.variables:
+        counts = loaded.network.table(name, counts=True)
+        assert counts.to_numpy().sum() == len(data.train())
     loaded.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
     with pytest.raises(ModelFileError, match="one structure per class"):

@@ -138,7 +138,7 @@ def test_features_without_arcs_stand_apart_below(make: Make) -> None:
     others = [v for v in page.boxes if v not in lone]
     assert lone
     assert min(page.boxes[v].top for v in lone) > max(page.boxes[v].bottom for v in others)
-    assert "Without arcs: independent of the class" in [text for text, _, _ in page.captions]
+    assert "Not used by the model" in [text for text, _, _ in page.captions]
 
 
 def test_the_figure_grows_with_the_network(make: Make) -> None:
@@ -223,3 +223,29 @@ def test_a_class_network_shows_every_arc_and_sets_loose_class_variables_apart() 
     assert [caption for caption, _, _ in page.captions] == [
         "Independent of the other class variables, given the features"
     ]
+
+
+@pytest.mark.parametrize("name", ["tan-4", "tan-58", "with_class_parents-58", "forest-37"])
+def test_the_class_stands_out(make: Make, name: str) -> None:
+    structure = make(name)
+    texts = figure_of(structure).axes[0].texts
+    own = [text for text in texts if text.get_text() == structure.variables[0]]
+    label = max(own, key=lambda text: float(text.get_fontsize()))  # not that of the legend
+    others = [text for text in texts if text.get_text() in structure.variables[1:]]
+    assert label.get_weight() == "bold"
+    assert label.get_fontsize() > max(text.get_fontsize() for text in others)
+
+
+def test_the_legend_does_not_call_unused_features_independent() -> None:
+    names = [f"v{k}" for k in range(4)]
+
+    def meanings(arcs: list[tuple[str, str]]) -> str:
+        texts = _figure(Structure.from_arcs(names, arcs), None).axes[0].texts
+        return " | ".join(text.get_text() for text in texts)
+
+    alone = meanings([("v0", "v1"), ("v1", "v2")])
+    assert "not used if all other features are known" in alone
+    assert "Not used by the model" in alone
+    unused = meanings([("v0", "v1"), ("v0", "v2")])
+    assert "Not used by the model" in unused
+    assert "if all other" not in unused

@@ -1,0 +1,216 @@
+"""``milpbn explain``: why a model predicts a class, as contributions of the features."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milpbn.cli.models import single_class_model
+from milpbn.cli.params import Counts, OutputFile, refuse_overwriting, say_written
+from milpbn.widths import fitting, terminal_width
+from milpbn.words import assignment, count, name_in_list
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from milpbn.explanation import Explanation
+    from milpbn.learning.model import Model
+
+
+@click.command(short_help="Explain predictions, feature by feature.")
+@click.argument("model_file", metavar="MODEL.json")
+@click.argument("data_file", metavar="FILE")
+@click.option(
+    "--row",
+    "rows",
+    type=Counts(),
+    metavar="N[,N...]",
+    help="Rows of FILE to explain in detail; the first one is 1.  [default: all, as CSV]",
+)
+@click.option("--of", metavar="CLASS", help="Class to explain.  [default: the predicted class]")
+@click.option("--against", metavar="CLASS", help="Class to compare with.  [default: all others]")
+@click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON.")
+@click.option(
+    "--plot",
+    type=OutputFile(".png", ".svg", ".pdf"),
+    metavar="OUT.png",
+    help="Draw the contributions of one row (png, svg, pdf).",
+)
+@click.option(
+    "--out", type=OutputFile(), metavar="OUT.csv", help="Write to this file instead of stdout."
+)
+@click.option(
+    "--strict", is_flag=True, help="Reject a FILE that lacks a column which the model uses."
+)
+def explain(
+    model_file: str,
+    data_file: str,
+    rows: tuple[int, ...] | None,
+    of: str | None,
+    against: str | None,
+    as_json: bool,
+    plot: str | None,
+    out: str | None,
+    strict: bool,
+) -> None:
+    """Explain the predictions of MODEL.json for the rows of FILE (CSV, Parquet or ARFF).
+
+    The log-odds of the predicted class are a sum of contributions, one per feature. A positive
+    contribution speaks for the class. The sum is exact, also for rows with missing features.
+    Without --row, the contributions of all rows are printed as CSV.
+
+    \b
+    Examples:
+      milpbn explain model.json patients.csv --row 3
+      milpbn explain model.json patients.csv --row 3 --plot row-3.png
+      milpbn explain model.json patients.csv --out contributions.csv
+    """
+    inputs = {"MODEL.json": model_file, "FILE": data_file}
+    refuse_overwriting({"--plot": plot, "--out": out}, inputs)
+    if plot and (rows is None or len(rows) != 1):
+        raise click.UsageError("--plot needs one row, such as --row 1")
+    model = single_class_model(model_file)
+    explanation = _explanation(model, data_file, rows, of, against, strict)
+    if plot:
+        from milpbn.pictures import plot_waterfall
+
+        assert rows is not None
+        plot_waterfall(explanation, plot, title=f"{data_file}, row {rows[0]}")
+        say_written(plot)
+    if as_json:
+        _print(_json(explanation), out)
+    elif rows is None:
+        _print(_csv(explanation), out)
+    else:
+        width = None if out else terminal_width()
+        target = model.encoder.target.name
+        texts = [_text(explanation, k, target, width) for k in range(len(explanation))]
+        _print("\n\n".join(texts) + "\n", out)
+
+
+def _explanation(
+    model: Model,
+    file: str,
+    rows: tuple[int, ...] | None,
+    of: str | None,
+    against: str | None,
+    strict: bool,
+) -> Explanation:
+    import numpy as np
+    import pandas as pd
+
+    from milpbn.cli.predict import report_values
+    from milpbn.datasets import read_features
+    from milpbn.errors import OptionError
+    from milpbn.explanation import explain_codes
+
+    frame = read_features(file, model.encoder.sources(), strict=strict)
+    numbers = np.arange(1, len(frame) + 1) if rows is None else np.array(rows)
+    outside = [int(n) for n in numbers if not 1 <= n <= len(frame)]
+    if outside:
+        raise click.UsageError(
+            f"--row {outside[0]}: {file} has {count(len(frame), 'row')}, and the first one is 1"
+        )
+    chosen = frame.iloc[numbers - 1]
+    chosen.attrs = frame.attrs
+    features = model.encoder.transform(chosen)
+    report_values(file, chosen, features.unseen, features.missing_counts)
+    try:
+        return explain_codes(
+            model.network,
+            model.encoder,
+            features.codes,
+            index=pd.Index(numbers, name="row"),
+            of=of,
+            against=against,
+        )
+    except OptionError as error:
+        raise click.UsageError(f"--{error}") from None
+
+
+def _print(text: str, out: str | None) -> None:
+    from milpbn.files import write_whole
+
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    write_whole(out, text)
+    say_written(out)
+
+
+def _csv(explanation: Explanation) -> str:
+    table = explanation.contributions.copy()
+    table.insert(0, "explained class", explanation.explained)
+    table.insert(1, "log-odds", explanation.log_odds)
+    return table.to_csv(lineterminator="\n")
+
+
+def _json(explanation: Explanation) -> str:
+    import json
+
+    rows = [
+        {"row": int(number), **explanation.to_dict(k)}
+        for k, number in enumerate(explanation.states.index)
+    ]
+    return json.dumps({"rows": rows}, indent=1, allow_nan=False) + "\n"
+
+
+def _text(explanation: Explanation, position: int, target: str, width: int | None) -> str:
+    """The contributions of one row as a table, without the features that do not contribute."""
+    told = explanation.to_dict(position)
+    table = explanation.row(position)
+    values = table.iloc[:, 1:]
+    used = (values != 0).any(axis=1)
+    used[target] = True
+    rest = [n for n in table.index[~used] if n in explanation.states and n not in told["missing"]]
+    given = {p for name in table.index[used] for p in explanation.parents.get(name, ())}
+    notes = {
+        "missing": told["missing"],
+        "only in given": [name for name in rest if name in given],
+        "no contribution": [name for name in rest if name not in given],
+    }
+    shown = name_in_list(str(told["class"]))
+    lines = [
+        f"row {explanation.states.index[position]}: {name_in_list(target)} = {shown}, "
+        f"probability {_probability(told['probability'])}",
+        "",
+        _table(told, values[used], width),
+    ]
+    told_names = [f"{what}: {', '.join(map(name_in_list, n))}" for what, n in notes.items() if n]
+    return "\n".join([*lines, *([""] if told_names else []), *told_names])
+
+
+def _table(told: dict[str, Any], values: pd.DataFrame, width: int | None) -> str:
+    from milpbn.evaluation.tables import aligned
+
+    items = {item["variable"]: item for item in told["contributions"]}
+    columns = {
+        "feature": [*map(name_in_list, values.index), "log-odds"],
+        "state": [*(_shown(items[name]["state"], "") for name in values.index), ""],
+        "given": [*(_given(items[name]["given"]) for name in values.index), ""],
+    }
+    rivals = [f"against {name_in_list(str(name))}" for name in values.columns]
+    for rival, own, total in zip(
+        rivals, values.to_numpy().T, told["log_odds"].values(), strict=True
+    ):
+        columns[rival] = [*(f"{value:+.3f}" for value in own), f"{total:+.3f}"]
+    if not any(columns["given"]):
+        del columns["given"]
+    widths = {name: max(map(len, [name, *cells])) for name, cells in columns.items()}
+    kept = fitting(widths, [*reversed(rivals[1:]), "given"], width, gap=2)
+    lines = zip(*([name, *columns[name]] for name in kept), strict=True)
+    return aligned([list(line) for line in lines], left=sum(name not in rivals for name in kept))
+
+
+def _probability(p: float) -> str:
+    """Four digits; a prediction is never certain."""
+    return f"{p:.4f}" if 0.00005 <= p < 0.99995 else "> 0.9999" if p > 0.5 else "< 0.0001"
+
+
+def _given(states: dict[str, str | None]) -> str:
+    return ", ".join(assignment(name_in_list(p), _shown(s, "missing")) for p, s in states.items())
+
+
+def _shown(state: str | None, otherwise: str) -> str:
+    return otherwise if state is None else name_in_list(state)

@@ -1,0 +1,61 @@
+"""The rows that a command measures a model on: those of its own data, or those of a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from milpbn.cli.models import model_table
+from milpbn.cli.options import Decorator
+from milpbn.words import count
+
+if TYPE_CHECKING:
+    from milpbn._types import Codes
+    from milpbn.learning.model import Model
+
+
+def measured_rows_option(purpose: str) -> Decorator:
+    """The option --data; `purpose` is the first sentence of its help text."""
+    default = "[default: the test rows of the model's data, or else its training rows]"
+    return click.option("--data", "file", metavar="FILE", help=f"{purpose}  {default}")
+
+
+@dataclass(frozen=True)
+class MeasuredRows:
+    """Rows of codes, the class first, and a few words about where they come from."""
+
+    codes: Codes
+    described: str
+
+
+def measured_rows(model: Model, model_file: str, file: str | None) -> MeasuredRows | None:
+    """The rows of `file`, or else the test rows of the model's data, or its training rows.
+
+    None if there is no file, and the model does not say where its data are.
+    """
+    if file is not None:
+        return _rows_of_file(model, file)
+    if not ("dataset" in model.data or "file" in model.data):
+        return None
+    data = model.encoder.encode(model_table(model, model_file, None))
+    codes, kind = (data.test(), "test") if len(data.test()) else (data.train(), "training")
+    return MeasuredRows(codes, f"{count(len(codes), f'{kind} row')} of {data.name}")
+
+
+def _rows_of_file(model: Model, file: str) -> MeasuredRows:
+    import numpy as np
+
+    from milpbn.cli.predict import report_values
+    from milpbn.datasets import read_features
+
+    encoder = model.encoder
+    frame = read_features(file, encoder.sources(), [encoder.target.name], strict=False)
+    features = encoder.transform(frame)
+    report_values(file, frame, features.unseen, features.missing_counts)
+    labels = np.full(len(frame), -1)
+    if encoder.target.name in frame:
+        labels = encoder.target.encode(encoder.read_labels(frame[encoder.target.name])).codes
+    codes = np.column_stack([labels, features.codes])
+    return MeasuredRows(codes, f"{count(len(codes), 'row')} of {file}")

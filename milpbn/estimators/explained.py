@@ -1,0 +1,172 @@
+"""What a classifier adds to its predictions: explanations and the importance of features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from milpbn._types import FloatArray, IntArray
+from milpbn.encoding import Encoder
+from milpbn.errors import DataError
+from milpbn.estimators.base import TableClassifier
+from milpbn.explanation import MOST_POINTS, Explanation, ScoreCard, explain_rows, importance_table
+from milpbn.learning.model import Model
+from milpbn.network.multinet import Classifier
+from milpbn.words import count
+
+
+class ExplainedClassifier(TableClassifier):
+    """A classifier for tables that explains its predictions; it is fitted by subclasses."""
+
+    classes_: npt.NDArray[Any]
+    model_: Model
+    encoder_: Encoder
+    network_: Classifier
+
+    def explain(self, X: Any, *, of: Any = None, against: Any = None) -> Explanation:
+        """Explain predictions: the contribution of every feature to the log-odds.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_samples, n_features)
+            The rows. Missing features are summed out exactly.
+        of : class label, default=None
+            The class to explain; by default the predicted class of each row.
+        against : class label, default=None
+            The class to compare with; by default all other classes together. The contributions
+            of a row that is explained against its own class are 0.
+
+        Returns
+        -------
+        Explanation
+            Its ``contributions`` have one row per row of `X` and one column per variable, and
+            they add up to its ``log_odds``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> from milpbn import BNClassifier
+        >>> model = BNClassifier(max_parents=1).fit(X, y)
+        >>> explanation = model.explain(X.iloc[[0, 70]])
+        >>> explanation.explained.tolist()
+        [0, 2]
+        >>> explanation.contributions.round(2).T
+                              0     70
+        class              -0.69 -0.64
+        sepal length (cm)   0.00  0.00
+        sepal width (cm)    0.00  0.00
+        petal length (cm)   0.00  0.00
+        petal width (cm)    3.93  3.37
+        (missing features)  0.00  0.00
+        >>> explanation.log_odds.round(2).tolist()
+        [3.24, 2.73]
+        """
+        check_is_fitted(self)
+        frame = self._frame(X, reset=False)
+        if isinstance(X, pd.DataFrame):
+            frame = frame.set_axis(X.index)
+        return explain_rows(
+            self.network_, self.encoder_, frame, classes=self.classes_, of=of, against=against
+        )
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """The mean absolute contribution of each column in the training rows.
+
+        Columns that the classifier does not use have 0. A column that became several features,
+        such as a date, has the sum of theirs. The parents of the class share the contribution of
+        its table. A feature that is only a parent of other features has 0, because it acts
+        through them.
+        """
+        check_is_fitted(self)
+        if not self.model_.importance:
+            raise AttributeError("the model file is too old to have importances; fit again")
+        total = dict.fromkeys(self._columns_in or [], 0.0)
+        for name, size in self.model_.importance.items():
+            reading = self.encoder_.readings.get(name)
+            total[reading.source if reading else name] += size
+        return np.array(list(total.values()))
+
+    def importances(
+        self, X: Any, y: Any = None, *, n_repeats: int = 5, random_state: int = 0
+    ) -> pd.DataFrame:
+        """The importance of every feature on the given rows, the most important first.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_samples, n_features)
+            The rows, best those that the classifier was not fitted on.
+        y : array-like of shape (n_samples,), default=None
+            Class labels; without them there is no permutation importance.
+        n_repeats : int, default=5
+            How often each feature is permuted.
+        random_state : int, default=0
+            Random seed for permutations.
+
+        Returns
+        -------
+        DataFrame
+            For each feature of the model the mean absolute ``contribution`` to the log-odds of
+            the predicted class, and how much ``accuracy`` falls and ``log_loss`` rises if the
+            feature is permuted, with standard deviations.
+        """
+        check_is_fitted(self)
+        features = self.encoder_.transform(self._frame(X, reset=False)).codes
+        codes = np.column_stack([self._label_codes(y, len(features)), features])
+        return importance_table(self.network_, codes, repeats=n_repeats, seed=random_state)
+
+    def _label_codes(self, y: Any, rows: int) -> IntArray:
+        """Positions in ``classes_``; -1 for labels that are not known."""
+        if y is None:
+            return np.full(rows, -1)
+        place = {label: k for k, label in enumerate(self.classes_.tolist())}
+        labels = np.asarray(y).ravel().tolist()
+        if len(labels) != rows:
+            raise DataError(f"X has {count(rows, 'row')}, but y has {count(len(labels), 'label')}")
+        return np.array([place.get(label, -1) for label in labels], dtype=np.int64)
+
+    def card(self, *, of: Any = None, points: int = MOST_POINTS) -> ScoreCard:
+        """The classifier as a score card: points to be added up on paper.
+
+        Parameters
+        ----------
+        of : class label, default=None
+            The class that points speak for. By default the second of two classes; with more
+            classes, every class has a column of points.
+        points : int, default=10
+            The largest number of points of a line. More points lose less by rounding.
+
+        Returns
+        -------
+        ScoreCard
+            See ``to_frame()`` for its lines, and ``loss()`` for what it costs.
+
+        Examples
+        --------
+        >>> from milpbn import BNClassifier, load_dataset
+        >>> monks = load_dataset("monks-3")
+        >>> model = BNClassifier(max_parents=1).fit(monks.features, monks.target)
+        >>> card = model.card()
+        >>> card.columns, card.threshold
+        (('1',), 13)
+        >>> card.to_frame()[["feature", "state", "points"]]
+          feature state  points
+        0      a2     1       7
+        1      a2     2       7
+        2      a2     3       0
+        3      a4     1       1
+        4      a4     2       0
+        5      a4     3       0
+        6      a5     1       9
+        7      a5     2       9
+        8      a5     3      10
+        9      a5     4       0
+        """
+        check_is_fitted(self)
+        states = dict(zip(self.classes_.tolist(), self.encoder_.target.states, strict=True))
+        return self.model_.card(of=states.get(of, of), points=points)

@@ -1,0 +1,19 @@
+"""Why a classifier predicts a class: contributions of features, importance, score cards."""
+
+from milpbn.explanation.card import MOST_POINTS, ScoreCard, make_card
+from milpbn.explanation.contributions import mean_contributions
+from milpbn.explanation.explain import ALL_OTHERS, MISSING, Explanation, explain_codes, explain_rows
+from milpbn.explanation.importance import importance_table
+
+__all__ = [
+    "ALL_OTHERS",
+    "MISSING",
+    "MOST_POINTS",
+    "Explanation",
+    "ScoreCard",
+    "explain_codes",
+    "explain_rows",
+    "importance_table",
+    "make_card",
+    "mean_contributions",
+]
