@@ -17,6 +17,7 @@ from milpbn.encoding.columns import Variable
 from milpbn.encoding.encoder import Encoder
 from milpbn.errors import ModelFileError
 from milpbn.files import naming_damage, read_marked_json, write_whole
+from milpbn.learning.arc_records import ArcMargins
 from milpbn.learning.candidates import Selection
 from milpbn.network.inference import log_posterior
 from milpbn.network.multinet import Classifier, Multinet, class_network
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 FORMAT = "milpbn-model"
 VERSION = 1
+
+# What a model may have in addition; entries of the file have the same names.
+_PARTS: dict[str, Any] = {"selection": Selection, "arcs": ArcMargins}
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,8 @@ class Model:
         How the parameters were learned.
     selection
         How the settings were selected, if they were.
+    arcs
+        Arc margins, if they were computed.
     """
 
     versions: ClassVar[Mapping[str, int]] = {FORMAT: VERSION}
@@ -62,6 +68,7 @@ class Model:
     data: dict[str, Any] = field(default_factory=dict)
     parameters: ParameterReport = field(default_factory=lambda: ParameterReport("ml"))
     selection: Selection | None = None
+    arcs: ArcMargins | None = None
 
     def save(self, path: str | Path) -> None:
         """Write the model; an incomplete file is never left behind."""
@@ -77,7 +84,9 @@ class Model:
             "log_probabilities": _tables_to_dict(self.network),
             "parameters": self.parameters.to_dict(),
             "result": self.result.to_dict(),
-            **({"selection": self.selection.to_dict()} if self.selection else {}),
+            **{
+                name: part.to_dict() for name in _PARTS if (part := getattr(self, name)) is not None
+            },
         }
         write_whole(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
@@ -118,9 +127,11 @@ class Model:
                 parameters=ParameterReport.from_dict(content["parameters"])
                 if "parameters" in content
                 else ParameterReport("ml"),
-                selection=Selection.from_dict(content["selection"])
-                if "selection" in content
-                else None,
+                **{
+                    name: kind.from_dict(content[name])
+                    for name, kind in _PARTS.items()
+                    if name in content
+                },
             )
 
 

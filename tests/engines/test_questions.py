@@ -1,0 +1,91 @@
+"""Questions about arcs against brute force over all structures, on random data."""
+
+import numpy as np
+import oracle
+import pytest
+from problems import encoded, named, random_case, random_weights
+
+from milpbn.clock import Clock
+from milpbn.engines.questions import QuestionSolver, arc_conditions
+from milpbn.errors import ConstraintError
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
+from milpbn.scores import applicable_settings, make_score
+
+
+def small_problem(seed, score, weights=None):
+    """An objective over all families, and all structures that it allows with their scores."""
+    codes, cards, case, limits = random_case(seed, score)
+    if weights is not None:
+        case["weights"] = random_weights(weights, len(codes))
+    data = encoded(codes, cards, case.get("weights"))
+    parents, values = oracle.scores_of_all(score, codes, cards, **case)
+    allowed = [k for k, s in enumerate(parents) if oracle.satisfies(s, **limits)]
+    try:
+        space = SearchSpace(case["max_parents"], case["class_parents"], named(limits, data))
+        instance = make_score(score, **applicable_settings(score, case))
+        objective = build_objective(data, instance, space, prune=False)
+    except ConstraintError:
+        assert not allowed
+        pytest.skip("the constraints leave no structure")
+    return objective, [parents[k] for k in allowed], values[allowed]
+
+
+def best_answer(condition, parents, values):
+    """The best score under a condition, by looking at all structures; None if there is none."""
+    p, c = condition.parent, condition.child
+    if condition.present:
+        fits = [p in s[c] for s in parents]
+    else:
+        fits = [p not in s[c] and c not in s[p] for s in parents]
+    return values[fits].max() if any(fits) else None
+
+
+def near(value):
+    return pytest.approx(value, rel=1e-6, abs=1e-6)
+
+
+SEEDS = [k if k < 20 else pytest.param(k, marks=pytest.mark.slow) for k in range(100)]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("score", oracle.SCORES)
+def test_every_answer_is_that_of_brute_force(score, seed):
+    weights = np.random.default_rng(seed) if seed % 5 == 0 else None
+    objective, parents, values = small_problem(seed, score, weights)
+    # The structure that is varied need not be optimal.
+    pick = int(values.argmax()) if seed % 3 else seed % len(values)
+    best = [objective.space.find(i, s) for i, s in enumerate(parents[pick])]
+    bound = values.max() if seed % 2 else np.inf
+    conditions = arc_conditions(objective.space, best)
+    solver = QuestionSolver(objective, best, conditions, bound=bound + 1e-9, seed=seed)
+    solver.run()
+    for question in solver.questions:
+        truth = best_answer(question.condition, parents, values)
+        progress = question.progress
+        assert question.closed
+        if truth is None:
+            assert (progress.families, progress.bound) == (None, -np.inf)
+            continue
+        assert progress.value == near(truth)
+        assert progress.bound == near(truth)
+        found = objective.space.structure(progress.families).parents
+        assert best_answer(question.condition, [found], values[:1]) is not None
+
+
+@pytest.mark.parametrize("limit", [0.03, 0.3, 1.0])
+@pytest.mark.parametrize("seed", range(1, 12, 2))
+@pytest.mark.parametrize("score", ["sm", "mdl"])
+def test_intervals_are_valid_wherever_the_time_ends(score, seed, limit, ticking):
+    objective, parents, values = small_problem(seed, score)
+    best = [objective.space.find(i, s) for i, s in enumerate(parents[int(values.argmax())])]
+    conditions = arc_conditions(objective.space, best)
+    solver = QuestionSolver(objective, best, conditions, clock=Clock(limit), seed=seed)
+    solver.run()
+    for question in solver.questions:
+        truth = best_answer(question.condition, parents, values)
+        if truth is None:
+            assert question.progress.families is None
+            continue
+        assert question.progress.value <= truth + 1e-6 * max(1, abs(truth))
+        assert question.progress.bound >= truth - 1e-6 * max(1, abs(truth))
