@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from milpbn import __version__
+from milpbn.cli.arcs import arcs
 from milpbn.cli.datasets import datasets
 from milpbn.cli.evaluate import evaluate
 from milpbn.cli.export import export
@@ -89,6 +90,7 @@ for command in (
     learn,
     path,
     inspect,
+    arcs,
     verify,
     predict,
     evaluate,

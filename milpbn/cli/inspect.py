@@ -124,6 +124,7 @@ class _Single:
         return {
             "parameters": self.model.parameters.to_dict(),
             **({"selection": selection.to_dict()} if selection else {}),
+            **({"arcs": arcs.to_dict()} if (arcs := self.model.arcs) else {}),
         }
 
     def draw(self, path: str) -> list[Path] | list[str]:
@@ -134,10 +135,12 @@ class _Single:
         structure = self.result.structure
         if not isinstance(structure, Structure):
             return draw_multinet(structure, path, title=self.name)
-        draw_network(structure, path, title=self.name)
+        arcs = self.model.arcs
+        draw_network(structure, path, title=self.name, margins=arcs.of(structure) if arcs else None)
         return [path]
 
     def text(self, width: int | None) -> str:
+        from milpbn.cli.arcs import arc_lines
         from milpbn.cli.live import format_header, format_point
         from milpbn.cli.report import selection_lines
 
@@ -153,6 +156,8 @@ class _Single:
             "",
             str(self.result.structure),
         ]
+        if model.arcs is not None:
+            lines += ["", *arc_lines(model.arcs)]
         return "\n".join(lines)
 
 

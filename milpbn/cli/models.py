@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,10 @@ from milpbn.cli.params import Names
 from milpbn.words import name_in_list
 
 if TYPE_CHECKING:
+    from milpbn.datasets.table import Table
+    from milpbn.learning.model import Model
     from milpbn.mdc.model_file import GBNCModel
+    from milpbn.model_files import AnyModel
 
 trust_option = click.option(
     "--trust",
@@ -20,6 +24,22 @@ trust_option = click.option(
     metavar="TYPE,...",
     help="Types of base models, other than scikit-learn's, that may be loaded from the file.",
 )
+
+moved_data_option = click.option(
+    "--data", "file", metavar="FILE", help="The data file, if it has moved since."
+)
+
+
+def single_class_model(path: str) -> Model:
+    """Read a model file for one class variable."""
+    from milpbn.errors import ModelFileError
+    from milpbn.learning.model import Model
+    from milpbn.model_files import load_model
+
+    model = load_model(path)
+    if not isinstance(model, Model):
+        raise ModelFileError(f"{path} is a model for several class variables; this needs one")
+    return model
 
 
 def describe_gbnc(model: GBNCModel) -> str:
@@ -55,4 +75,49 @@ def old_spelling(command: click.Command) -> click.Command:
         params=command.params,
         help=f"Old name of `milpbn {command.name}`.",
         hidden=True,
+    )
+
+
+def model_table(model: AnyModel, model_file: str, file: str | None) -> Table:
+    """Read the table again that a model was learned from; `file` if it has moved."""
+    from milpbn.cli.data import hold_out_rows, load_table
+    from milpbn.errors import ModelFileError
+
+    told = model.data
+    if not ("dataset" in told or "file" in told):
+        raise ModelFileError(
+            f"{model_file} does not say where its data came from, so there is nothing to check"
+        )
+    if "dataset" in told and file is not None:
+        raise click.UsageError(
+            f"{model_file} was learned from the bundled data set {told['dataset']}; leave out "
+            "--data"
+        )
+    if "file" in told and "columns" not in told:
+        raise ModelFileError(
+            f"{model_file} does not say how the columns of {told['file']} were read; learn it "
+            "again with this version of milpbn"
+        )
+    columns = told.get("columns", {})
+    table = load_table(
+        dataset=told.get("dataset"),
+        file=file or told.get("file"),
+        target=columns.get("target"),
+        categorical=tuple(columns.get("categorical", ())),
+        numeric=tuple(columns.get("numeric", ())),
+        drop=tuple(columns.get("drop", ())),
+        missing=told.get("missing"),
+        # Files from before these options existed kept dates and all states as categories.
+        dates=columns.get("dates", "keep"),
+        max_states=columns.get("max_states", sys.maxsize),
+        target_bins=columns.get("target_bins"),
+        weight=columns.get("weight"),
+        class_weight=told.get("class_weight"),
+        rows=told.get("rows", "train"),
+    )
+    held_out = told.get("holdout")
+    return (
+        hold_out_rows(table, holdout=held_out["share"], seed=held_out["seed"])
+        if held_out
+        else table
     )

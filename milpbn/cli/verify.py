@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from milpbn.cli.models import trust_option
+from milpbn.cli.models import model_table, moved_data_option, trust_option
 from milpbn.cli.params import Duration
 
 if TYPE_CHECKING:
-    from milpbn.datasets.table import Table
     from milpbn.learning.model import Model
     from milpbn.learning.verification import Verification
-    from milpbn.model_files import AnyModel
 
 EXIT_DISAGREES = 4
 
@@ -23,7 +20,7 @@ _MARKS = {True: "holds", False: "DISAGREES", None: "open"}
 
 @click.command(short_help="Check a model file against its data.")
 @click.argument("model_file", metavar="MODEL.json")
-@click.option("--data", "file", metavar="FILE", help="The data file, if it has moved since.")
+@moved_data_option
 @click.option(
     "--time-limit",
     type=Duration(),
@@ -54,7 +51,7 @@ def verify(
     from milpbn.model_files import load_model
 
     model = load_model(model_file, trust)
-    table = _table(model, model_file, file)
+    table = model_table(model, model_file, file)
     if isinstance(model, Model):
         verification = verify_model(model, table, time_limit=time_limit)
         verdict = _verdict(model, verification)
@@ -95,49 +92,4 @@ def _verdict(model: Model, verification: Verification) -> str:
     return (
         f"Everything agrees. {what} depends on the search tree of the run, which was not repeated; "
         "the root bound and a new search do not contradict it."
-    )
-
-
-def _table(model: AnyModel, model_file: str, file: str | None) -> Table:
-    """Read the table of the model again."""
-    from milpbn.cli.data import hold_out_rows, load_table
-    from milpbn.errors import ModelFileError
-
-    told = model.data
-    if not ("dataset" in told or "file" in told):
-        raise ModelFileError(
-            f"{model_file} does not say where its data came from, so there is nothing to check"
-        )
-    if "dataset" in told and file is not None:
-        raise click.UsageError(
-            f"{model_file} was learned from the bundled data set {told['dataset']}; leave out "
-            "--data"
-        )
-    if "file" in told and "columns" not in told:
-        raise ModelFileError(
-            f"{model_file} does not say how the columns of {told['file']} were read; learn it "
-            "again with this version of milpbn"
-        )
-    columns = told.get("columns", {})
-    table = load_table(
-        dataset=told.get("dataset"),
-        file=file or told.get("file"),
-        target=columns.get("target"),
-        categorical=tuple(columns.get("categorical", ())),
-        numeric=tuple(columns.get("numeric", ())),
-        drop=tuple(columns.get("drop", ())),
-        missing=told.get("missing"),
-        # Files from before these options existed kept dates and all states as categories.
-        dates=columns.get("dates", "keep"),
-        max_states=columns.get("max_states", sys.maxsize),
-        target_bins=columns.get("target_bins"),
-        weight=columns.get("weight"),
-        class_weight=told.get("class_weight"),
-        rows=told.get("rows", "train"),
-    )
-    held_out = told.get("holdout")
-    return (
-        hold_out_rows(table, holdout=held_out["share"], seed=held_out["seed"])
-        if held_out
-        else table
     )

@@ -37,8 +37,10 @@ from milpbn.families.feasibility import Feasibility
 from milpbn.scores import Objective, SearchState
 from milpbn.scores.penalised import PenalisedState
 
-# The share of the time in which structures are looked for before any tree is begun.
+# The share of the time in which structures are looked for before any tree is begun, and the
+# unsuccessful kicks per question. A few are enough: what is found for one serves many others.
 _SEARCH_SHARE = 0.2
+_KICKS = 2
 
 
 @dataclass(frozen=True)
@@ -261,7 +263,7 @@ class QuestionSolver:
         for k, question in enumerate(waiting):
             self.clock.checkpoint()
             share = max(end - self.clock.elapsed, 0.0) / (len(waiting) - k)
-            self._spend(question, share, lambda tree, primal: primal.search_at_root())
+            self._spend(question, share, _look)
 
     def _spend(
         self, question: Question, seconds: float, work: Callable[[Tree, Primal], None]
@@ -339,6 +341,10 @@ class QuestionSolver:
             else:
                 edges.add(condition.edge)
         root.edges = frozenset(edges)
+
+
+def _look(_: Tree, primal: Primal) -> None:
+    primal.search_widely(primal.search.progress.clock.remaining, _KICKS)
 
 
 def _rank(question: Question) -> tuple[bool, float]:

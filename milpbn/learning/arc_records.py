@@ -52,15 +52,15 @@ class ArcAnswer:
             return True
         return self.value is not None and self.bound - self.value <= allowed_gap(self.value)
 
-    def loss(self, objective: float) -> Loss:
+    def loss(self, objective: float) -> ScoreLoss:
         """By how much these structures score less than the model."""
         low = math.inf if self.bound is None else objective - self.bound
         high = math.inf if self.value is None else objective - self.value
-        return Loss(low, high, self.closed)
+        return ScoreLoss(low, high, self.closed)
 
 
 @dataclass(frozen=True)
-class Loss:
+class ScoreLoss:
     """An interval for a loss of score; infinite if no structure is allowed.
 
     Attributes
@@ -77,9 +77,9 @@ class Loss:
     high: float
     closed: bool
 
-    def __or__(self, other: Loss) -> Loss:
+    def __or__(self, other: ScoreLoss) -> ScoreLoss:
         """The loss if the structures of either kind are allowed."""
-        return Loss(
+        return ScoreLoss(
             min(self.low, other.low), min(self.high, other.high), self.closed and other.closed
         )
 
@@ -105,11 +105,11 @@ class ArcMargin:
     parent: str
     child: str
     present: bool
-    margin: Loss
-    edge: Loss | None = None
+    margin: ScoreLoss
+    edge: ScoreLoss | None = None
 
     @property
-    def strength(self) -> Loss:
+    def strength(self) -> ScoreLoss:
         """The loss without the edge for an arc of the model, else the margin."""
         return self.edge or self.margin
 
@@ -154,6 +154,11 @@ class ArcMargins:
     def complete(self) -> bool:
         """Whether all answers are proven."""
         return self.closed == len(self.answers)
+
+    @property
+    def tolerance(self) -> float:
+        """A loss up to this counts as none."""
+        return allowed_gap(self.objective)
 
     @property
     def best(self) -> float:

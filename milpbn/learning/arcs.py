@@ -17,7 +17,7 @@ from milpbn.datasets.table import Table
 from milpbn.engines.questions import Question, QuestionSolver, arc_conditions
 from milpbn.learning.arc_records import ArcAnswer, ArcMargins
 from milpbn.learning.model import Model
-from milpbn.learning.problem import Problem
+from milpbn.learning.problem import ModelProblem
 
 Watch = Callable[[int, int], None]
 """Called with the number of questions that are closed, and of all."""
@@ -59,11 +59,18 @@ def model_arc_margins(
     --------
     >>> from milpbn import learn_classifier, load_dataset, make_settings
     >>> table = load_dataset("iris")
-    >>> model = learn_classifier(table, make_settings(max_parents=1))
-    >>> model_arc_margins(model, table).to_frame().head(3).round(4)
+    >>> settings = make_settings(max_parents=1, class_parents=False)
+    >>> model = learn_classifier(table, settings)
+    >>> margins = model_arc_margins(model, table)
+    >>> margins.complete
+    True
+    >>> margins.to_frame()[["parent", "child", "present", "low", "high"]].head(2).round(3)
+      parent        child  present     low    high
+    0  class   petalwidth     True  10.924  10.924
+    1  class  petallength    False   3.659   3.659
     """
     clock = clock or Clock(time_limit)
-    problem = Problem.of_model(model, table, clock)
+    problem = ModelProblem.of_model(model, table, clock)
     best, result = problem.families, model.result
     solver = QuestionSolver(
         problem.objective,
@@ -90,7 +97,7 @@ _Key = tuple[str, str, bool]
 
 
 def _resume(
-    solver: QuestionSolver, problem: Problem, margins: ArcMargins | None
+    solver: QuestionSolver, problem: ModelProblem, margins: ArcMargins | None
 ) -> dict[_Key, ArcAnswer]:
     """Give the solver what an earlier run has found and proven."""
     known = {(a.parent, a.child, a.present): a for a in margins.answers} if margins else {}
@@ -105,12 +112,12 @@ def _resume(
     return known
 
 
-def _key(question: Question, problem: Problem) -> _Key:
+def _key(question: Question, problem: ModelProblem) -> _Key:
     names, condition = problem.structure.variables, question.condition
     return names[condition.parent], names[condition.child], condition.present
 
 
-def _answer(question: Question, problem: Problem, before: dict[_Key, ArcAnswer]) -> ArcAnswer:
+def _answer(question: Question, problem: ModelProblem, before: dict[_Key, ArcAnswer]) -> ArcAnswer:
     key, progress = _key(question, problem), question.progress
     earlier = before.get(key)
     found = progress.families

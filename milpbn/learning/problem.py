@@ -24,7 +24,7 @@ _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
-class Problem:
+class ModelProblem:
     """A score on given rows over all candidate families, and a structure.
 
     No family is pruned: a family that a subset of its parents dominates is part of no better
@@ -48,7 +48,7 @@ class Problem:
     @classmethod
     def build(
         cls, data: EncodedData, settings: Settings, structure: object, clock: Clock
-    ) -> Problem:
+    ) -> ModelProblem:
         """The problem of a run with these settings, and the structure that it found."""
         if not isinstance(structure, Structure):
             raise OptionError("a multinet has a structure per class; this needs a single structure")
@@ -65,7 +65,7 @@ class Problem:
         return cls(data, score, objective, structure)
 
     @classmethod
-    def of_model(cls, model: Model, table: Table, clock: Clock) -> Problem:
+    def of_model(cls, model: Model, table: Table, clock: Clock) -> ModelProblem:
         """The problem of a model; raises if the rows are not those that it was learned from."""
         settings = Settings.from_dict(model.settings)
         score = make_score(model.result.score, **model.result.score_parameters)
