@@ -17,6 +17,7 @@ from milpbn.encoding.columns import Variable
 from milpbn.encoding.encoder import Encoder
 from milpbn.errors import ModelFileError
 from milpbn.files import naming_damage, read_marked_json, write_whole
+from milpbn.learning.alternative_records import Alternatives
 from milpbn.learning.arc_records import ArcMargins
 from milpbn.learning.candidates import Selection
 from milpbn.network.inference import log_posterior
@@ -32,7 +33,11 @@ FORMAT = "milpbn-model"
 VERSION = 1
 
 # What a model may have in addition; entries of the file have the same names.
-_PARTS: dict[str, Any] = {"selection": Selection, "arcs": ArcMargins}
+_PARTS: dict[str, Any] = {
+    "selection": Selection,
+    "arcs": ArcMargins,
+    "alternatives": Alternatives,
+}
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,8 @@ class Model:
         How the settings were selected, if they were.
     arcs
         Arc margins, if they were computed.
+    alternatives
+        The best structures, if they were looked for.
     """
 
     versions: ClassVar[Mapping[str, int]] = {FORMAT: VERSION}
@@ -69,6 +76,7 @@ class Model:
     parameters: ParameterReport = field(default_factory=lambda: ParameterReport("ml"))
     selection: Selection | None = None
     arcs: ArcMargins | None = None
+    alternatives: Alternatives | None = None
 
     def save(self, path: str | Path) -> None:
         """Write the model; an incomplete file is never left behind."""

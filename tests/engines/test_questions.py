@@ -3,32 +3,10 @@
 import numpy as np
 import oracle
 import pytest
-from problems import encoded, named, random_case, random_weights
+from problems import small_problem
 
 from milpbn.clock import Clock
 from milpbn.engines.questions import QuestionSolver, arc_conditions
-from milpbn.errors import ConstraintError
-from milpbn.learning.objective import build_objective
-from milpbn.learning.settings import SearchSpace
-from milpbn.scores import applicable_settings, make_score
-
-
-def small_problem(seed, score, weights=None):
-    """An objective over all families, and all structures that it allows with their scores."""
-    codes, cards, case, limits = random_case(seed, score)
-    if weights is not None:
-        case["weights"] = random_weights(weights, len(codes))
-    data = encoded(codes, cards, case.get("weights"))
-    parents, values = oracle.scores_of_all(score, codes, cards, **case)
-    allowed = [k for k, s in enumerate(parents) if oracle.satisfies(s, **limits)]
-    try:
-        space = SearchSpace(case["max_parents"], case["class_parents"], named(limits, data))
-        instance = make_score(score, **applicable_settings(score, case))
-        objective = build_objective(data, instance, space, prune=False)
-    except ConstraintError:
-        assert not allowed
-        pytest.skip("the constraints leave no structure")
-    return objective, [parents[k] for k in allowed], values[allowed]
 
 
 def best_answer(condition, parents, values):
