@@ -120,11 +120,11 @@ class _Single:
         self.name, self.score = model.data.get("name", ""), model.result.score.upper()
 
     def more(self) -> dict[str, Any]:
-        selection = self.model.selection
+        parts = ("selection", "arcs", "alternatives")
+        found = {name: getattr(self.model, name) for name in parts}
         return {
             "parameters": self.model.parameters.to_dict(),
-            **({"selection": selection.to_dict()} if selection else {}),
-            **({"arcs": arcs.to_dict()} if (arcs := self.model.arcs) else {}),
+            **{name: part.to_dict() for name, part in found.items() if part is not None},
         }
 
     def draw(self, path: str) -> list[Path] | list[str]:
@@ -140,6 +140,7 @@ class _Single:
         return [path]
 
     def text(self, width: int | None) -> str:
+        from milpbn.cli.alternatives import alternative_lines
         from milpbn.cli.arcs import arc_lines
         from milpbn.cli.live import format_header, format_point
         from milpbn.cli.report import selection_lines
@@ -158,6 +159,8 @@ class _Single:
         ]
         if model.arcs is not None:
             lines += ["", *arc_lines(model.arcs)]
+        if model.alternatives is not None:
+            lines += ["", *alternative_lines(model.alternatives)]
         return "\n".join(lines)
 
 

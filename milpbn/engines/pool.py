@@ -80,7 +80,7 @@ class PoolResult:
     rest
         No other structure scores more; minus infinity if there is no other structure.
     more
-        Whether a structure was found that is wanted, but is not among the best `most`.
+        Whether others within the tolerance are not ruled out.
     complete
         Whether no structure is missing, at the usual tolerance.
     nodes
@@ -349,7 +349,8 @@ def best_structures(objective: Objective, limits: PoolLimits, run: Run | None = 
     """
     run = run or Run()
     pool = StructurePool(limits)
-    progress = PoolProgress(objective, run.clock, run.listener, objective.quick_bound())
+    bound = min(run.bound, objective.quick_bound())
+    progress = PoolProgress(objective, run.clock, run.listener, bound)
     progress.pool = pool
     interrupted = False
     try:
@@ -378,7 +379,7 @@ def _result(pool: StructurePool, rest: float, nodes: int, interrupted: bool) -> 
         families=tuple(families for _, families in found),
         values=values,
         rest=rest,
-        more=pool.limits.within is not None and bool(pool.refused >= pool.floor),
+        more=pool.limits.within is not None and bool(rest >= pool.floor),
         complete=bool(complete),
         nodes=nodes,
         interrupted=interrupted,

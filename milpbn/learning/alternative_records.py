@@ -53,7 +53,8 @@ class Alternatives:
     complete
         Whether it is proven, at the usual tolerance, that no structure is missing.
     more
-        Whether there are further structures within the tolerance: `most` was too small.
+        Whether further structures within the tolerance are not ruled out: `most` was too small, or
+        the set is not complete.
     nodes
         Nodes of the search tree.
     """
@@ -106,7 +107,7 @@ class Alternatives:
             rest = "?" if self.rest is None else f"{self.rest:.6f}"
             return f"{count(n, 'structure')} found; others may exist that score up to {rest}"
         if self.within is None or self.more:
-            more = f"; more are within {100 * self.within:g} %" if self.within is not None else ""
+            more = "" if self.within is None else f"; more may be within {100 * self.within:g} %"
             return f"the {count(n, 'best structure')}, proven{more}"
         return f"{count(n, 'structure')} within {100 * self.within:g} %, proven to be all"
 

@@ -6,7 +6,7 @@ from typing import Unpack
 
 import numpy as np
 
-from milpbn.anytime import Run
+from milpbn.anytime import Run, allowed_gap
 from milpbn.clock import Clock
 from milpbn.encoding.data import EncodedData
 from milpbn.engines.pool import PoolLimits, best_structures
@@ -17,8 +17,7 @@ from milpbn.learning.problem import ModelProblem
 from milpbn.learning.settings import SettingNames, Settings, make_settings
 from milpbn.learning.structure import run_method
 from milpbn.network.inference import accuracy
-from milpbn.result import Listener
-from milpbn.structure import AnyStructure
+from milpbn.result import Listener, Result
 
 MOST_WITHIN = 1000
 """The maximum number of structures within a tolerance, if no other is given."""
@@ -72,7 +71,7 @@ def learn_alternatives(
     made = make_settings(**settings)
     clock = Clock(made.time_limit)
     optimum = run_method(data, made, clock=clock, listener=listener)
-    return alternatives_of(data, made, optimum.structure, limits, clock)
+    return alternatives_of(data, made, optimum, limits, clock)
 
 
 def pool_limits(best: int | None, within: float | None) -> PoolLimits:
@@ -85,19 +84,27 @@ def pool_limits(best: int | None, within: float | None) -> PoolLimits:
 def alternatives_of(
     data: EncodedData,
     settings: Settings,
-    structure: AnyStructure,
+    result: Result,
     limits: PoolLimits,
     clock: Clock,
-    listener: Listener | None = None,
 ) -> Alternatives:
-    """The best structures of a problem whose best structure is known, or a good one."""
-    problem = ModelProblem.build(data, settings, structure, clock)
-    run = Run(clock, settings.options, problem.structure, "optimum", listener=listener)
+    """The best structures of a problem, once an engine has found the best one, or a good one."""
+    problem = ModelProblem.build(data, settings, result.structure, clock)
+    bound = np.inf if result.bound is None else result.bound
+    run = Run(clock, settings.options, problem.structure, "optimum", bound)
     found = best_structures(problem.objective, limits, run)
     clock.close_phase("alternatives")
+    # Among structures with the same score, the one that the engine found comes first.
+    order = sorted(
+        range(len(found.values)),
+        key=lambda k: (
+            found.values[k] < found.values[0] - allowed_gap(found.values[0]),
+            not np.array_equal(found.families[k], problem.families),
+        ),
+    )
     groups: dict[object, int] = {}
     out = []
-    for families, value in zip(found.families, found.values, strict=True):
+    for families, value in ((found.families[k], found.values[k]) for k in order):
         problem.check(families, value)
         own = problem.objective.space.structure(families)
         group = groups.setdefault(equivalence_key(own), len(groups) + 1)

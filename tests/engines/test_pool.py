@@ -24,12 +24,16 @@ def check(objective, parents, values, limits, result):
     missing = [v for s, v in truth.items() if s not in set(found)]
     assert max(missing, default=-np.inf) <= result.rest + slack
     assert len(found) <= limits.most
+    floor = limits.floor(values.max())
+    if limits.within is not None and max(missing, default=-np.inf) >= floor + slack:
+        assert result.more
     if not result.complete:
         return
-    wanted = np.sort(values[values >= limits.floor(values.max())])[::-1][: limits.most]
+    wanted = np.sort(values[values >= floor])[::-1][: limits.most]
     assert result.values == pytest.approx(wanted, rel=1e-6, abs=1e-6)
     if len(found) < limits.most:
-        assert all(v < limits.floor(values.max()) for v in missing)
+        assert not result.more
+        assert all(v < floor for v in missing)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
