@@ -25,6 +25,7 @@ from milpbn.cli.path import path
 from milpbn.cli.predict import predict
 from milpbn.cli.scores import scores
 from milpbn.cli.solve import solve
+from milpbn.cli.stability import stability
 from milpbn.cli.verify import verify
 from milpbn.errors import DataWarning, FontWarning, MilpbnError
 
@@ -91,6 +92,7 @@ for command in (
     path,
     inspect,
     arcs,
+    stability,
     verify,
     predict,
     evaluate,

@@ -96,7 +96,7 @@ def arc_lines(margins: ArcMargins, most: int | None = _OTHERS) -> list[str]:
     own = [a for a in margins.arcs if a.present]
     others = [a for a in margins.arcs if not a.present]
     shown = others[:most]
-    show = partial(_show, tolerance=margins.tolerance)
+    show = partial(show_loss, tolerance=margins.tolerance)
     room = max((len(_name(a)) for a in (*own, *shown)), default=0)
     lines = [f"{'questions':<12}{margins.closed} of {len(margins.answers)} closed", ""]
     if own:
@@ -134,7 +134,7 @@ def _name(arc: ArcMargin) -> str:
     return f"{name_in_list(arc.parent)} -> {name_in_list(arc.child)}"
 
 
-def _show(loss: ScoreLoss | None, tolerance: float) -> str:
+def show_loss(loss: ScoreLoss | None, tolerance: float) -> str:
     """A loss as one number, or as an interval while it is open."""
     if loss is None:
         return ""

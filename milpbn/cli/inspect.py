@@ -120,7 +120,7 @@ class _Single:
         self.name, self.score = model.data.get("name", ""), model.result.score.upper()
 
     def more(self) -> dict[str, Any]:
-        parts = ("selection", "arcs", "alternatives")
+        parts = ("selection", "arcs", "alternatives", "stability")
         found = {name: getattr(self.model, name) for name in parts}
         return {
             "parameters": self.model.parameters.to_dict(),
@@ -144,6 +144,7 @@ class _Single:
         from milpbn.cli.arcs import arc_lines
         from milpbn.cli.live import format_header, format_point
         from milpbn.cli.report import selection_lines
+        from milpbn.cli.stability import stability_lines
 
         model = self.model
         lines = [
@@ -161,6 +162,8 @@ class _Single:
             lines += ["", *arc_lines(model.arcs)]
         if model.alternatives is not None:
             lines += ["", *alternative_lines(model.alternatives)]
+        if model.stability is not None:
+            lines += ["", *stability_lines(model)]
         return "\n".join(lines)
 
 

@@ -20,6 +20,7 @@ from milpbn.files import naming_damage, read_marked_json, write_whole
 from milpbn.learning.alternative_records import Alternatives
 from milpbn.learning.arc_records import ArcMargins
 from milpbn.learning.candidates import Selection
+from milpbn.learning.stability_records import Stability
 from milpbn.network.inference import log_posterior
 from milpbn.network.multinet import Classifier, Multinet, class_network
 from milpbn.network.network import Network
@@ -37,6 +38,7 @@ _PARTS: dict[str, Any] = {
     "selection": Selection,
     "arcs": ArcMargins,
     "alternatives": Alternatives,
+    "stability": Stability,
 }
 
 
@@ -64,6 +66,8 @@ class Model:
         Arc margins, if they were computed.
     alternatives
         The best structures, if they were looked for.
+    stability
+        How often arcs are learned from resampled rows, if this was computed.
     """
 
     versions: ClassVar[Mapping[str, int]] = {FORMAT: VERSION}
@@ -77,6 +81,7 @@ class Model:
     selection: Selection | None = None
     arcs: ArcMargins | None = None
     alternatives: Alternatives | None = None
+    stability: Stability | None = None
 
     def save(self, path: str | Path) -> None:
         """Write the model; an incomplete file is never left behind."""
