@@ -18,7 +18,7 @@ it needs only structures with the edge.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,7 +28,7 @@ from milpbn.anytime import Progress, SolveOptions, allowed_gap
 from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.branch_and_cut import BranchAndCut
 from milpbn.engines.primal import Primal
-from milpbn.engines.rows import Edge, joining
+from milpbn.engines.rows import Edge
 from milpbn.engines.tree import Tree
 from milpbn.engines.worker import Worker
 from milpbn.errors import ConstraintError
@@ -65,21 +65,39 @@ class Condition:
         """The two variables, the smaller first."""
         return min(self.parent, self.child), max(self.parent, self.child)
 
+    @property
+    def ends(self) -> list[tuple[int, int]]:
+        """The variables that the condition restricts, each with the parent in question."""
+        arc = self.child, self.parent
+        return [arc] if self.present else [arc, arc[::-1]]
+
     def allowed(self, space: FamilySpace) -> BoolArray:
         """``(F,)``: the families of the structures."""
         out = np.ones(len(space), dtype=bool)
-        if self.present:
-            out[(space.child == self.child) & ~space.contains[:, self.parent]] = False
-        else:
-            out[joining(space, self.edge)] = False
+        for v, parent in self.ends:
+            own = space.of(v)
+            out[own.start : own.stop] = self.fits(space, own, parent)
+        return out
+
+    def fits(
+        self, space: FamilySpace, families: Sequence[int] | Families, parent: int
+    ) -> BoolArray:
+        """Which families of a restricted variable are allowed."""
+        out: BoolArray = space.contains[families, parent] == self.present
         return out
 
     def holds(self, space: FamilySpace, families: Families) -> bool:
         """Whether a structure satisfies the condition."""
-        forward = self.parent in space.parent_sets[int(families[self.child])]
-        if self.present:
-            return forward
-        return not forward and self.child not in space.parent_sets[int(families[self.parent])]
+        return all((p in space.parent_sets[int(families[v])]) == self.present for v, p in self.ends)
+
+    def least_loss(self, space: FamilySpace, loss: FloatArray) -> float:
+        """The sum over the variables of the least loss of an allowed family.
+
+        It is 0 for variables that are not restricted, because the best family has no loss.
+        """
+        own = ((space.of(v), parent) for v, parent in self.ends)
+        least = (loss[f][self.fits(space, f, p)].min(initial=np.inf) for f, p in own)
+        return float(sum(least))
 
 
 def arc_conditions(space: FamilySpace, best: Families) -> list[Condition]:
@@ -236,9 +254,8 @@ class QuestionSolver:
         point = relaxation.solve()
         assert point is not None, "a space without any structure cannot be built"
         for question in self.questions:
-            allowed = question.condition.allowed(self.space)
-            bound = point.bound - _least_loss(point.loss, allowed, self.space)
-            question.progress.improve_bound(bound, 0, "root")
+            loss = question.condition.least_loss(self.space, point.loss)
+            question.progress.improve_bound(point.bound - loss, 0, "root")
         self._search()
 
     def _exchange(self) -> None:
@@ -250,7 +267,8 @@ class QuestionSolver:
             ordered = candidates[order]
             for question in (q for q in self.questions if q.condition.child == v):
                 self.clock.checkpoint()
-                fitting = ordered[question.condition.allowed(self.space)[ordered]]
+                condition = question.condition
+                fitting = ordered[condition.fits(self.space, ordered, condition.parent)]
                 if len(fitting):
                     changed = self.best.copy()
                     changed[v] = fitting[0]
@@ -350,8 +368,3 @@ def _look(_: Tree, primal: Primal) -> None:
 def _rank(question: Question) -> tuple[bool, float]:
     """Arcs of the best structure first; then the worst, whose bounds help the others."""
     return question.condition.present, question.progress.value
-
-
-def _least_loss(loss: FloatArray, allowed: BoolArray, space: FamilySpace) -> float:
-    """The sum over the variables of the least loss of their allowed families."""
-    return float(np.minimum.reduceat(np.where(allowed, loss, np.inf), space.offsets[:-1]).sum())

@@ -93,6 +93,7 @@ def alternatives_of(
     bound = np.inf if result.bound is None else result.bound
     run = Run(clock, settings.options, problem.structure, "optimum", bound)
     found = best_structures(problem.objective, limits, run)
+    problem.check(zip(found.families, found.values, strict=True))
     clock.close_phase("alternatives")
     # Among structures with the same score, the one that the engine found comes first.
     order = sorted(
@@ -105,7 +106,6 @@ def alternatives_of(
     groups: dict[object, int] = {}
     out = []
     for families, value in ((found.families[k], found.values[k]) for k in order):
-        problem.check(families, value)
         own = problem.objective.space.structure(families)
         group = groups.setdefault(equivalence_key(own), len(groups) + 1)
         tested = None

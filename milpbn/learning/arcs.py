@@ -89,6 +89,8 @@ def model_arc_margins(
     tell()
     with suppress(KeyboardInterrupt):
         solver.run(lambda question: tell())
+    records = (question.progress for question in solver.questions)
+    problem.check((r.families, r.value) for r in records if r.families is not None)
     answers = (_answer(question, problem, before) for question in solver.questions)
     return ArcMargins(result.objective, tuple(answers))
 
@@ -121,8 +123,6 @@ def _answer(question: Question, problem: ModelProblem, before: dict[_Key, ArcAns
     key, progress = _key(question, problem), question.progress
     earlier = before.get(key)
     found = progress.families
-    if found is not None:
-        problem.check(found, progress.value)
     return ArcAnswer(
         *key,
         value=None if found is None else progress.value,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from itertools import islice
 
 from milpbn._types import Families
 from milpbn.clock import Clock
@@ -21,6 +20,8 @@ from milpbn.structure import Structure
 
 # Relative difference between two ways to compute a score.
 _ROUNDING = 1e-6
+# How many structures are checked after a search.
+_CHECKED = 100
 
 
 @dataclass(frozen=True)
@@ -96,16 +97,21 @@ class ModelProblem:
         parents = {**self.structure.to_dict(), **changes}
         return self.objective.space.families(Structure.from_dict(parents))
 
-    def check(self, families: Families, value: float) -> None:
-        """Score a structure again by the definition of the score; a difference is an error."""
-        structure = self.objective.space.structure(np.asarray(families))
+    def check(self, found: Iterable[tuple[Families, float]]) -> None:
+        """Score structures again by the definition of the score; a difference is an error.
+
+        The first 100 different ones are checked: with many rows this takes time.
+        """
+        distinct = {families.tobytes(): (families, value) for families, value in found}
         weights = self.data.train_weights()
-        found = rescore(self.score, structure, self.data.variables, self.data.train(), weights)
-        if not _equal(found, value):
-            raise SolverError(
-                f"a structure scores {found!r} when computed from the data, but {value!r} in the "
-                "search; please report this with the data and the options"
-            )
+        for families, value in islice(distinct.values(), _CHECKED):
+            own = self.objective.space.structure(families)
+            again = rescore(self.score, own, self.data.variables, self.data.train(), weights)
+            if not _equal(again, value):
+                raise SolverError(
+                    f"a structure scores {again!r} when computed from the data, but {value!r} in "
+                    "the search; please report this with the data and the options"
+                )
 
 
 def _equal(found: float, value: float) -> bool:
