@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # the names with an alias are exported, for type checkers
     from milpbn.errors import DataWarning as DataWarning
     from milpbn.estimators import BNClassifier as BNClassifier
     from milpbn.estimators import BNClassifierCV as BNClassifierCV
+    from milpbn.estimators import arc_margins as arc_margins
     from milpbn.evaluation import evaluate as evaluate
     from milpbn.families import Constraints as Constraints
     from milpbn.learning.classifier import learn_classifier as learn_classifier
@@ -59,6 +60,7 @@ _HOMES = {
     "SolveOptions": "milpbn.anytime",
     "Status": "milpbn.result",
     "Structure": "milpbn.structure",
+    "arc_margins": "milpbn.estimators",
     "evaluate": "milpbn.evaluation",
     "learn_classifier": "milpbn.learning.classifier",
     "learn_grid": "milpbn.learning.grid",

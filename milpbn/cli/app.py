@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from milpbn import __version__
+from milpbn.cli.arcs import arcs
 from milpbn.cli.card import card
 from milpbn.cli.datasets import datasets
 from milpbn.cli.evaluate import evaluate
@@ -26,6 +27,7 @@ from milpbn.cli.path import path
 from milpbn.cli.predict import predict
 from milpbn.cli.scores import scores
 from milpbn.cli.solve import solve
+from milpbn.cli.stability import stability
 from milpbn.cli.verify import verify
 from milpbn.errors import DataWarning, FontWarning, MilpbnError
 
@@ -91,6 +93,8 @@ for command in (
     learn,
     path,
     inspect,
+    arcs,
+    stability,
     verify,
     predict,
     explain,

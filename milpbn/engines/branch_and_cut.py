@@ -86,6 +86,9 @@ def root_bound(objective: Objective, families: Families, clock: Clock | None = N
 class BranchAndCut:
     """One solve: an oracle, a tree and workers."""
 
+    tree_type: type[Tree] = Tree
+    worker_type: type[Worker] = Worker
+
     def __init__(
         self,
         objective: Objective,
@@ -99,7 +102,7 @@ class BranchAndCut:
         self.pool = pool
         self.oracle = CutOracle(objective, progress.clock.checkpoint)
         progress.improve_bound(self.oracle.row_bound, 0, "row bound")
-        self.tree = Tree(progress, options.gap, len(objective.space))
+        self.tree = self.tree_type(progress, options.gap, len(objective.space))
         self.brancher = Brancher(self.oracle)
         self.worker = self._worker(self._primal(0))
 
@@ -108,7 +111,8 @@ class BranchAndCut:
         return Primal(self.objective, self.progress, seed, self.tree.checkpoint)
 
     def _worker(self, primal: Primal) -> Worker:
-        return Worker(self.tree, self.oracle, self._relaxation(), self.brancher, primal)
+        relaxation = self._relaxation()
+        return self.worker_type(self.tree, self.oracle, relaxation, self.brancher, primal)
 
     def _relaxation(self) -> Relaxation:
         alone = self.options.threads == 1

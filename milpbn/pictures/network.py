@@ -8,7 +8,7 @@ and only the arcs between features (and into the class) are drawn.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -28,6 +28,7 @@ from milpbn.pictures.saving import (
     picture_path,
     save_figure,
 )
+from milpbn.pictures.strength import ArcLook, Arcs, arc_looks, strength_notes
 from milpbn.structure import ClassStructures, Structure
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def draw_network(
     *,
     title: str | None = None,
     n_class_variables: int = 1,
+    margins: Arcs | None = None,
 ) -> None:
     """Draw a network to a file.
 
@@ -66,6 +68,9 @@ def draw_network(
     n_class_variables
         Number of class variables, which come first. If there are several, the structure is
         a class network, and the other variables are features that partition rows.
+    margins
+        Arc margins by parent and child, shown by thickness and colour; see
+        :meth:`milpbn.learning.arc_records.ArcMargins.of`.
 
     Raises
     ------
@@ -76,9 +81,10 @@ def draw_network(
     if not structure.variables:
         raise OptionError("the structure has no variables: there is nothing to draw")
     if path.suffix.lower() == ".dot":
-        write_whole(path, (dot_text(structure, title, n_class_variables) + "\n").encode())
+        text = dot_text(structure, title, n_class_variables, margins)
+        write_whole(path, (text + "\n").encode())
         return
-    save_figure(lambda: _figure(structure, title, n_class_variables), path)
+    save_figure(lambda: _figure(structure, title, n_class_variables, margins), path)
 
 
 def draw_multinet(
@@ -180,7 +186,12 @@ def _text_width(text: str, *, size: float = _FONT_SIZE, bold: bool = False) -> f
     return float(width) / 72
 
 
-def _figure(structure: Structure, title: str | None, n_class_variables: int = 1) -> Figure:
+def _figure(
+    structure: Structure,
+    title: str | None,
+    n_class_variables: int = 1,
+    margins: Arcs | None = None,
+) -> Figure:
     from matplotlib.figure import Figure
 
     page = network_page(structure, n_class_variables)
@@ -188,7 +199,12 @@ def _figure(structure: Structure, title: str | None, n_class_variables: int = 1)
     heading = wrap(title, width=max(20, int(page.width / 0.1))) if title else []
     top = _MARGIN + 0.27 * len(heading) + (0.12 if heading else 0.0)
     legend = _legend_rows(_legend(found, structure), page.width)
-    bottom = _MARGIN + _LEGEND_GAP + _LEGEND_ROW * len(legend)
+    names = structure.variables
+    drawn = {(names[p], names[c]) for p, c in page.routes}
+    shown = {arc: margin for arc, margin in (margins or {}).items() if arc in drawn}
+    letters = max(20, int(page.width / 0.075))
+    notes = [line for note in strength_notes(shown) for line in wrap(note, width=letters)]
+    bottom = _MARGIN + _LEGEND_GAP + _LEGEND_ROW * (len(legend) + len(notes))
     width = page.width + 2 * _MARGIN
     height = top + page.height + bottom
     figure = Figure(figsize=(width, height), facecolor="white")
@@ -202,26 +218,35 @@ def _figure(structure: Structure, title: str | None, n_class_variables: int = 1)
         axes.text(page.width / 2, y, line, size=12, ha="center", va="center", color="#1A1A1A")
     for text, x, y in page.captions:
         axes.text(x, y, text, size=_FONT_SIZE, ha="left", va="center", color="#555555")
-    _draw_arcs(axes, page, highlight_class=n_class_variables == 1)
+    looks = {(names.index(p), names.index(c)): x for (p, c), x in arc_looks(shown).items()}
+    _draw_arcs(axes, page, looks, highlight_class=n_class_variables == 1)
     for v, text in enumerate(labels(structure.variables)):
         _draw_box(axes, page.boxes[v], found[v].value, text, bold=v < n_class_variables)
-    _draw_legend(axes, legend, page.height + _LEGEND_GAP + _LEGEND_ROW / 2)
+    first = page.height + _LEGEND_GAP + _LEGEND_ROW / 2
+    _draw_legend(axes, legend, first)
+    for k, line in enumerate(notes, len(legend)):
+        y = first + _LEGEND_ROW * k
+        axes.text(page.width / 2, y, line, size=_LEGEND_SIZE, ha="center", va="center")
     return figure
 
 
-def _draw_arcs(axes: Axes, page: Page, *, highlight_class: bool) -> None:
+def _draw_arcs(
+    axes: Axes, page: Page, looks: Mapping[Arc, ArcLook], *, highlight_class: bool
+) -> None:
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path as Curve
 
-    for (parent, _), route in page.routes.items():
+    for arc, route in page.routes.items():
         points, codes = _bends(route, page.sideways)
-        of_class = highlight_class and parent == 0
-        color = CLASS_ARC if of_class else FEATURE_ARC
+        of_class = highlight_class and arc[0] == 0
+        look = looks.get(arc, ArcLook())
+        color = look.color or (CLASS_ARC if of_class else FEATURE_ARC)
         arrow = FancyArrowPatch(
             path=Curve(points, codes),
             arrowstyle="-|>,head_length=0.45,head_width=0.18",
             mutation_scale=11,
-            linewidth=1.0,
+            linewidth=look.width,
+            linestyle=look.style,
             edgecolor=color,
             facecolor=color,
             capstyle="butt",

@@ -1,0 +1,148 @@
+"""``milpbn arcs``: by how much structures score less that differ from a model in one arc."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milpbn import PROCESS_START
+from milpbn.bar import Bar
+from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
+from milpbn.cli.models import model_table, moved_data_option, single_class_model
+from milpbn.cli.options import seed_option
+from milpbn.cli.params import Duration, OutputFile, refuse_overwriting, say_written
+from milpbn.words import count, name_in_list
+
+if TYPE_CHECKING:
+    from milpbn.learning.arc_records import ArcMargin, ArcMargins, ScoreLoss
+
+# How many arcs that the model does not have are listed.
+_OTHERS = 10
+# Seconds between two lines of progress if stderr is not a terminal.
+_SECONDS_BETWEEN_LINES = 10.0
+_TITLES = ("without it", "without an edge", "with it")
+
+
+@click.command(short_help="Prove which arcs of a model matter, and by how much.")
+@click.argument("model_file", metavar="MODEL.json")
+@moved_data_option
+@click.option("--time-limit", type=Duration(), help="Time limit for the run: 90, 90s, 5m, 2h.")
+@seed_option("Random seed for the heuristics.")
+@click.option(
+    "--out",
+    type=OutputFile(),
+    metavar="OUT.json",
+    help="Save the model with its margins here.  [default: MODEL.json]",
+)
+@click.option("--all", "show_all", is_flag=True, help="List all arcs that the model lacks.")
+@click.option("--json", "as_json", is_flag=True, help="Print the margins as JSON.")
+@click.option("--quiet", is_flag=True, help="No progress on stderr.")
+@click.pass_context
+def arcs(ctx: click.Context, /, model_file: str, file: str | None, **options: Any) -> None:
+    """Find by how much structures score less that differ from MODEL.json in one arc.
+
+    For every arc of the model: the best score without it, and without an arc between the two
+    variables in either direction. For every other arc: the best score with it. Each is an
+    interval between what was found and what is proven. The time is divided among the open
+    questions; after the time limit or Ctrl-C, the same command continues with the open ones.
+
+    \b
+    Examples:
+      milpbn arcs model.json
+      milpbn arcs model.json --time-limit 5m
+      milpbn inspect model.json --draw network.svg
+    """
+    out = options["out"] or model_file
+    refuse_overwriting({"--out": options["out"]}, {"the data": file})
+    from dataclasses import replace
+
+    from milpbn.clock import Clock
+    from milpbn.files import check_writable
+    from milpbn.learning.arcs import model_arc_margins
+
+    check_writable(out)
+    clock = Clock(options["time_limit"], started=PROCESS_START)
+    model = single_class_model(model_file)
+    table = model_table(model, model_file, file)
+    with Bar(
+        sys.stderr,
+        "cuts of the root",
+        quiet=options["quiet"],
+        seconds_between_lines=_SECONDS_BETWEEN_LINES,
+    ) as bar:
+
+        def watch(done: int, total: int) -> None:
+            bar.show(done, total, f"{done} of {total} questions closed; Ctrl-C keeps the answers")
+
+        margins = model_arc_margins(model, table, clock=clock, seed=options["seed"], watch=watch)
+        (ctx.find_object(Interrupts) or Interrupts()).close()  # no signal may stop the report
+    replace(model, arcs=margins).save(out)
+    if options["as_json"]:
+        click.echo(json.dumps(margins.to_dict(), indent=1, allow_nan=False))
+    else:
+        click.echo("\n".join(arc_lines(margins, None if options["show_all"] else _OTHERS)))
+    if not options["quiet"]:
+        say_written(out)
+    ctx.exit(0 if margins.complete else EXIT_STOPPED)
+
+
+def arc_lines(margins: ArcMargins, most: int | None = _OTHERS) -> list[str]:
+    """The margins as a table: arcs of the model, then at most this many others."""
+    own = [a for a in margins.arcs if a.present]
+    others = [a for a in margins.arcs if not a.present]
+    shown = others[:most]
+    show = partial(show_loss, tolerance=margins.tolerance)
+    room = max((len(_name(a)) for a in (*own, *shown)), default=0)
+    lines = [f"{'questions':<12}{margins.closed} of {len(margins.answers)} closed", ""]
+    if own:
+        lines.append(f"{'arc of the model':<{room}} {_TITLES[0]:>18} {_TITLES[1]:>18}")
+        lines += [f"{_name(a):<{room}} {show(a.margin):>18} {show(a.edge):>18}" for a in own]
+        lines.append("")
+    if shown:
+        lines.append(f"{'other arc':<{room}} {_TITLES[2]:>18}")
+        lines += [f"{_name(a):<{room}} {show(a.margin):>18}" for a in shown]
+        if len(others) > len(shown):
+            lines.append(f"{len(others) - len(shown)} more; `milpbn arcs --all` lists them")
+        lines.append("")
+    return [*lines, *_summary(margins, own)]
+
+
+def _summary(margins: ArcMargins, own: list[ArcMargin]) -> list[str]:
+    slack = margins.tolerance
+    edges = sum(a.edge is not None and a.edge.low > slack for a in own)
+    arcs = sum(a.margin.low > slack for a in own)
+    lines = [
+        "Figures are losses of score: the best structure of the kind scores this much less than "
+        "the model.",
+        f"Proven: {arcs} of {count(len(own), 'arc')} and {edges} of {count(len(own), 'edge')} are "
+        "in every structure that scores as much as the model.",
+    ]
+    if margins.best > margins.objective + slack:
+        lines.append(
+            f"A structure scores {margins.best:.6f}, the model only {margins.objective:.6f}: a "
+            "negative loss is a gain."
+        )
+    return lines
+
+
+def _name(arc: ArcMargin) -> str:
+    return f"{name_in_list(arc.parent)} -> {name_in_list(arc.child)}"
+
+
+def show_loss(loss: ScoreLoss | None, tolerance: float) -> str:
+    """A loss as one number, or as an interval while it is open."""
+    if loss is None:
+        return ""
+    if math.isinf(loss.low):
+        return "impossible"
+    low, high = ("?" if math.isinf(x) else _rounded(x, tolerance) for x in (loss.low, loss.high))
+    return high if loss.closed else f"{low} to {high}"
+
+
+def _rounded(value: float, tolerance: float) -> str:
+    return f"{0.0 if abs(value) <= tolerance else value:.4f}"
