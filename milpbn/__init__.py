@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # the names with an alias are exported, for type checkers
     from milpbn.learning.structure import learn_structure as learn_structure
     from milpbn.mdc import GBNCClassifier as GBNCClassifier
     from milpbn.model_files import load_model as load_model
+    from milpbn.reporting import report as report
     from milpbn.result import Result as Result
     from milpbn.result import Status as Status
     from milpbn.structure import Structure as Structure
@@ -72,6 +73,7 @@ _HOMES = {
     "load_model": "milpbn.model_files",
     "make_settings": "milpbn.learning.settings",
     "read_table": "milpbn.datasets",
+    "report": "milpbn.reporting",
 }
 
 __all__ = sorted(_HOMES)

@@ -18,6 +18,7 @@ from milpbn.cli.datasets import datasets
 from milpbn.cli.evaluate import evaluate
 from milpbn.cli.explain import explain
 from milpbn.cli.export import export
+from milpbn.cli.html import report
 from milpbn.cli.inspect import inspect
 from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.learn import learn
@@ -99,6 +100,7 @@ for command in (
     predict,
     explain,
     card,
+    report,
     evaluate,
     missing_curve,
     mdc,

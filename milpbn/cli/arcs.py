@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from milpbn.cli.params import Duration, OutputFile, refuse_overwriting, say_writ
 from milpbn.words import count, name_in_list
 
 if TYPE_CHECKING:
-    from milpbn.learning.arc_records import ArcMargin, ArcMargins, ScoreLoss
+    from milpbn.learning.arc_records import ArcMargin, ArcMargins
 
 # How many arcs that the model does not have are listed.
 _OTHERS = 10
@@ -93,6 +92,8 @@ def arcs(ctx: click.Context, /, model_file: str, file: str | None, **options: An
 
 def arc_lines(margins: ArcMargins, most: int | None = _OTHERS) -> list[str]:
     """The margins as a table: arcs of the model, then at most this many others."""
+    from milpbn.learning.arc_records import show_loss
+
     own = [a for a in margins.arcs if a.present]
     others = [a for a in margins.arcs if not a.present]
     shown = others[:most]
@@ -132,17 +133,3 @@ def _summary(margins: ArcMargins, own: list[ArcMargin]) -> list[str]:
 
 def _name(arc: ArcMargin) -> str:
     return f"{name_in_list(arc.parent)} -> {name_in_list(arc.child)}"
-
-
-def show_loss(loss: ScoreLoss | None, tolerance: float) -> str:
-    """A loss as one number, or as an interval while it is open."""
-    if loss is None:
-        return ""
-    if math.isinf(loss.low):
-        return "impossible"
-    low, high = ("?" if math.isinf(x) else _rounded(x, tolerance) for x in (loss.low, loss.high))
-    return high if loss.closed else f"{low} to {high}"
-
-
-def _rounded(value: float, tolerance: float) -> str:
-    return f"{0.0 if abs(value) <= tolerance else value:.4f}"

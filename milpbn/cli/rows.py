@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from milpbn.cli.models import model_table
+from milpbn.evaluation.rows import MeasuredRows
 from milpbn.words import count
 
 if TYPE_CHECKING:
-    from milpbn._types import Codes
     from milpbn.learning.model import Model
-
-
-@dataclass(frozen=True)
-class MeasuredRows:
-    """Rows of codes, the class first, and a few words about where they come from."""
-
-    codes: Codes
-    described: str
 
 
 def measured_rows(model: Model, model_file: str, file: str | None) -> MeasuredRows | None:
@@ -31,8 +22,10 @@ def measured_rows(model: Model, model_file: str, file: str | None) -> MeasuredRo
     if not ("dataset" in model.data or "file" in model.data):
         return None
     data = model.encoder.encode(model_table(model, model_file, None))
-    codes, kind = (data.test(), "test") if len(data.test()) else (data.train(), "training")
-    return MeasuredRows(codes, f"{count(len(codes), f'{kind} row')} of {data.name}")
+    training = not len(data.test())
+    codes, kind = (data.train(), "training") if training else (data.test(), "test")
+    described = f"{count(len(codes), f'{kind} row')} of {data.name}"
+    return MeasuredRows(codes, described, training, data.notes)
 
 
 def _rows_of_file(model: Model, file: str) -> MeasuredRows:

@@ -152,7 +152,7 @@ def stability_lines(model: Model) -> list[str]:
 
 def _margins(model: Model, arc: Arc) -> str:
     """The proven margins of an arc, if the model has them."""
-    from milpbn.cli.arcs import show_loss
+    from milpbn.learning.arc_records import show_loss
 
     if model.arcs is None:
         return ""

@@ -84,6 +84,26 @@ class ScoreLoss:
         )
 
 
+def show_loss(loss: ScoreLoss | None, tolerance: float) -> str:
+    """A loss as one number, or as an interval while it is open.
+
+    Examples
+    --------
+    >>> show_loss(ScoreLoss(2.1, 2.1, True), 1e-6), show_loss(ScoreLoss(0.5, 2.1, False), 1e-6)
+    ('2.1000', '0.5000 to 2.1000')
+    """
+    if loss is None:
+        return ""
+    if math.isinf(loss.low):
+        return "impossible"
+    low, high = ("?" if math.isinf(x) else _rounded(x, tolerance) for x in (loss.low, loss.high))
+    return high if loss.closed else f"{low} to {high}"
+
+
+def _rounded(value: float, tolerance: float) -> str:
+    return f"{0.0 if abs(value) <= tolerance else value:.4f}"
+
+
 @dataclass(frozen=True)
 class ArcMargin:
     """How much score an arc decides.
