@@ -10,6 +10,7 @@ import click
 
 from milpbn.cli.models import single_class_model
 from milpbn.cli.params import OutputFile, refuse_overwriting, say_written
+from milpbn.cli.rows import measured_rows, measured_rows_option
 from milpbn.widths import terminal_width
 from milpbn.words import assignment, count, name_in_list
 
@@ -35,13 +36,7 @@ _WIDTH = 100
     show_default=True,
     help="Largest number of points in a line. More points lose less by rounding.",
 )
-@click.option(
-    "--data",
-    "file",
-    metavar="FILE",
-    help="Labelled rows on which to compare the card with the model.  [default: the test rows of "
-    "the model's data, or else its training rows]",
-)
+@measured_rows_option("Labelled rows on which to compare the card with the model.")
 @click.option("--json", "as_json", is_flag=True, help="Print the card as JSON.")
 @click.option(
     "--out", type=OutputFile(".csv"), metavar="CARD.csv", help="Also write the card as CSV."
@@ -66,7 +61,6 @@ def card(
       milpbn card model.json --of sick --points 20 --out card.csv
     """
     refuse_overwriting({"--out": out}, {"MODEL.json": model_file, "--data": file})
-    from milpbn.cli.rows import measured_rows
     from milpbn.errors import OptionError
     from milpbn.files import write_whole
 
@@ -144,7 +138,8 @@ def _block(card: ScoreCard, table: CardTable, width: int) -> str:
     from milpbn.evaluation.tables import aligned
 
     is_class = table.variable == card.codes[0].name
-    name = name_in_list(table.variable)
+    measure = card.encoder.measure(table.variable)
+    name = name_in_list(table.variable) + (f" ({measure})" if measure else "")
     parents = table.scope if is_class else table.scope[:-1]
     states = (
         ["(start)"]

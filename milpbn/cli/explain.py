@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     "--plot",
     type=OutputFile(".png", ".svg", ".pdf"),
     metavar="OUT.png",
-    help="Draw the contributions to one row (png, svg, pdf).",
+    help="Draw the contributions of one row (png, svg, pdf).",
 )
 @click.option(
     "--out", type=OutputFile(), metavar="OUT.csv", help="Write to this file instead of stdout."
@@ -58,7 +58,7 @@ def explain(
 
     The log-odds of the predicted class are a sum of contributions, one per feature. A positive
     contribution speaks for the class. The sum is exact, also for rows with missing features.
-    Without --row, the contributions to all rows are printed as CSV.
+    Without --row, the contributions of all rows are printed as CSV.
 
     \b
     Examples:
@@ -157,14 +157,19 @@ def _json(explanation: Explanation) -> str:
 
 
 def _text(explanation: Explanation, position: int, target: str, width: int | None) -> str:
-    """The contributions to one row as a table, without the features that do not contribute."""
+    """The contributions of one row as a table, without the features that do not contribute."""
     told = explanation.to_dict(position)
     table = explanation.row(position)
     values = table.iloc[:, 1:]
     used = (values != 0).any(axis=1)
     used[target] = True
-    idle = [name for name in table.index[~used] if name in explanation.states]
-    idle = [name for name in idle if name not in told["missing"]]
+    rest = [n for n in table.index[~used] if n in explanation.states and n not in told["missing"]]
+    given = {p for name in table.index[used] for p in explanation.parents.get(name, ())}
+    notes = {
+        "missing": told["missing"],
+        "only in given": [name for name in rest if name in given],
+        "no contribution": [name for name in rest if name not in given],
+    }
     shown = name_in_list(str(told["class"]))
     lines = [
         f"row {explanation.states.index[position]}: {name_in_list(target)} = {shown}, "
@@ -172,10 +177,8 @@ def _text(explanation: Explanation, position: int, target: str, width: int | Non
         "",
         _table(told, values[used], width),
     ]
-    for what, names in (("missing", told["missing"]), ("no contribution", idle)):
-        if names:
-            lines += ["", f"{what}: {', '.join(map(name_in_list, names))}"]
-    return "\n".join(lines)
+    told_names = [f"{what}: {', '.join(map(name_in_list, n))}" for what, n in notes.items() if n]
+    return "\n".join([*lines, *([""] if told_names else []), *told_names])
 
 
 def _table(told: dict[str, Any], values: pd.DataFrame, width: int | None) -> str:

@@ -6,6 +6,7 @@ import click
 
 from milpbn.cli.models import single_class_model
 from milpbn.cli.params import Counts, OutputFile, refuse_overwriting, say_written
+from milpbn.cli.rows import measured_rows, measured_rows_option
 
 
 @click.command(short_help="Write a report about a model as one HTML file.")
@@ -17,13 +18,7 @@ from milpbn.cli.params import Counts, OutputFile, refuse_overwriting, say_writte
     metavar="REPORT.html",
     help="Write the report to this file.",
 )
-@click.option(
-    "--data",
-    "file",
-    metavar="FILE",
-    help="Rows to measure the model on.  [default: the test rows of the model's data, or else its "
-    "training rows]",
-)
+@measured_rows_option("Rows to measure the model on.")
 @click.option(
     "--row",
     "explained",
@@ -47,7 +42,6 @@ def report(model_file: str, out: str, file: str | None, explained: tuple[int, ..
       milpbn report model.json --data new-rows.csv --row 3,17 --out report.html
     """
     refuse_overwriting({"--out": out}, {"MODEL.json": model_file, "--data": file})
-    from milpbn.cli.rows import measured_rows
     from milpbn.files import write_whole
     from milpbn.reporting import html_report
     from milpbn.words import count

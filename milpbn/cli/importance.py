@@ -10,6 +10,7 @@ import pandas as pd
 from milpbn.cli.rows import measured_rows
 from milpbn.evaluation.tables import aligned
 from milpbn.explanation import importance_table
+from milpbn.explanation.explain import feature_parents
 from milpbn.learning.model import Model
 from milpbn.widths import fitting
 from milpbn.words import name_in_list
@@ -31,6 +32,8 @@ class ModelImportance:
     """
 
     def __init__(self, model: Model, model_file: str, file: str | None) -> None:
+        parents = feature_parents(model.network.structure)
+        self._parents = {parent for above in parents.values() for parent in above}
         rows = measured_rows(model, model_file, file)
         if rows is not None:
             self._table, self._rows = importance_table(model.network, rows.codes), rows.described
@@ -70,7 +73,14 @@ class ModelImportance:
             "contribution: mean size of the contribution to the log-odds of the prediction",
             "lost, gained: if the feature is permuted (mean ± standard deviation)",
         ]
-        return "\n".join([*told[: 2 + ("accuracy" in table)], "", aligned(list(map(list, lines)))])
+        blocks = ["\n".join(told[: 2 + ("accuracy" in table)]), aligned(list(map(list, lines)))]
+        through = [
+            name for name in table.index[table["contribution"] == 0] if name in self._parents
+        ]
+        if through:
+            names = ", ".join(map(name_in_list, through))
+            blocks.append(f"no contribution of their own, but parents of other features: {names}")
+        return "\n\n".join(blocks)
 
 
 def _spread(means: pd.Series[float], deviations: pd.Series[float], digits: int) -> list[str]:

@@ -10,6 +10,7 @@ import click
 from milpbn.cli.models import describe_gbnc, trust_option
 from milpbn.cli.options import picture_options
 from milpbn.cli.params import Names, refuse_overwriting, say_written
+from milpbn.cli.rows import measured_rows_option
 from milpbn.widths import terminal_width
 from milpbn.words import name_in_list
 
@@ -44,13 +45,7 @@ _ALL = ""
     is_flag=True,
     help="Print the importance of the features instead of the report.",
 )
-@click.option(
-    "--data",
-    "file",
-    metavar="FILE",
-    help="Rows for --importance.  [default: the test rows of the model's data, or else its "
-    "training rows]",
-)
+@measured_rows_option("Rows for --importance.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @trust_option
 def inspect(

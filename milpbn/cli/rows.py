@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import click
+
 from milpbn.cli.models import model_table
-from milpbn.evaluation.rows import MeasuredRows
+from milpbn.cli.options import Decorator
 from milpbn.words import count
 
 if TYPE_CHECKING:
+    from milpbn.evaluation.rows import MeasuredRows
     from milpbn.learning.model import Model
+
+
+def measured_rows_option(purpose: str) -> Decorator:
+    """The option --data; `purpose` is the first sentence of its help text."""
+    default = "[default: the test rows of the model's data, or else its training rows]"
+    return click.option("--data", "file", metavar="FILE", help=f"{purpose}  {default}")
 
 
 def measured_rows(model: Model, model_file: str, file: str | None) -> MeasuredRows | None:
@@ -21,6 +30,8 @@ def measured_rows(model: Model, model_file: str, file: str | None) -> MeasuredRo
         return _rows_of_file(model, file)
     if not ("dataset" in model.data or "file" in model.data):
         return None
+    from milpbn.evaluation.rows import MeasuredRows
+
     data = model.encoder.encode(model_table(model, model_file, None))
     training = not len(data.test())
     codes, kind = (data.train(), "training") if training else (data.test(), "test")
@@ -33,6 +44,7 @@ def _rows_of_file(model: Model, file: str) -> MeasuredRows:
 
     from milpbn.cli.predict import report_values
     from milpbn.datasets import read_features
+    from milpbn.evaluation.rows import MeasuredRows
 
     encoder = model.encoder
     frame = read_features(file, encoder.sources(), [encoder.target.name], strict=False)

@@ -42,7 +42,7 @@ class ModelTables:
             for name in self._tables
             if model.network.has_counts
         }
-        self._readings = model.encoder.readings
+        self._encoder = model.encoder
         self._most_rows = None if names else _MOST_ROWS
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,9 +65,9 @@ class ModelTables:
         return "\n\n".join([heading, *(self._block(name, words, width) for name in self._tables)])
 
     def _block(self, name: str, words: Mapping[str, Mapping[str, str]], width: int) -> str:
-        table, reading = self._tables[name], self._readings.get(name)
-        measure = f" ({reading.measure})" if reading is not None and reading.measure else ""
-        states = f"{name_in_list(name)}{measure}: {', '.join(words[name].values())}"
+        table, measure = self._tables[name], self._encoder.measure(name)
+        unit = f" ({measure})" if measure else ""
+        states = f"{name_in_list(name)}{unit}: {', '.join(words[name].values())}"
         parents = [str(level) for level in table.index.names if level is not None]
         given = ", ".join(map(name_in_list, parents)) or "none"
         lines = [*_wrapped(states, width), *_wrapped(f"parents: {given}", width, _INDENT)]

@@ -156,6 +156,11 @@ class Encoder:
         """The raw columns that :meth:`transform` needs."""
         return list(dict.fromkeys(self._source(column) for column in self.columns))
 
+    def measure(self, name: str) -> str:
+        """The unit of a column, or what its numbers count; empty if there is nothing to add."""
+        reading = self.readings.get(name)
+        return "" if reading is None else reading.measure
+
     def read_labels(self, labels: pd.Series[Any]) -> pd.Series[Any]:
         """The class labels of raw rows: as they are, unless a numeric target was cut."""
         reading = self.readings.get(self.target.name)

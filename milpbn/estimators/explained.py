@@ -79,7 +79,9 @@ class ExplainedClassifier(TableClassifier):
         """The mean absolute contribution of each column in the training rows.
 
         Columns that the classifier does not use have 0. A column that became several features,
-        such as a date, has the sum of theirs.
+        such as a date, has the sum of theirs. The parents of the class share the contribution of
+        its table. A feature that is only a parent of other features has 0, because it acts
+        through them.
         """
         check_is_fitted(self)
         if not self.model_.importance:

@@ -7,6 +7,8 @@ and of its parents. A card lists these terms, scaled and rounded to whole number
     points = round(scale * (term - smallest term of the family)),
     log-odds = intercept + total / scale.
 
+The intercept makes up for what rounding takes away on average.
+
 With more than two classes the terms of every class are listed, less the smallest of them; the class
 with the most points is predicted. One class against the rest is not such a sum. Its card is that of
 the same structure with two classes, whose tables are counted again.
@@ -15,7 +17,7 @@ the same structure with two classes, whose tables are counted again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -27,11 +29,12 @@ from milpbn._types import Codes, FloatArray, IntArray
 from milpbn.encoding import Encoder
 from milpbn.encoding.columns import ColumnCode, Variable
 from milpbn.errors import OptionError
+from milpbn.explanation.explain import class_position
 from milpbn.families.smoothing import Smoothing
 from milpbn.network.inference import log_posterior
 from milpbn.network.multinet import Classifier, Multinet
 from milpbn.network.network import Network
-from milpbn.words import assignment, quoted
+from milpbn.words import assignment
 
 MOST_POINTS = 10
 """The largest number of points of a line, unless another one is chosen."""
@@ -84,8 +87,8 @@ class ScoreCard:
         the rest; otherwise all classes.
     against
         The other class, or ``"the rest"``; empty if there is a column for every class.
-    codes
-        How the columns of a table become states; the class comes first.
+    encoder
+        How the columns of a table become states.
     tables
         The points of every variable that matters.
     scale
@@ -96,10 +99,15 @@ class ScoreCard:
 
     columns: tuple[str, ...]
     against: str
-    codes: tuple[ColumnCode, ...]
+    encoder: Encoder
     tables: tuple[CardTable, ...]
     scale: float
     intercept: float
+
+    @property
+    def codes(self) -> tuple[ColumnCode, ...]:
+        """The class and the features, in the order of positions."""
+        return (self.encoder.target, *self.encoder.columns)
 
     @property
     def threshold(self) -> int:
@@ -218,61 +226,78 @@ def make_card(
         There is no such class, or the card is not defined.
     """
     states = network.variables[_CLASS].states
-    if of is not None and of not in states:
-        raise OptionError(f"of: there is no class {of!r}; the classes are {quoted(states)}")
     if points < 1:
         raise OptionError(f"points must be at least 1, not {points}")
-    codes = (encoder.target, *encoder.columns)
     if len(states) > 2 and of is None:
-        return _card_of_all(network, codes, points)
-    own = states[-1] if of is None else of
-    against = next(s for s in states if s != own) if len(states) == 2 else THE_REST
-    if len(states) > 2:
-        network, positive = _one_against_the_rest(network, states.index(own), smoothing), 1
-    else:
-        positive = states.index(own)
-    return _card_of_two(network, codes, own, against, positive, points)
+        return _card_of_all(network, encoder, points)
+    own = len(states) - 1 if of is None else class_position("of", of, states)
+    if len(states) == 2:
+        return _card_of_two(network, encoder, states[own], states[1 - own], own, points)
+    two = _one_against_the_rest(network, own, smoothing)
+    return _card_of_two(two, encoder, states[own], THE_REST, 1, points)
 
 
 def _card_of_two(
     network: Classifier,
-    codes: Sequence[ColumnCode],
+    encoder: Encoder,
     own: str,
     against: str,
     positive: int,
     points: int,
 ) -> ScoreCard:
     terms = [
-        (name, scope, table[..., [positive]] - table[..., [1 - positive]])
-        for name, scope, table in _term_tables(network)
+        replace(t, table=t.table[..., [positive]] - t.table[..., [1 - positive]])
+        for t in _term_tables(network)
     ]
-    lowest = sum(float(table.min()) for _, _, table in terms)
-    used = [(name, scope, table - table.min()) for name, scope, table in terms]
-    tables, scale = _rounded(used, points)
-    return ScoreCard((own,), against, tuple(codes), tables, scale, lowest)
+    lowest = sum(float(t.table.min()) for t in terms)
+    shifted = [replace(t, table=t.table - t.table.min()) for t in terms]
+    scale = _scale(shifted, points)
+    tables = [t.rounded(scale) for t in shifted]
+    lost = sum(t.mean_loss(table, scale)[0] for t, table in zip(shifted, tables, strict=True))
+    used = tuple(table for table in tables if table.points.any())
+    return ScoreCard((own,), against, encoder, used, scale, float(lowest + lost))
 
 
-def _card_of_all(network: Classifier, codes: Sequence[ColumnCode], points: int) -> ScoreCard:
-    used = [
-        (name, scope, table - table.min(axis=-1, keepdims=True))
-        for name, scope, table in _term_tables(network)
-    ]
-    tables, scale = _rounded(used, points)
-    return ScoreCard(network.variables[_CLASS].states, "", tuple(codes), tables, scale, 0.0)
+def _card_of_all(network: Classifier, encoder: Encoder, points: int) -> ScoreCard:
+    prior, *terms = (t.above_least() for t in _term_tables(network))
+    scale = _scale([prior, *terms], points)
+    tables = [t.rounded(scale) for t in terms]
+    lost = sum(t.mean_loss(table, scale) for t, table in zip(terms, tables, strict=True))
+    start = replace(prior, table=prior.table + lost).above_least().rounded(scale)
+    used = tuple(table for table in (start, *tables) if table.points.any())
+    return ScoreCard(network.variables[_CLASS].states, "", encoder, used, scale, 0.0)
 
 
-_Terms = tuple[str, tuple[int, ...], FloatArray]
+@dataclass(frozen=True, eq=False)
+class _Terms:
+    """The terms of a variable by the states of its scope, columns last.
+
+    The weights of the states are their frequencies in the training rows, if they are known.
+    """
+
+    name: str
+    scope: tuple[int, ...]
+    table: FloatArray
+    weights: FloatArray
+
+    def above_least(self) -> _Terms:
+        """The terms of every class less the smallest of them."""
+        return replace(self, table=self.table - self.table.min(axis=-1, keepdims=True))
+
+    def rounded(self, scale: float) -> CardTable:
+        """Points for the terms."""
+        return CardTable(self.name, self.scope, np.rint(scale * self.table).astype(np.int64))
+
+    def mean_loss(self, card: CardTable, scale: float) -> FloatArray:
+        """What rounding takes away on average; the start makes up for it."""
+        lost = (self.table - card.points / scale) * self.weights[..., None]
+        out: FloatArray = lost.sum(axis=tuple(range(lost.ndim - 1))) / self.weights.sum()
+        return out
 
 
-def _rounded(terms: Sequence[_Terms], points: int) -> tuple[tuple[CardTable, ...], float]:
-    """Tables without those that have no points, and the scale."""
-    largest = max(float(table.max()) for _, _, table in terms)
-    scale = points / largest if largest > 0 else 1.0
-    rounded = [
-        CardTable(name, scope, np.rint(scale * table).astype(np.int64))
-        for name, scope, table in terms
-    ]
-    return tuple(table for table in rounded if table.points.any()), scale
+def _scale(terms: Sequence[_Terms], points: int) -> float:
+    largest = max(float(t.table.max()) for t in terms)
+    return points / largest if largest > 0 else 1.0
 
 
 def _term_tables(network: Classifier) -> list[_Terms]:
@@ -289,7 +314,11 @@ def _term_tables(network: Classifier) -> list[_Terms]:
         grid = dict(zip(scope, np.ix_(*map(range, cards)), strict=True))
         own = [part.log_cpts[i][tuple(grid.get(v, c) for v in part.scope(i))] for part, c in parts]
         table = np.stack([np.broadcast_to(t, cards) for t in own], axis=-1)
-        found.append((variable.name, scope, table))
+        weights = np.ones(cards)
+        if isinstance(network, Network) and network.counts is not None:
+            axes = [k for k, v in enumerate(network.scope(i)) if v == _CLASS]
+            weights = network.counts[i].sum(axis=tuple(axes))
+        found.append(_Terms(variable.name, scope, table, weights))
     return found
 
 

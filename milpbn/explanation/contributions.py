@@ -17,16 +17,18 @@ two classes both definitions agree.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 from scipy.special import entr, softmax
 
 from milpbn._types import Codes, FloatArray
-from milpbn.network.multinet import Classifier
+from milpbn.network.multinet import Classifier, Multinet
 from milpbn.network.terms import family_terms
 
 _CLASS = 0
-_ROWS_AT_ONCE = 4096
+_TERMS_AT_ONCE = 1_000_000
 
 
 def contributions_of(
@@ -43,13 +45,8 @@ def contributions_of(
     against
         The class to compare with; None for all others together.
     """
-    own = np.take_along_axis(terms, of[:, None, None], axis=2)
-    if against is not None:
-        out: FloatArray = own[:, :, 0] - terms[:, :, against]
-        return out
-    weights = _weights_of_others(terms.sum(axis=1), of)
-    # Differences first: those of a feature that is not used are exactly 0.
-    out = np.einsum("mkc,mc->mk", own - terms, weights)
+    weights = _weights_of_rivals(terms.sum(axis=1), of, against)
+    out = _differences(terms, of, weights)
     out[:, _CLASS] -= entr(weights).sum(axis=1)
     return out
 
@@ -59,12 +56,38 @@ def log_odds_of(
 ) -> FloatArray:
     """``(M,)``: the log-odds of class `of`, from ``log P(c, z)`` directly."""
     own = np.take_along_axis(joint, of[:, None], axis=1)[:, 0]
-    rival = (
-        joint[:, against]
-        if against is not None
-        else np.logaddexp.reduce(_others(joint, of), axis=1)
-    )
-    out: FloatArray = own - rival
+    others = _others(joint, of) if against is None else joint[:, [against]]
+    out: FloatArray = own - np.logaddexp.reduce(others, axis=1)
+    return out
+
+
+def sizes_of(
+    terms: FloatArray,
+    of: npt.NDArray[np.intp],
+    against: int | None = None,
+    *,
+    class_parents: Sequence[int] = (),
+    usual: FloatArray | None = None,
+) -> FloatArray:
+    """``(M, n - 1)``: the absolute contribution of every feature in every row.
+
+    The parents of the class, if there are any, share what the class's own table contributes beyond
+    the `usual` terms of the class, by default their mean over the rows.
+    """
+    sizes = np.abs(contributions_of(terms, of, against)[:, 1:-1])
+    if class_parents:
+        own = terms[:, [_CLASS]]
+        beyond = own - (own.mean(axis=0) if usual is None else usual)
+        weights = _weights_of_rivals(terms.sum(axis=1), of, against)
+        shared = np.abs(_differences(beyond, of, weights)) / len(class_parents)
+        sizes[:, [p - 1 for p in class_parents]] += shared
+    return sizes
+
+
+def _differences(terms: FloatArray, of: npt.NDArray[np.intp], weights: FloatArray) -> FloatArray:
+    own = np.take_along_axis(terms, of[:, None, None], axis=2)
+    # Differences first: those of a feature that is not used are exactly 0.
+    out: FloatArray = np.einsum("mkc,mc->mk", own - terms, weights)
     return out
 
 
@@ -72,8 +95,12 @@ def _others(joint: FloatArray, of: npt.NDArray[np.intp]) -> FloatArray:
     return np.where(np.arange(joint.shape[1]) == of[:, None], -np.inf, joint)
 
 
-def _weights_of_others(joint: FloatArray, of: npt.NDArray[np.intp]) -> FloatArray:
-    """P(c | z, not `of`)."""
+def _weights_of_rivals(
+    joint: FloatArray, of: npt.NDArray[np.intp], against: int | None
+) -> FloatArray:
+    """P(c | z, not `of`); 1 for the class `against` if there is one."""
+    if against is not None:
+        return np.broadcast_to(np.arange(joint.shape[1]) == against, joint.shape).astype(float)
     weights: FloatArray = softmax(_others(joint, of), axis=1)
     return weights
 
@@ -84,14 +111,20 @@ def mean_contributions(
     """``(n - 1,)``: for each feature, the mean size of its contribution.
 
     The contributions are those to the log-odds of the predicted class against all others, without
-    their signs. If there are `weights` of rows, the mean is weighted.
+    their signs. The parents of the class share the contribution of its table, as far as it
+    deviates from its mean. If there are `weights` of rows, the means are weighted.
     """
     amounts = np.ones(len(features)) if weights is None else weights
-    total = np.zeros(len(network.variables) - 1)
-    for start in range(0, len(features), _ROWS_AT_ONCE):
-        part = slice(start, start + _ROWS_AT_ONCE)
+    total = max(float(amounts.sum()), np.finfo(np.float64).tiny)
+    above = () if isinstance(network, Multinet) else network.structure.parents[_CLASS]
+    at_once = max(1, _TERMS_AT_ONCE // (len(network.variables) * network.n_classes))
+    parts = [slice(start, start + at_once) for start in range(0, len(features), at_once)]
+    usual = np.zeros((1, network.n_classes))
+    for part in parts if above else ():
+        usual += amounts[part] @ family_terms(network, features[part])[:, _CLASS] / total
+    means = np.zeros(len(network.variables) - 1)
+    for part in parts:
         terms = family_terms(network, features[part])
-        found = contributions_of(terms, terms.sum(axis=1).argmax(axis=1))
-        total += amounts[part] @ np.abs(found[:, 1:-1])
-    means: FloatArray = total / max(float(amounts.sum()), np.finfo(np.float64).tiny)
+        best = terms.sum(axis=1).argmax(axis=1)
+        means += amounts[part] @ sizes_of(terms, best, class_parents=above, usual=usual) / total
     return means

@@ -14,7 +14,7 @@ import pandas as pd
 from milpbn._types import Codes, FloatArray
 from milpbn.encoding import Encoder
 from milpbn.errors import OptionError
-from milpbn.explanation.contributions import contributions_of, log_odds_of
+from milpbn.explanation.contributions import contributions_of, log_odds_of, sizes_of
 from milpbn.network.inference import log_joint
 from milpbn.network.multinet import Classifier
 from milpbn.network.terms import family_terms
@@ -71,7 +71,7 @@ class Explanation:
         return len(self.of)
 
     def __repr__(self) -> str:
-        rival = ALL_OTHERS if self.against is None else repr(self.classes[self.against].item())
+        rival = ALL_OTHERS if self.against is None else repr(self.classes.tolist()[self.against])
         rows, features = count(len(self), "row"), count(len(self.variables) - 1, "feature")
         return f"<Explanation: {rows}, {features}, log-odds against {rival}>"
 
@@ -111,9 +111,15 @@ class Explanation:
 
     @property
     def importance(self) -> pd.Series[float]:
-        """The mean absolute contribution of each feature, the largest first."""
-        sizes = self.contributions.iloc[:, 1:-1].abs().mean()
-        return sizes.sort_values(ascending=False, kind="stable").rename("importance")
+        """The mean absolute contribution of each feature, the largest first.
+
+        The parents of the class share the contribution of its table, as far as it deviates from
+        its mean. A feature that is only a parent of other features has 0: it acts through them.
+        """
+        above = [self.variables.index(p) for p in self.parents[self.variables[0]]]
+        sizes = sizes_of(self.terms, self.of, self.against, class_parents=above).mean(axis=0)
+        found = pd.Series(sizes, index=self.variables[1:], name="importance")
+        return found.sort_values(ascending=False, kind="stable")
 
     def row(self, position: int) -> pd.DataFrame:
         """The contributions of one row against every other class.
@@ -165,7 +171,7 @@ class Explanation:
             for name, state, *values in table.itertuples(name=None)
         ]
         return {
-            "class": self.explained[position].item(),
+            "class": self.classes.tolist()[self.of[position]],
             "probability": float(self.probability.iloc[position]),
             "log_odds": dict(zip(rivals, table.iloc[:, 1:].sum().tolist(), strict=True)),
             "missing": [name for name, state in states.items() if state is None],
@@ -217,9 +223,10 @@ def explain_codes(
 ) -> Explanation:
     """As :func:`explain_rows`, for the codes of the features."""
     labels = np.asarray(encoder.target.variable.states if classes is None else classes)
+    known = labels.tolist()
     joint = log_joint(network, codes)
-    chosen = None if of is None else _position("of", of, labels)
-    rival = None if against is None else _position("against", against, labels)
+    chosen = None if of is None else class_position("of", of, known)
+    rival = None if against is None else class_position("against", against, known)
     if chosen is not None and chosen == rival:
         raise OptionError(f"of and against are both {of!r}; choose two different classes")
     explained = joint.argmax(axis=1) if chosen is None else np.full(len(codes), chosen)
@@ -245,11 +252,12 @@ def feature_parents(structure: AnyStructure) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _position(option: str, label: Any, labels: npt.NDArray[Any]) -> int:
-    known: list[Any] = labels.tolist()
-    if label not in known:
-        raise OptionError(f"{option}: there is no class {label!r}; the classes are {quoted(known)}")
-    return known.index(label)
+def class_position(option: str, label: Any, labels: Sequence[Any]) -> int:
+    """The position of a class label that an option names."""
+    if label not in labels:
+        told = f"there is no class {label!r}; the classes are {quoted(labels)}"
+        raise OptionError(f"{option}: {told}")
+    return labels.index(label)
 
 
 def _readable_states(encoder: Encoder, codes: Codes, index: pd.Index[Any] | None) -> pd.DataFrame:

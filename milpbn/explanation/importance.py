@@ -60,9 +60,11 @@ def importance_table(
     -------
     DataFrame
         For each feature the mean absolute ``contribution`` to the log-odds of the predicted class
-        against all others; and, if there are labels, how much ``accuracy`` falls and ``log_loss``
-        rises if the feature is permuted over the rows, with standard deviations over the repeats.
-        Features that are not used have 0 everywhere.
+        against all others (see :func:`mean_contributions`); and, if there are labels, how much
+        ``accuracy`` falls and ``log_loss`` rises if the feature is permuted over the rows, with
+        standard deviations over the repeats.
+        Features that are not used have 0 everywhere. A feature that is only a parent of other
+        features has the contribution 0, because it acts through theirs.
     """
     names = [v.name for v in network.variables[1:]]
     sizes = mean_contributions(network, codes[:, 1:])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from milpbn.clock import Clock
 from milpbn.datasets.table import Table
 from milpbn.encoding import EncodedData, Encoder
@@ -22,6 +24,10 @@ from milpbn.structure import AnyStructure
 
 # The share of the time limit that is reserved for parameters that need a search.
 _PARAMETERS_SHARE = 0.2
+
+# The importance of features takes at most this many terms, but always some rows: about a second.
+_MOST_TERMS = 20_000_000
+_LEAST_ROWS = 1000
 
 PARAMETERS_BEGIN = "parameters"
 """The source of the event that a listener gets when a search for parameters begins."""
@@ -130,8 +136,13 @@ def fit_model(
 
 
 def _importance(network: Classifier, data: EncodedData) -> dict[str, float]:
-    """The mean absolute contribution of each feature in the training rows."""
-    sizes = mean_contributions(network, data.train()[:, 1:], data.train_weights())
+    """The mean absolute contribution of each feature in the training rows, or in a part of them."""
+    features, weights = data.train()[:, 1:], data.train_weights()
+    most = max(_LEAST_ROWS, _MOST_TERMS // (len(network.variables) * network.n_classes))
+    if len(features) > most:
+        evenly = np.linspace(0, len(features) - 1, most).astype(np.intp)
+        features, weights = features[evenly], None if weights is None else weights[evenly]
+    sizes = mean_contributions(network, features, weights)
     names = (v.name for v in network.variables[1:])
     return dict(zip(names, sizes.tolist(), strict=True))
 

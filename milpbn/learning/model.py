@@ -68,7 +68,8 @@ class Model:
         How the settings were selected, if they were.
     importance
         For each feature, the mean absolute contribution to the log-odds of the predicted class
-        in the training rows; empty in files of older versions.
+        in the training rows (in a part of them, if there are very many); empty in files of older
+        versions.
     arcs
         Arc margins, if they were computed.
     alternatives

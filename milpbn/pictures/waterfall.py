@@ -33,7 +33,7 @@ class WaterfallBar:
 def plot_waterfall(
     explanation: Explanation, file: str | Path, *, position: int = 0, title: str | None = None
 ) -> None:
-    """Draw the contributions to one row as bars that lead to its log-odds.
+    """Draw the contributions of one row as bars that lead to its log-odds.
 
     Parameters
     ----------
@@ -125,7 +125,13 @@ def waterfall_bars(explanation: Explanation, position: int) -> list[WaterfallBar
     shown, small = features[: _MOST - 1], features[_MOST - 1 :]
     if small:
         shown.append(WaterfallBar(f"{len(small)} others", sum(bar.size for bar in small)))
-    return [WaterfallBar(_short(target), float(sizes[target])), *shown]
+    states = explanation.states.iloc[position]
+    above = [
+        f"{p} missing" if states[p] is None else assignment(p, states[p])
+        for p in explanation.parents[target]
+    ]
+    label = f"{target} ({', '.join(above)})" if above else target
+    return [WaterfallBar(_short(label), float(sizes[target])), *shown]
 
 
 def _number(text: str) -> str:

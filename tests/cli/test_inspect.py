@@ -142,6 +142,13 @@ def test_wide_tables_are_split_and_long_ones_cut_off(
     )
 
 
+def test_a_card_shows_units_too(milpbn: Run, wide_model: Path) -> None:
+    card = milpbn("card", wide_model)
+    assert card.exit_code == 0, card.stderr
+    assert re.search(r"^price \(\$\)  given  +points$", card.stdout, re.MULTILINE)
+    assert re.search(r'^> \d+\.?\d*  +"town, or city" = town 39  +\d+$', card.stdout, re.MULTILINE)
+
+
 def test_a_narrow_terminal_gets_fewer_columns(
     milpbn: Run, iris_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

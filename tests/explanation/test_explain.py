@@ -1,5 +1,6 @@
 """Explanations: contributions that add up, for every kind of fitted model."""
 
+import json
 import warnings
 from dataclasses import replace
 
@@ -7,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from milpbn import BNClassifier, Model, load_dataset
+from milpbn import BNClassifier, Constraints, Model, load_dataset
 from milpbn.errors import OptionError
 from milpbn.explanation import MISSING
 
@@ -126,6 +127,19 @@ def test_the_index_of_the_frame_is_kept(mixed):
     assert repr(explanation) == "<Explanation: 3 rows, 6 features, log-odds against all others>"
 
 
+@pytest.mark.parametrize("kind", [object, str, float, bool])
+def test_labels_of_any_type_are_plain_data(mixed, kind):
+    X, y = mixed
+    labels = (y > 0).astype(str if kind is object else int).astype(kind)
+    explanation = BNClassifier(engine="nb").fit(X, labels).explain(X[:2])
+    told = json.loads(json.dumps(explanation.to_dict(1)))
+    assert told["class"] == labels.tolist()[1]
+    total = sum(next(iter(item["contributions"].values())) for item in told["contributions"])
+    assert total == pytest.approx(explanation.log_odds[1], abs=1e-9)
+    pair = BNClassifier(engine="nb").fit(X, labels).explain(X[:2], against=labels.tolist()[1])
+    assert repr(pair).endswith(f"against {labels.tolist()[1]!r}>")
+
+
 def test_unknown_classes_are_refused(mixed):
     model = BNClassifier(engine="nb").fit(*mixed)
     with pytest.raises(OptionError, match=r"of: there is no class 7; the classes are 0, 1, 2"):
@@ -151,6 +165,27 @@ def test_importance_is_the_mean_size(mixed, tmp_path):
     model.save(tmp_path / "model.json")
     again = BNClassifier.load(tmp_path / "model.json")
     assert again.feature_importances_.tolist() == model.feature_importances_.tolist()
+
+
+def test_parents_of_the_class_share_what_its_table_contributes():
+    """a is the only parent of the class, and b follows the class."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 400)
+    y = np.where(rng.random(400) < 0.85, a, 1 - a)
+    b = np.where(rng.random(400) < 0.7, y, 1 - y)
+    X = pd.DataFrame({"a": a, "b": b}).astype(str)
+    arcs = Constraints(required=[("a", "class"), ("class", "b")], forbidden=[("a", "b")])
+    model = BNClassifier(constraints=arcs, engine="local-search").fit(X, y)
+    assert model.structure_.to_dict() == {"class": ["a"], "a": [], "b": ["class"]}
+    explanation = model.explain(X)
+    table = model.network_.log_cpts[0]
+    log_odds = table[:, 1] - table[:, 0]  # by the state of a
+    expected = np.abs(log_odds[a] - log_odds[a].mean()).mean()
+    assert explanation.importance["a"] == pytest.approx(expected)
+    assert dict(zip(X, model.feature_importances_, strict=True)) == pytest.approx(
+        dict(explanation.importance)
+    )
+    assert (explanation.contributions["a"] == 0).all()
 
 
 def test_importances_of_weighted_rows_are_those_of_repeated_rows(mixed):
@@ -188,3 +223,14 @@ def test_a_model_explains_rows_of_a_file(tmp_path):
     explanation = Model.load(tmp_path / "m.json").explain(heart.features)
     np.testing.assert_allclose(explanation.contributions.sum(axis=1), explanation.log_odds, **EXACT)
     assert set(explanation.classes) == set(heart.target)
+
+
+def test_very_many_rows_are_sampled(mixed, monkeypatch):
+    X, y = mixed
+    whole = BNClassifier(engine="nb").fit(X, y).feature_importances_
+    monkeypatch.setattr("milpbn.learning.classifier._MOST_TERMS", 0)
+    monkeypatch.setattr("milpbn.learning.classifier._LEAST_ROWS", 120)
+    weights = np.ones(len(y))
+    part = BNClassifier(engine="nb").fit(X, y, sample_weight=weights).feature_importances_
+    assert part.tolist() != whole.tolist()
+    np.testing.assert_allclose(part, whole, rtol=0.2)
