@@ -61,12 +61,21 @@ def with_alternatives(session: Session, model: Model, limits: PoolLimits) -> Mod
     """Find the other structures in the time that is left; Ctrl-C keeps those found so far."""
     from dataclasses import replace
 
+    from milpbn.errors import MilpbnError
     from milpbn.learning.alternatives import alternatives_of
 
     session.interrupts.reopen()
     session.table.print("looking for other structures; Ctrl-C keeps those found so far")
-    found = alternatives_of(session.data, session.settings, model.result, limits, session.clock)
-    session.interrupts.close()
+    try:
+        found = alternatives_of(session.data, session.settings, model.result, limits, session.clock)
+    except KeyboardInterrupt:
+        session.table.print("note: interrupted before there were other structures")
+        return model
+    except MilpbnError as error:  # the model itself is kept
+        session.table.print(f"note: no other structures: {error.on_command_line()}")
+        return model
+    finally:
+        session.interrupts.close()
     return replace(model, alternatives=found)
 
 
