@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # the names with an alias are exported, for type checkers
     from milpbn.estimators import arc_margins as arc_margins
     from milpbn.evaluation import evaluate as evaluate
     from milpbn.families import Constraints as Constraints
+    from milpbn.learning.alternatives import learn_alternatives as learn_alternatives
     from milpbn.learning.classifier import learn_classifier as learn_classifier
     from milpbn.learning.classifier import learn_parameters as learn_parameters
     from milpbn.learning.grid import learn_grid as learn_grid
@@ -63,6 +64,7 @@ _HOMES = {
     "Structure": "milpbn.structure",
     "arc_margins": "milpbn.estimators",
     "evaluate": "milpbn.evaluation",
+    "learn_alternatives": "milpbn.learning.alternatives",
     "learn_classifier": "milpbn.learning.classifier",
     "learn_grid": "milpbn.learning.grid",
     "learn_parameters": "milpbn.learning.classifier",

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from milpbn.learning.alternative_records import Alternatives
     from milpbn.learning.model import Model
 
-# How many structures, and arcs that only some of them have, are listed.
+# How many structures, changes of each, and arcs that only some of them have, are listed.
 _STRUCTURES = 20
+_CHANGES = 4
 _ARCS = 20
 
 alternative_options = option_group(
@@ -61,12 +62,21 @@ def with_alternatives(session: Session, model: Model, limits: PoolLimits) -> Mod
     """Find the other structures in the time that is left; Ctrl-C keeps those found so far."""
     from dataclasses import replace
 
+    from milpbn.errors import MilpbnError
     from milpbn.learning.alternatives import alternatives_of
 
     session.interrupts.reopen()
     session.table.print("looking for other structures; Ctrl-C keeps those found so far")
-    found = alternatives_of(session.data, session.settings, model.result, limits, session.clock)
-    session.interrupts.close()
+    try:
+        found = alternatives_of(session.data, session.settings, model.result, limits, session.clock)
+    except KeyboardInterrupt:
+        session.table.print("note: interrupted before there were other structures")
+        return model
+    except MilpbnError as error:  # the model itself is kept
+        session.table.print(f"note: no other structures: {error.on_command_line()}")
+        return model
+    finally:
+        session.interrupts.close()
     return replace(model, alternatives=found)
 
 
@@ -81,25 +91,28 @@ def alternative_lines(alternatives: Alternatives) -> list[str]:
     if (accuracies := alternatives.accuracy_range) is not None:
         low, high = (f"{100 * x:.2f} %" for x in accuracies)
         lines.append(f"{'':<13}test accuracy from {low} to {high}")
-    lines += ["", _line("", "score", "loss", "group", "test", "compared with structure 1")]
+    title = "test" if accuracies is not None else ""
+    lines += ["", _line("", "score", "loss", "group", title, "compared with structure 1")]
     for k, one in enumerate(listed[:_STRUCTURES]):
-        test = "-" if one.test_accuracy is None else f"{100 * one.test_accuracy:.2f} %"
+        test = "" if one.test_accuracy is None else f"{100 * one.test_accuracy:.2f} %"
         loss = f"{listed[0].score - one.score:.4f}"
         cells = str(k + 1), f"{one.score:.6f}", loss, str(one.group), test
         lines.append(_line(*cells, _difference(alternatives, k)).rstrip())
     if len(listed) > _STRUCTURES:
-        lines.append(f"{len(listed) - _STRUCTURES} more structures, see --json")
+        lines.append(f"{count(len(listed) - _STRUCTURES, 'more structure')}, see --json")
     return [*lines, "", *_frequencies(alternatives)]
 
 
 def _line(k: str, score: str, loss: str, group: str, test: str, difference: str) -> str:
-    return f"{k:>4} {score:>14} {loss:>10} {group:>6} {test:>9}  {difference}"
+    tested = f" {test:>9}" if test else ""
+    return f"{k:>4} {score:>14} {loss:>10} {group:>6}{tested}  {difference}"
 
 
 def _difference(alternatives: Alternatives, k: int) -> str:
     added, removed = alternatives.differences(k)
     words = [f"+ {_arc(arc)}" for arc in added] + [f"- {_arc(arc)}" for arc in removed]
-    return ", ".join(words)
+    more = len(words) - _CHANGES
+    return ", ".join(words[:_CHANGES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _frequencies(alternatives: Alternatives) -> list[str]:
@@ -109,7 +122,7 @@ def _frequencies(alternatives: Alternatives) -> list[str]:
     lines = [f"in all of them: {', '.join(map(_arc, always)) or 'no arc'}"]
     lines += [f"{100 * share:>6.1f} %  {_arc(arc)}" for arc, share in sometimes[:_ARCS]]
     if len(sometimes) > _ARCS:
-        lines.append(f"{len(sometimes) - _ARCS} more arcs are in some of them")
+        lines.append(f"{count(len(sometimes) - _ARCS, 'more arc')} in some of them")
     return lines
 
 

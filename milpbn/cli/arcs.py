@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn import PROCESS_START
-from milpbn.bar import Bar
-from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
-from milpbn.cli.models import model_table, moved_data_option, single_class_model
-from milpbn.cli.options import seed_option
-from milpbn.cli.params import Duration, OutputFile, refuse_overwriting, say_written
+from milpbn.cli.additions import Addition, addition_options, model_options
+from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.words import count, name_in_list
 
 if TYPE_CHECKING:
@@ -22,27 +16,15 @@ if TYPE_CHECKING:
 
 # How many arcs that the model does not have are listed.
 _OTHERS = 10
-# Seconds between two lines of progress if stderr is not a terminal.
-_SECONDS_BETWEEN_LINES = 10.0
 _TITLES = ("without it", "without an edge", "with it")
 
 
 @click.command(short_help="Prove which arcs of a model matter, and by how much.")
-@click.argument("model_file", metavar="MODEL.json")
-@moved_data_option
-@click.option("--time-limit", type=Duration(), help="Time limit for the run: 90, 90s, 5m, 2h.")
-@seed_option("Random seed for the heuristics.")
-@click.option(
-    "--out",
-    type=OutputFile(),
-    metavar="OUT.json",
-    help="Save the model with its margins here.  [default: MODEL.json]",
-)
+@model_options
+@addition_options
 @click.option("--all", "show_all", is_flag=True, help="List all arcs that the model lacks.")
-@click.option("--json", "as_json", is_flag=True, help="Print the margins as JSON.")
-@click.option("--quiet", is_flag=True, help="No progress on stderr.")
 @click.pass_context
-def arcs(ctx: click.Context, /, model_file: str, file: str | None, **options: Any) -> None:
+def arcs(ctx: click.Context, /, **options: Any) -> None:
     """Find by how much structures score less that differ from MODEL.json in one arc.
 
     For every arc of the model: the best score without it, and without an arc between the two
@@ -56,37 +38,22 @@ def arcs(ctx: click.Context, /, model_file: str, file: str | None, **options: An
       milpbn arcs model.json --time-limit 5m
       milpbn inspect model.json --draw network.svg
     """
-    out = options["out"] or model_file
-    refuse_overwriting({"--out": options["out"]}, {"the data": file})
+    run = Addition(ctx, options, "cuts of the root")
     from dataclasses import replace
 
-    from milpbn.clock import Clock
-    from milpbn.files import check_writable
     from milpbn.learning.arcs import model_arc_margins
 
-    check_writable(out)
-    clock = Clock(options["time_limit"], started=PROCESS_START)
-    model = single_class_model(model_file)
-    table = model_table(model, model_file, file)
-    with Bar(
-        sys.stderr,
-        "cuts of the root",
-        quiet=options["quiet"],
-        seconds_between_lines=_SECONDS_BETWEEN_LINES,
-    ) as bar:
-
-        def watch(done: int, total: int) -> None:
-            bar.show(done, total, f"{done} of {total} questions closed; Ctrl-C keeps the answers")
-
-        margins = model_arc_margins(model, table, clock=clock, seed=options["seed"], watch=watch)
-        (ctx.find_object(Interrupts) or Interrupts()).close()  # no signal may stop the report
-    replace(model, arcs=margins).save(out)
-    if options["as_json"]:
-        click.echo(json.dumps(margins.to_dict(), indent=1, allow_nan=False))
-    else:
-        click.echo("\n".join(arc_lines(margins, None if options["show_all"] else _OTHERS)))
-    if not options["quiet"]:
-        say_written(out)
+    with run.bar:
+        margins = model_arc_margins(
+            run.model,
+            run.table,
+            clock=run.clock,
+            seed=options["seed"],
+            watch=run.watch("questions closed"),
+        )
+        run.finish()
+    lines = arc_lines(margins, None if options["show_all"] else _OTHERS)
+    run.deliver(replace(run.model, arcs=margins), margins.to_dict(), lines)
     ctx.exit(0 if margins.complete else EXIT_STOPPED)
 
 

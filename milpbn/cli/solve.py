@@ -125,7 +125,8 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     results = [model.result for model in models]
     complete = len(results) == (len(options["p"]) if grid else 1)
     stopped = any(model.parameters.stopped_early for model in models)
-    stopped |= any(m.alternatives is not None and not m.alternatives.complete for m in models)
+    if limits is not None:
+        stopped |= not all(m.alternatives and m.alternatives.complete for m in models)
     closed = all(r.status == "optimal" or _within(r, options["gap"]) for r in results)
     ctx.exit(0 if complete and closed and not stopped else EXIT_STOPPED)
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn import PROCESS_START
-from milpbn.bar import Bar
-from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
-from milpbn.cli.models import model_table, moved_data_option, single_class_model
-from milpbn.cli.options import seed_option
-from milpbn.cli.params import Duration, Jobs, OutputFile, refuse_overwriting, say_written
+from milpbn.cli.additions import Addition, addition_options, model_options
+from milpbn.cli.interrupts import EXIT_STOPPED
+from milpbn.cli.params import Duration, Jobs
 from milpbn.cli.registries import Registered, registry
 from milpbn.cli.workers import ending_workers
 from milpbn.words import name_in_list
@@ -24,13 +19,10 @@ if TYPE_CHECKING:
 
 # How many arcs that the model does not have are listed.
 _OTHERS = 10
-# Seconds between two lines of progress if stderr is not a terminal.
-_SECONDS_BETWEEN_LINES = 10.0
 
 
 @click.command(short_help="Learn again from resampled rows, and count the arcs.")
-@click.argument("model_file", metavar="MODEL.json")
-@moved_data_option
+@model_options
 @click.option(
     "--resamples",
     type=click.IntRange(min=1),
@@ -45,8 +37,7 @@ _SECONDS_BETWEEN_LINES = 10.0
     show_default=True,
     help="What learns the structures; branch-and-cut proves that they are optimal.",
 )
-@click.option("--resample-limit", type=Duration(), help="Time limit for each sample: 10, 10s, 1m.")
-@click.option("--time-limit", type=Duration(), help="Time limit for the run: 90, 90s, 5m, 2h.")
+@click.option("--resample-limit", type=Duration(), help="Time limit for each sample: 10s, 1m.")
 @click.option(
     "--jobs",
     type=Jobs(),
@@ -54,17 +45,9 @@ _SECONDS_BETWEEN_LINES = 10.0
     show_default=True,
     help="Number of samples to work on in parallel; -1 for all cores.",
 )
-@seed_option("Random seed for the samples and the search.")
-@click.option(
-    "--out",
-    type=OutputFile(),
-    metavar="OUT.json",
-    help="Save the model with the frequencies here.  [default: MODEL.json]",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the frequencies as JSON.")
-@click.option("--quiet", is_flag=True, help="No progress on stderr.")
+@addition_options
 @click.pass_context
-def stability(ctx: click.Context, /, model_file: str, file: str | None, **options: Any) -> None:
+def stability(ctx: click.Context, /, **options: Any) -> None:
     """Learn structures from bootstrap samples of the rows of MODEL.json, and count their arcs.
 
     A frequency says how an arc depends on the sample of rows; a margin (see `milpbn arcs`) says
@@ -76,45 +59,26 @@ def stability(ctx: click.Context, /, model_file: str, file: str | None, **option
       milpbn stability model.json
       milpbn stability model.json --method branch-and-cut --resample-limit 30s --jobs 2
     """
-    out = options["out"] or model_file
-    refuse_overwriting({"--out": options["out"]}, {"the data": file})
+    run = Addition(ctx, options, "samples")
     from dataclasses import replace
 
-    from milpbn.clock import Clock
     from milpbn.evaluation.stability import model_stability
-    from milpbn.files import check_writable
 
-    check_writable(out)
-    clock = Clock(options["time_limit"], started=PROCESS_START)
-    model = single_class_model(model_file)
-    table = model_table(model, model_file, file)
-    bar = Bar(
-        sys.stderr,
-        "samples; Ctrl-C keeps the finished ones",
-        quiet=options["quiet"],
-        seconds_between_lines=_SECONDS_BETWEEN_LINES,
-    )
-    with bar, ending_workers(options["jobs"], kill=True):
+    with run.bar, ending_workers(options["jobs"], kill=True):
         found = model_stability(
-            model,
-            table,
+            run.model,
+            run.table,
             resamples=options["resamples"],
             method=options["method"],
             resample_limit=options["resample_limit"],
-            clock=clock,
+            clock=run.clock,
             seed=options["seed"],
             n_jobs=options["jobs"],
-            watch=lambda done, total: bar.show(done, total, f"{done} of {total} samples"),
+            watch=run.watch("samples"),
         )
-        (ctx.find_object(Interrupts) or Interrupts()).close()  # no signal may stop the report
-    model = replace(model, stability=found)
-    model.save(out)
-    if options["as_json"]:
-        click.echo(json.dumps(found.to_dict(), indent=1, allow_nan=False))
-    else:
-        click.echo("\n".join(stability_lines(model)))
-    if not options["quiet"]:
-        say_written(out)
+        run.finish()
+    model = replace(run.model, stability=found)
+    run.deliver(model, found.to_dict(), stability_lines(model))
     ctx.exit(0 if found.complete else EXIT_STOPPED)
 
 

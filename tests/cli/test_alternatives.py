@@ -5,6 +5,7 @@ import json
 import pytest
 
 from milpbn import Model
+from milpbn.errors import MilpbnError
 
 IRIS = ("solve", "--dataset", "iris", "--max-parents", "1", "--class-root", "--quiet")
 
@@ -42,3 +43,16 @@ def test_bad_options(milpbn, options, message):
     result = milpbn(*IRIS, *options)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MilpbnError("out of time")])
+def test_the_model_survives_if_there_are_no_other_structures(milpbn, tmp_path, monkeypatch, error):
+    def fail(*arguments):
+        raise error
+
+    monkeypatch.setattr("milpbn.learning.alternatives.alternatives_of", fail)
+    options = [option for option in IRIS if option != "--quiet"]
+    result = milpbn(*options, "--best", "2", "--out", tmp_path / "model.json")
+    assert result.exit_code == 3
+    assert "other structures" in result.stderr
+    assert Model.load(tmp_path / "model.json").alternatives is None

@@ -11,7 +11,7 @@ from milpbn import Model
 
 @pytest.fixture(autouse=True)
 def clock_of_arcs_starts_now(monkeypatch):
-    monkeypatch.setattr("milpbn.cli.arcs.PROCESS_START", time.perf_counter())
+    monkeypatch.setattr("milpbn.cli.additions.PROCESS_START", time.perf_counter())
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def test_the_set_is_complete(score, seed):
     # Halfway to the next score, so that rounding does not decide.
     below = values[values < some - 1e-5 * max(1, abs(some))]
     middle = (some + below.max()) / 2 if len(below) else some - 1.0
-    within = min((best - middle) / abs(best), 0.999)
+    within = min((best - middle) / max(abs(best), 1e-9), 0.999)
     limits = [
         PoolLimits(1 + seed % 7),
         PoolLimits(10_000, within=within),

@@ -10,6 +10,7 @@ from milpbn.encoding import Encoder
 from milpbn.errors import OptionError
 from milpbn.learning.alternative_records import Alternative, Alternatives, equivalence_key
 from milpbn.learning.alternatives import learn_alternatives, pool_limits
+from milpbn.learning.verification import verify_model
 from milpbn.structure import Structure
 
 
@@ -80,6 +81,10 @@ def test_the_set_of_a_data_set_is_in_its_model_file(iris, tmp_path):
     assert all(s.test_accuracy is not None for s in found.structures)
     replace(model, alternatives=found).save(tmp_path / "model.json")
     assert Model.load(tmp_path / "model.json").alternatives == found
+    assert verify_model(replace(model, alternatives=found), table).agrees
+    wrong = replace(found, structures=(*found.structures, found.structures[0]))
+    checks = verify_model(replace(model, alternatives=wrong), table).checks
+    assert [c.seen for c in checks if c.holds is False] == ["a structure is listed twice"]
 
 
 def test_a_set_needs_a_limit():

@@ -10,6 +10,7 @@ from milpbn import Model, learn_classifier, load_dataset, make_settings
 from milpbn.errors import DataError, OptionError
 from milpbn.learning.arc_records import ArcAnswer, ArcMargins, ScoreLoss
 from milpbn.learning.arcs import model_arc_margins
+from milpbn.learning.verification import verify_model
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +97,17 @@ def test_models_without_margins_are_refused(settings, message):
     model = learn_classifier(table, make_settings(**settings))
     with pytest.raises(OptionError, match=message):
         model_arc_margins(model, table)
+
+
+def test_verification_finds_a_margin_that_its_structure_does_not_have(iris):
+    model, table = iris
+    margins = model_arc_margins(model, table)
+    assert verify_model(replace(model, arcs=margins), table).agrees
+    answers = list(margins.answers)
+    answers[0] = replace(answers[0], value=answers[0].value + 0.5)
+    answers[1] = replace(answers[1], changes={})
+    wrong = ArcMargins(margins.objective, tuple(answers))
+    found = [c for c in verify_model(replace(model, arcs=wrong), table).checks if c.holds is False]
+    assert len(found) == 1
+    assert "has another score" in found[0].seen
+    assert "does not satisfy the condition" in found[0].seen
