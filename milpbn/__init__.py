@@ -26,8 +26,10 @@ if TYPE_CHECKING:  # the names with an alias are exported, for type checkers
     from milpbn.errors import DataWarning as DataWarning
     from milpbn.estimators import BNClassifier as BNClassifier
     from milpbn.estimators import BNClassifierCV as BNClassifierCV
+    from milpbn.estimators import arc_margins as arc_margins
     from milpbn.evaluation import evaluate as evaluate
     from milpbn.families import Constraints as Constraints
+    from milpbn.learning.alternatives import learn_alternatives as learn_alternatives
     from milpbn.learning.classifier import learn_classifier as learn_classifier
     from milpbn.learning.classifier import learn_parameters as learn_parameters
     from milpbn.learning.grid import learn_grid as learn_grid
@@ -40,6 +42,7 @@ if TYPE_CHECKING:  # the names with an alias are exported, for type checkers
     from milpbn.learning.structure import learn_structure as learn_structure
     from milpbn.mdc import GBNCClassifier as GBNCClassifier
     from milpbn.model_files import load_model as load_model
+    from milpbn.reporting import report as report
     from milpbn.result import Result as Result
     from milpbn.result import Status as Status
     from milpbn.structure import Structure as Structure
@@ -59,7 +62,9 @@ _HOMES = {
     "SolveOptions": "milpbn.anytime",
     "Status": "milpbn.result",
     "Structure": "milpbn.structure",
+    "arc_margins": "milpbn.estimators",
     "evaluate": "milpbn.evaluation",
+    "learn_alternatives": "milpbn.learning.alternatives",
     "learn_classifier": "milpbn.learning.classifier",
     "learn_grid": "milpbn.learning.grid",
     "learn_parameters": "milpbn.learning.classifier",
@@ -70,6 +75,7 @@ _HOMES = {
     "load_model": "milpbn.model_files",
     "make_settings": "milpbn.learning.settings",
     "read_table": "milpbn.datasets",
+    "report": "milpbn.reporting",
 }
 
 __all__ = sorted(_HOMES)

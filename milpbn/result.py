@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from milpbn.markup import folded, html_table
 from milpbn.structure import AnyStructure, structure_from_dict
 
 
@@ -182,25 +183,32 @@ class Result:
             }
         )
 
-    def __str__(self) -> str:
-        lines = [("status", str(self.status)), ("score", _score_line(self))]
-        lines.append(("objective", f"{self.objective:.6f}"))
+    def facts(self) -> list[tuple[str, str]]:
+        """Names and values in words, as they are printed."""
+        facts = [("status", str(self.status)), ("score", _score_line(self))]
+        facts.append(("objective", f"{self.objective:.6f}"))
         if self.bound is not None:
             trivial = " (trivial: known before the search)" if self.bound_is_trivial else ""
-            lines += [("bound", f"{self.bound:.6f}{trivial}"), ("gap", format_gap(self))]
+            facts += [("bound", f"{self.bound:.6f}{trivial}"), ("gap", format_gap(self))]
         if self.gap_of_hinge_loss is not None and self.status is not Status.OPTIMAL:
-            lines.append(("open", _open_line(self)))
-        lines.append(("found by", self.source))
+            facts.append(("open", _open_line(self)))
+        facts.append(("found by", self.source))
         if self.warm_start is not None:
-            lines.append(("warm start", _start_line(self.warm_start)))
-        lines.append(("engine", f"{self.engine} ({self.solver})" if self.solver else self.engine))
+            facts.append(("warm start", _start_line(self.warm_start)))
+        facts.append(("engine", f"{self.engine} ({self.solver})" if self.solver else self.engine))
         if self.nodes:
-            lines.append(("nodes", str(self.nodes)))
+            facts.append(("nodes", str(self.nodes)))
         if self.evaluations:
-            lines.append(("evaluations", str(self.evaluations)))
+            facts.append(("evaluations", str(self.evaluations)))
         phases = ", ".join(f"{k} {v:.2f}" for k, v in self.seconds.items())
-        lines.append(("seconds", f"{sum(self.seconds.values()):.2f} ({phases})"))
-        return "\n".join(f"{k:<12}{v}" for k, v in lines)
+        facts.append(("seconds", f"{sum(self.seconds.values()):.2f} ({phases})"))
+        return facts
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<12}{value}" for name, value in self.facts())
+
+    def _repr_html_(self) -> str:
+        return html_table(self.facts()) + folded("structure", self.structure._repr_html_())
 
 
 @dataclass(frozen=True)

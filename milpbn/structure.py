@@ -9,7 +9,8 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from milpbn.errors import DataError
-from milpbn.words import name_in_list
+from milpbn.markup import html_table
+from milpbn.words import assignment, name_in_list
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -110,6 +111,13 @@ class Structure:
             for v, names in self.to_dict().items()
         )
 
+    def _repr_html_(self) -> str:
+        return self._table()
+
+    def _table(self, caption: str = "") -> str:
+        lines = [(v, ", ".join(map(name_in_list, s))) for v, s in self.to_dict().items()]
+        return html_table(lines, head=("variable", "parents"), caption=caption)
+
 
 @dataclass(frozen=True)
 class ClassStructures:
@@ -168,6 +176,10 @@ class ClassStructures:
             lines.append(f"{name_in_list(self.variables[0])} = {name_in_list(state)}")
             lines += [f"  {line}" for line in str(structure).splitlines()[1:]]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        pairs = zip(self.classes, self.structures, strict=True)
+        return "".join(own._table(assignment(self.variables[0], c)) for c, own in pairs)
 
 
 AnyStructure = Structure | ClassStructures

@@ -71,6 +71,20 @@ def between_cuts(cuts: Sequence[float]) -> list[str]:
     return [f"<= {ends[0]}", *middle, f"> {ends[-1]}"]
 
 
+def probability(p: float, digits: int = 4) -> str:
+    """A probability with so many digits; a prediction is never certain.
+
+    Examples
+    --------
+    >>> probability(0.25), probability(0.99999), probability(0.00001)
+    ('0.2500', '> 0.9999', '< 0.0001')
+    """
+    least = 10**-digits
+    if least / 2 <= p < 1 - least / 2:
+        return f"{p:.{digits}f}"
+    return f"> {1 - least:.{digits}f}" if p > 0.5 else f"< {least:.{digits}f}"
+
+
 def assignment(name: str, state: str) -> str:
     """A variable and its state, which may be an interval of :func:`between_cuts`.
 

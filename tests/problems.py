@@ -6,10 +6,16 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import oracle
+import pytest
 
 from milpbn.datasets import load_dataset
 from milpbn.encoding import EncodedData, Encoder, Variable
+from milpbn.errors import ConstraintError
 from milpbn.families import Constraints
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
+from milpbn.scores import applicable_settings, make_score
 
 
 def encoded(codes, cards, weights=None):
@@ -118,3 +124,21 @@ def all_rows(name):
     table = load_dataset(name)
     table = replace(table, is_train=np.ones(len(table.features), dtype=bool))
     return Encoder.fit(table).encode(table)
+
+
+def small_problem(seed, score, weights=None):
+    """An objective over all families, and all structures that it allows with their scores."""
+    codes, cards, case, limits = random_case(seed, score)
+    if weights is not None:
+        case["weights"] = random_weights(weights, len(codes))
+    data = encoded(codes, cards, case.get("weights"))
+    parents, values = oracle.scores_of_all(score, codes, cards, **case)
+    allowed = [k for k, s in enumerate(parents) if oracle.satisfies(s, **limits)]
+    try:
+        space = SearchSpace(case["max_parents"], case["class_parents"], named(limits, data))
+        instance = make_score(score, **applicable_settings(score, case))
+        objective = build_objective(data, instance, space, prune=False)
+    except ConstraintError:
+        assert not allowed
+        pytest.skip("the constraints leave no structure")
+    return objective, [parents[k] for k in allowed], values[allowed]

@@ -30,6 +30,7 @@ ROOMS = (
     "model_files",
     "evaluation",
     "pictures",
+    "reporting",
     "interchange",
     "cli",
 )
@@ -37,7 +38,7 @@ ROOMS = (
 # Single modules at the top that every room may use.
 SHARED = {
     *("_types", "bar", "clock", "errors", "files"),
-    *("messages", "result", "specs", "structure", "widths", "words"),
+    *("markup", "messages", "result", "specs", "structure", "widths", "words"),
 }
 
 # Model.to_estimator() returns a scikit-learn estimator, which is built on models.

@@ -12,11 +12,13 @@ from typing import Any, NoReturn
 import click
 
 from milpbn import __version__
+from milpbn.cli.arcs import arcs
 from milpbn.cli.card import card
 from milpbn.cli.datasets import datasets
 from milpbn.cli.evaluate import evaluate
 from milpbn.cli.explain import explain
 from milpbn.cli.export import export
+from milpbn.cli.html import report
 from milpbn.cli.inspect import inspect
 from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.learn import learn
@@ -26,6 +28,7 @@ from milpbn.cli.path import path
 from milpbn.cli.predict import predict
 from milpbn.cli.scores import scores
 from milpbn.cli.solve import solve
+from milpbn.cli.stability import stability
 from milpbn.cli.verify import verify
 from milpbn.errors import DataWarning, FontWarning, MilpbnError
 
@@ -91,10 +94,13 @@ for command in (
     learn,
     path,
     inspect,
+    arcs,
+    stability,
     verify,
     predict,
     explain,
     card,
+    report,
     evaluate,
     missing_curve,
     mdc,

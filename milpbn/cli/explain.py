@@ -9,7 +9,7 @@ import click
 from milpbn.cli.models import single_class_model
 from milpbn.cli.params import Counts, OutputFile, refuse_overwriting, say_written
 from milpbn.widths import fitting, terminal_width
-from milpbn.words import assignment, count, name_in_list
+from milpbn.words import assignment, count, name_in_list, probability
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,7 +173,7 @@ def _text(explanation: Explanation, position: int, target: str, width: int | Non
     shown = name_in_list(str(told["class"]))
     lines = [
         f"row {explanation.states.index[position]}: {name_in_list(target)} = {shown}, "
-        f"probability {_probability(told['probability'])}",
+        f"probability {probability(told['probability'])}",
         "",
         _table(told, values[used], width),
     ]
@@ -201,11 +201,6 @@ def _table(told: dict[str, Any], values: pd.DataFrame, width: int | None) -> str
     kept = fitting(widths, [*reversed(rivals[1:]), "given"], width, gap=2)
     lines = zip(*([name, *columns[name]] for name in kept), strict=True)
     return aligned([list(line) for line in lines], left=sum(name not in rivals for name in kept))
-
-
-def _probability(p: float) -> str:
-    """Four digits; a prediction is never certain."""
-    return f"{p:.4f}" if 0.00005 <= p < 0.99995 else "> 0.9999" if p > 0.5 else "< 0.0001"
 
 
 def _given(states: dict[str, str | None]) -> str:

@@ -148,10 +148,11 @@ class _Single:
         self.name, self.score = model.data.get("name", ""), model.result.score.upper()
 
     def more(self) -> dict[str, Any]:
-        selection = self.model.selection
+        parts = ("selection", "arcs", "alternatives", "stability")
+        found = {name: getattr(self.model, name) for name in parts}
         return {
             "parameters": self.model.parameters.to_dict(),
-            **({"selection": selection.to_dict()} if selection else {}),
+            **{name: part.to_dict() for name, part in found.items() if part is not None},
         }
 
     def draw(self, path: str) -> list[Path] | list[str]:
@@ -162,12 +163,16 @@ class _Single:
         structure = self.result.structure
         if not isinstance(structure, Structure):
             return draw_multinet(structure, path, title=self.name)
-        draw_network(structure, path, title=self.name)
+        arcs = self.model.arcs
+        draw_network(structure, path, title=self.name, margins=arcs.of(structure) if arcs else None)
         return [path]
 
     def text(self, width: int | None) -> str:
+        from milpbn.cli.alternatives import alternative_lines
+        from milpbn.cli.arcs import arc_lines
         from milpbn.cli.live import format_header, format_point
         from milpbn.cli.report import selection_lines
+        from milpbn.cli.stability import stability_lines
 
         model = self.model
         lines = [
@@ -181,6 +186,12 @@ class _Single:
             "",
             str(self.result.structure),
         ]
+        if model.arcs is not None:
+            lines += ["", *arc_lines(model.arcs)]
+        if model.alternatives is not None:
+            lines += ["", *alternative_lines(model.alternatives)]
+        if model.stability is not None:
+            lines += ["", *stability_lines(model)]
         return "\n".join(lines)
 
 

@@ -82,6 +82,7 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     check_engine(ctx, options)
     why = "does not go with --jkl: the file already contains the parent sets and their scores"
     refuse_options(ctx, _NOT_WITH_SCORES, why)
+    refuse_options(ctx, ("best", "within"), "does not go with --jkl: it needs data")
     refuse_overwriting(
         {"--out": options["out"], "--trace": options["trace_file"]},
         {"the local scores": options["jkl"]},

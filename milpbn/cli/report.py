@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from milpbn.cli.alternatives import alternative_lines
 from milpbn.datasets.infer import MAX_STATES
 from milpbn.encoding import EncodedData
 from milpbn.learning.candidates import show_values
@@ -81,6 +82,8 @@ def text_report(model: Model, data: EncodedData) -> str:
         "",
         str(model.network.structure),
     ]
+    if model.alternatives is not None:
+        lines += ["", *alternative_lines(model.alternatives)]
     if not n_test and "file" in data.source:
         lines += ["", _advice(model, data)]
     return "\n".join(lines)
@@ -155,6 +158,7 @@ def report_dict(model: Model, data: EncodedData) -> dict[str, Any]:
         "parameters": model.parameters.to_dict(),
         "accuracy": accuracies(model, data),
         **({"selection": model.selection.to_dict()} if model.selection else {}),
+        **({"alternatives": model.alternatives.to_dict()} if model.alternatives else {}),
         **({"test": found} if found else {}),
         "notes": [on_command_line(note) for note in data.notes],
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +11,7 @@ from milpbn.cli.options import Decorator
 from milpbn.words import count
 
 if TYPE_CHECKING:
-    from milpbn._types import Codes
+    from milpbn.evaluation.rows import MeasuredRows
     from milpbn.learning.model import Model
 
 
@@ -20,14 +19,6 @@ def measured_rows_option(purpose: str) -> Decorator:
     """The option --data; `purpose` is the first sentence of its help text."""
     default = "[default: the test rows of the model's data, or else its training rows]"
     return click.option("--data", "file", metavar="FILE", help=f"{purpose}  {default}")
-
-
-@dataclass(frozen=True)
-class MeasuredRows:
-    """Rows of codes, the class first, and a few words about where they come from."""
-
-    codes: Codes
-    described: str
 
 
 def measured_rows(model: Model, model_file: str, file: str | None) -> MeasuredRows | None:
@@ -39,9 +30,13 @@ def measured_rows(model: Model, model_file: str, file: str | None) -> MeasuredRo
         return _rows_of_file(model, file)
     if not ("dataset" in model.data or "file" in model.data):
         return None
+    from milpbn.evaluation.rows import MeasuredRows
+
     data = model.encoder.encode(model_table(model, model_file, None))
-    codes, kind = (data.test(), "test") if len(data.test()) else (data.train(), "training")
-    return MeasuredRows(codes, f"{count(len(codes), f'{kind} row')} of {data.name}")
+    training = not len(data.test())
+    codes, kind = (data.train(), "training") if training else (data.test(), "test")
+    described = f"{count(len(codes), f'{kind} row')} of {data.name}"
+    return MeasuredRows(codes, described, training, data.notes)
 
 
 def _rows_of_file(model: Model, file: str) -> MeasuredRows:
@@ -49,6 +44,7 @@ def _rows_of_file(model: Model, file: str) -> MeasuredRows:
 
     from milpbn.cli.predict import report_values
     from milpbn.datasets import read_features
+    from milpbn.evaluation.rows import MeasuredRows
 
     encoder = model.encoder
     frame = read_features(file, encoder.sources(), [encoder.target.name], strict=False)

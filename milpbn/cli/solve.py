@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from milpbn.cli.alternatives import alternative_options, given_limits, with_alternatives
 from milpbn.cli.data import data_options, held_out_options
 from milpbn.cli.grid import check_grid, solve_grid
 from milpbn.cli.interrupts import EXIT_STOPPED
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     "`milpbn learn`; none for no start.",
 )
 @proof_options
+@alternative_options
 @click.option(
     "--write-model",
     type=OutputFile(".lp", ".mps"),
@@ -93,6 +95,7 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
       milpbn solve --data my.csv --target outcome --time-limit 5m --out model.json
       milpbn solve --dataset heart --class-root --p 0.6,0.8,0.9,0.99
       milpbn solve --data my.csv --target outcome --select auto
+      milpbn solve --dataset heart --class-root --best 10
       milpbn solve --jkl asia.jkl --out structure.json
     """
     if options["jkl"]:
@@ -100,6 +103,7 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
 
         solve_local_scores(ctx, options)
     _check(ctx, options)
+    limits = given_limits(options)
     start = start_structure(options["warm_start"])
     search = ("warm start",) if isinstance(start, str) else ()
     settings, plan = given_settings(options, start=start), given_plan(options, "plot")
@@ -114,11 +118,15 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
         if plan is not None:
             session.select(names, plan)
         models = solve_grid(session) if grid else [_solve(session)]
+        if limits is not None:
+            models = [with_alternatives(session, models[0], limits)]
     if not grid:
         session.deliver(models[0])
     results = [model.result for model in models]
     complete = len(results) == (len(options["p"]) if grid else 1)
     stopped = any(model.parameters.stopped_early for model in models)
+    if limits is not None:
+        stopped |= not all(m.alternatives and m.alternatives.complete for m in models)
     closed = all(r.status == "optimal" or _within(r, options["gap"]) for r in results)
     ctx.exit(0 if complete and closed and not stopped else EXIT_STOPPED)
 

@@ -109,6 +109,9 @@ def root_bound(objective: Objective, families: Families, clock: Clock | None = N
 class BranchAndCut:
     """One solve: an oracle, a tree and workers."""
 
+    tree_type: type[Tree] = Tree
+    worker_type: type[Worker] = Worker
+
     def __init__(
         self,
         objective: Objective,
@@ -121,7 +124,7 @@ class BranchAndCut:
         self.options = options
         self.pool = pool
         self.oracle = CutOracle(objective, progress.clock.checkpoint)
-        self.tree = Tree(progress, options.gap, len(objective.space))
+        self.tree = self.tree_type(progress, options.gap, len(objective.space))
         self.brancher = Brancher(self.oracle)
         self.worker = self._worker(self._primal(0))
 
@@ -130,7 +133,8 @@ class BranchAndCut:
         return Primal(self.objective, self.progress, seed, self.tree.checkpoint)
 
     def _worker(self, primal: Primal) -> Worker:
-        return Worker(self.tree, self.oracle, self._relaxation(), self.brancher, primal)
+        relaxation = self._relaxation()
+        return self.worker_type(self.tree, self.oracle, relaxation, self.brancher, primal)
 
     def _relaxation(self) -> Relaxation:
         alone = self.options.threads == 1

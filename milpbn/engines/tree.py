@@ -153,6 +153,13 @@ class Tree:
         near_top = top - bound <= _NEAR_TOP * (top - self.cutoff)
         return near_top and left * self._branchings <= _NEAR_END * self._falls
 
+    def reopen(self) -> None:
+        """Open the nodes again that were being processed when the time ran out."""
+        for node in self._active:
+            node.__post_init__()  # its bound has fallen since
+            heapq.heappush(self._heap, node)
+        self._active.clear()
+
     def done(self) -> bool:
         """Whether the requested gap is reached, or a worker has failed."""
         gap = self.progress.bound - self.progress.value

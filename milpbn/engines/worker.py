@@ -118,7 +118,7 @@ class Worker:
                 self._with_class_families(root, bare, root.bound),
             ]
         if int(root.allowed.sum()) < families:
-            self.relaxation.restrict(root.allowed)
+            self.relaxation.restrict(root.allowed, root.edges)
             point = self.rounds(root, None, _ROUNDS_PER_NODE)
         return self.children(root, point)
 
@@ -136,7 +136,7 @@ class Worker:
             if len(families) == 0:
                 continue
             trial = self._with_class_families(root, families, root.bound)
-            self.relaxation.restrict(trial.allowed)
+            self.relaxation.restrict(trial.allowed, trial.edges)
             self.rounds(trial, None, _ROUNDS_PER_PROBE)
             if trial.bound <= self.cutoff:
                 self.tree.settle(trial.bound)
@@ -168,7 +168,7 @@ class Worker:
         allowed = node.allowed.copy()
         allowed[own.start : own.stop] = False
         allowed[families] = True
-        return Node(bound, 0, allowed)
+        return Node(bound, 0, allowed, node.edges)
 
     def process(self, node: Node) -> RelaxationPoint | None:
         """Process a node: a few rounds of cuts, as long as they are worthwhile."""

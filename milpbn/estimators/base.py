@@ -16,6 +16,8 @@ from milpbn._types import FloatArray
 from milpbn.datasets.frames import frame_of
 from milpbn.datasets.weights import check_weights
 from milpbn.errors import DataError
+from milpbn.markup import folded
+from milpbn.result import Result
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -45,6 +47,25 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if reset:
             self._columns_in = list(frame.columns)
         return frame
+
+    def _repr_html_inner(self) -> str:
+        return self._with_result(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        shown: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in shown:
+            shown["text/html"] = self._with_result(shown["text/html"])
+        return shown
+
+    def _with_result(self, box: str) -> str:
+        """scikit-learn's box for notebooks, with what was learned inside."""
+        result: Result | None = getattr(self, "result_", None)
+        if result is None:
+            return box
+        # The box ends with the container inside the outer element.
+        end = box.rfind("</div></div>")
+        inside = folded(f"learned: {result.status}", result._repr_html_())
+        return f"{box[:end]}{inside}{box[end:]}" if end >= 0 else box + inside
 
 
 def rows_with_weight(

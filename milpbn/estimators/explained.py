@@ -115,10 +115,17 @@ class ExplainedClassifier(TableClassifier):
             the predicted class, and how much ``accuracy`` falls and ``log_loss`` rises if the
             feature is permuted, with standard deviations.
         """
+        codes = self.encode_rows(X, y)
+        return importance_table(self.network_, codes, repeats=n_repeats, seed=random_state)
+
+    def encode_rows(self, X: Any, y: Any = None) -> IntArray:
+        """Rows as codes of states, the class first.
+
+        A class that is not known, and a missing feature without a state of its own, are -1.
+        """
         check_is_fitted(self)
         features = self.encoder_.transform(self._frame(X, reset=False)).codes
-        codes = np.column_stack([self._label_codes(y, len(features)), features])
-        return importance_table(self.network_, codes, repeats=n_repeats, seed=random_state)
+        return np.column_stack([self._label_codes(y, len(features)), features])
 
     def _label_codes(self, y: Any, rows: int) -> IntArray:
         """Positions in ``classes_``; -1 for labels that are not known."""

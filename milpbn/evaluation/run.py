@@ -136,7 +136,7 @@ def evaluate(
         if key not in done
     ]
     try:
-        for record in _results(tasks, n_jobs):
+        for record in results_as_they_come(tasks, n_jobs):
             if file:
                 file.append(record)
             done[record.key] = record
@@ -159,8 +159,11 @@ def evaluate(
     )
 
 
-def _results(tasks: list[Any], n_jobs: int | None) -> Iterator[FoldRecord]:
-    """Yield records as they come; when the caller stops, unfinished folds are abandoned."""
+def results_as_they_come(tasks: list[Any], n_jobs: int | None) -> Iterator[Any]:
+    """Yield results as they come; when the caller stops, unfinished tasks are abandoned.
+
+    `tasks` were made by ``joblib.delayed``.
+    """
     if not tasks:
         return
     results = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="all")(tasks)

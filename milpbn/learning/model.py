@@ -19,7 +19,10 @@ from milpbn.errors import ModelFileError
 from milpbn.explanation import MOST_POINTS, Explanation, ScoreCard, explain_rows, make_card
 from milpbn.families.smoothing import parse_smoothing
 from milpbn.files import naming_damage, read_marked_json, write_whole
+from milpbn.learning.alternative_records import Alternatives
+from milpbn.learning.arc_records import ArcMargins
 from milpbn.learning.candidates import Selection
+from milpbn.learning.stability_records import Stability
 from milpbn.network.inference import log_posterior
 from milpbn.network.multinet import Classifier, Multinet, class_variables
 from milpbn.network.network import Network
@@ -33,6 +36,14 @@ Tables = tuple[FloatArray, ...] | None
 
 FORMAT = "milpbn-model"
 VERSION = 1
+
+# What a model may have in addition; entries of the file have the same names.
+_PARTS: dict[str, Any] = {
+    "selection": Selection,
+    "arcs": ArcMargins,
+    "alternatives": Alternatives,
+    "stability": Stability,
+}
 
 
 @dataclass(frozen=True)
@@ -59,6 +70,12 @@ class Model:
         For each feature, the mean absolute contribution to the log-odds of the predicted class
         in the training rows (in a part of them, if there are very many); empty in files of older
         versions.
+    arcs
+        Arc margins, if they were computed.
+    alternatives
+        The best structures, if they were looked for.
+    stability
+        How often arcs are learned from resampled rows, if this was computed.
     """
 
     versions: ClassVar[Mapping[str, int]] = {FORMAT: VERSION}
@@ -71,6 +88,9 @@ class Model:
     parameters: ParameterReport = field(default_factory=lambda: ParameterReport("ml"))
     selection: Selection | None = None
     importance: dict[str, float] = field(default_factory=dict)
+    arcs: ArcMargins | None = None
+    alternatives: Alternatives | None = None
+    stability: Stability | None = None
 
     def save(self, path: str | Path) -> None:
         """Write the model; an incomplete file is never left behind."""
@@ -88,8 +108,10 @@ class Model:
             **({"counts": counts} if any(counts.values()) else {}),
             "parameters": self.parameters.to_dict(),
             "result": self.result.to_dict(),
-            **({"selection": self.selection.to_dict()} if self.selection else {}),
             **({"importance": self.importance} if self.importance else {}),
+            **{
+                name: part.to_dict() for name in _PARTS if (part := getattr(self, name)) is not None
+            },
         }
         write_whole(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
@@ -139,11 +161,13 @@ class Model:
                 parameters=ParameterReport.from_dict(content["parameters"])
                 if "parameters" in content
                 else ParameterReport("ml"),
-                selection=Selection.from_dict(content["selection"])
-                if "selection" in content
-                else None,
                 importance={
                     str(name): float(size) for name, size in content.get("importance", {}).items()
+                },
+                **{
+                    name: kind.from_dict(content[name])
+                    for name, kind in _PARTS.items()
+                    if name in content
                 },
             )
 

@@ -25,7 +25,7 @@ from milpbn._types import Codes, FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.errors import DataError
 from milpbn.families.smoothing import Smoothing
-from milpbn.network.network import Network, fit_network, index_of, summary
+from milpbn.network.network import Network, fit_network, index_of, summary, tables_html
 from milpbn.structure import AnyStructure, ClassStructures
 from milpbn.words import count
 
@@ -77,6 +77,9 @@ class Multinet:
     def __repr__(self) -> str:
         parameters = count(self.n_parameters, "parameter")
         return f"<Multinet: {summary(self.variables)}, one network per class, {parameters}>"
+
+    def _repr_html_(self) -> str:
+        return tables_html(self, repr(self))
 
     @property
     def has_counts(self) -> bool:

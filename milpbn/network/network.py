@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from math import prod
 from typing import Any
 
@@ -16,8 +17,12 @@ from milpbn._types import Codes, FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.errors import DataError, OptionError
 from milpbn.families.smoothing import Smoothing
+from milpbn.markup import folded
 from milpbn.structure import Structure
 from milpbn.words import count, quoted
+
+# Rows and columns of a table that a notebook shows.
+_SHOWN = 60
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,6 +118,9 @@ class Network:
             f"<Network: {summary(self.variables)}, {arcs}, {count(self.n_parameters, 'parameter')}>"
         )
 
+    def _repr_html_(self) -> str:
+        return tables_html(self, repr(self))
+
     @property
     def has_counts(self) -> bool:
         """Whether the numbers of training rows are known."""
@@ -149,6 +157,17 @@ def summary(variables: Sequence[Variable]) -> str:
     """The class and the number of features in a few words."""
     target, *features = variables
     return f"class {target.name!r} with {target.card} states, {count(len(features), 'feature')}"
+
+
+def tables_html(network: Any, heading: str) -> str:
+    """The tables of a network or multinet, folded; each is shown with a click."""
+    parts = [f"<p>{escape(heading)}</p>"]
+    for variable in network.variables:
+        table = network.table(variable.name).iloc[:_SHOWN, :_SHOWN]
+        parents = [name for name in table.index.names if name is not None]
+        given = f" given {', '.join(parents)}" if parents else ""
+        parts.append(folded(f"{variable.name}{given}", table.to_html(float_format="{:.4f}".format)))
+    return "".join(parts)
 
 
 def _configurations(parents: Sequence[Variable]) -> pd.Index[str]:

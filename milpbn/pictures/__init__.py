@@ -3,7 +3,7 @@
 from milpbn.pictures.evaluation import plot_evaluation
 from milpbn.pictures.gap import plot_gap
 from milpbn.pictures.missing import plot_missing_curve
-from milpbn.pictures.network import draw_multinet, draw_network
+from milpbn.pictures.network import draw_multinet, draw_network, plot_network
 from milpbn.pictures.path import plot_path
 from milpbn.pictures.selection import plot_selection
 from milpbn.pictures.waterfall import plot_waterfall
@@ -14,6 +14,7 @@ __all__ = [
     "plot_evaluation",
     "plot_gap",
     "plot_missing_curve",
+    "plot_network",
     "plot_path",
     "plot_selection",
     "plot_waterfall",

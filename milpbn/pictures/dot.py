@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from milpbn.pictures.roles import Role, roles
+from milpbn.pictures.strength import ArcLook, Arcs, arc_looks
 from milpbn.structure import Structure
 
 CLASS_ARC = "#8DB9D9"
 FEATURE_ARC = "#333333"
 
 
-def dot_text(structure: Structure, title: str | None = None, n_class_variables: int = 1) -> str:
-    r"""The Graphviz source of the network.
+def dot_text(
+    structure: Structure,
+    title: str | None = None,
+    n_class_variables: int = 1,
+    margins: Arcs | None = None,
+) -> str:
+    r"""The Graphviz source of the network; `margins` are shown by the width of arcs.
 
     Examples
     --------
@@ -38,11 +44,25 @@ def dot_text(structure: Structure, title: str | None = None, n_class_variables: 
             f'  {name} [fillcolor="{look.fill}", color="{look.edge}", '
             f'fontcolor="{look.text}"{style}];'
         )
+    looks = arc_looks(margins or {})
     for child, parents in enumerate(structure.parents):
         for parent in parents:
-            style = f' [color="{CLASS_ARC}"]' if parent == 0 and n_class_variables == 1 else ""
+            arc = structure.variables[parent], structure.variables[child]
+            usual = CLASS_ARC if parent == 0 and n_class_variables == 1 else None
+            style = _arc_style(looks.get(arc), usual)
             lines.append(f"  {names[parent]} -> {names[child]}{style};")
     return "\n".join([*lines, "}"])
+
+
+def _arc_style(look: ArcLook | None, color: str | None) -> str:
+    entries = []
+    if look is not None:
+        color = look.color or color
+        entries.append(f"penwidth={look.width:.2f}")
+        entries += ["style=dashed"] if look.color else []
+    if color is not None:
+        entries.insert(0, f'color="{color}"')
+    return f" [{', '.join(entries)}]" if entries else ""
 
 
 def dot_quoted(name: str) -> str:

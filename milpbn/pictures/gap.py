@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from milpbn.errors import OptionError
 from milpbn.pictures.layout import spaced
+from milpbn.pictures.learned import Learned, new_axes, result_of
 from milpbn.pictures.saving import FIGURE_SUFFIXES, picture_path, save_figure
 from milpbn.result import TracePoint, relative_gap
 
@@ -35,36 +36,57 @@ _MANY = 80  # with more changes than this, dots would only thicken the line
 
 
 def plot_gap(
-    trace: Sequence[TracePoint],
-    path: str | Path,
+    learned: Learned | Sequence[TracePoint],
+    path: str | Path | None = None,
     *,
+    ax: Axes | None = None,
     title: str | None = None,
-    score_name: str = "objective",
-) -> None:
+    score_name: str | None = None,
+) -> Axes | None:
     """Plot how objective and bound approach each other.
 
     Parameters
     ----------
-    trace
-        Any-time events, as in :attr:`milpbn.Result.trace`.
+    learned
+        A fitted classifier, a model or a result; or a trace, as in :attr:`milpbn.Result.trace`.
     path
-        Where to write: ``.png``, ``.svg`` or ``.pdf``.
+        Where to write: ``.png``, ``.svg`` or ``.pdf``. Without it, the picture is drawn with
+        matplotlib, as notebooks show it.
+    ax
+        The axes to draw into; by default those of a new figure.
     title
         A heading for the picture.
     score_name
-        Label of the vertical axis.
+        Label of the vertical axis; by default the name of the score.
+
+    Returns
+    -------
+    Axes or None
+        The axes, if no file was written.
 
     Raises
     ------
     OptionError
         The trace contains no value, the suffix is unknown, or the file cannot be written.
     """
-    path = picture_path(path, FIGURE_SUFFIXES)
+    if path is not None and ax is not None:
+        raise OptionError("plot_gap writes a file or draws into axes: give path or ax, not both")
+    if path is not None:
+        path = picture_path(path, FIGURE_SUFFIXES)
+    result = None if isinstance(learned, Sequence) else result_of(learned)
+    trace = result.trace if result is not None else cast(Sequence[TracePoint], learned)
+    name = score_name or (result.score.upper() if result is not None else "objective")
     objective = curve(trace, lambda point: point.objective)
     bound = curve(trace, lambda point: point.bound)
     if not objective.values and not bound.values:
         raise OptionError("the trace contains neither an objective nor a bound: nothing to plot")
-    save_figure(lambda: _figure(objective, bound, title, score_name), path)
+    if path is not None:
+        save_figure(lambda: _figure(objective, bound, title, name), path)
+        return None
+    axes = ax if ax is not None else new_axes(_WIDTH, _CHART[1] + _CHART[3] + 0.5)
+    axes.set_title(title or "", loc="left")
+    _draw(axes, objective, bound, name)
+    return axes
 
 
 @dataclass(frozen=True)
@@ -150,6 +172,11 @@ def _figure(objective: Curve, bound: Curve, title: str | None, score_name: str) 
     figure = Figure(figsize=(_WIDTH, total), facecolor="white")
     axes = figure.add_axes((left / _WIDTH, bottom / total, width / _WIDTH, height / total))
     axes.set_title("\n".join(heading), loc="left", size=12, color="#1A1A1A", pad=10)
+    _draw(axes, objective, bound, score_name)
+    return figure
+
+
+def _draw(axes: Axes, objective: Curve, bound: Curve, score_name: str) -> None:
     first, last, logarithmic = x_limits(objective, bound)
     _frame(axes, logarithmic, score_name)
     axes.set_xlim(first, last)
@@ -158,7 +185,6 @@ def _figure(objective: Curve, bound: Curve, title: str | None, score_name: str) 
     _draw_side(axes, "bound", bound, BOUND, "--")
     _draw_side(axes, "objective", objective, OBJECTIVE, "-")
     _label_ends(axes, objective, bound)
-    return figure
 
 
 def _frame(axes: Axes, logarithmic: bool, score_name: str) -> None:

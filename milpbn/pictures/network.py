@@ -1,48 +1,24 @@
-"""Pictures of a network: PNG, SVG and PDF through matplotlib, or Graphviz text.
-
-In a classifier nearly every feature has the class as a parent. In a large network
-those arcs would hide all others, so there the colour of a node stands for the arc,
-and only the arcs between features (and into the class) are drawn.
-"""
+"""Pictures of a network: PNG, SVG and PDF through matplotlib, Graphviz text, or in notebooks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from milpbn.errors import OptionError
 from milpbn.files import write_whole
-from milpbn.pictures.dot import CLASS_ARC, FEATURE_ARC, dot_text
-from milpbn.pictures.labels import labels
-from milpbn.pictures.layout import Arc, Box, Point
-from milpbn.pictures.packing import Group, Page, arrange
-from milpbn.pictures.roles import Look, Role, roles
-from milpbn.pictures.saving import (
-    FIGURE_SUFFIXES,
-    font_families,
-    picture_path,
-    save_figure,
-)
+from milpbn.learning.model import Model
+from milpbn.pictures.dot import dot_text
+from milpbn.pictures.learned import Learned, new_axes, result_of
+from milpbn.pictures.saving import FIGURE_SUFFIXES, picture_path, save_figure
+from milpbn.pictures.sheet import draw_sheet, network_sheet
+from milpbn.pictures.strength import Arcs
 from milpbn.structure import ClassStructures, Structure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-SMALL = 12  # up to this many variables every arc is drawn
-_FONT_SIZE = 9.0
-_LEGEND_SIZE = 8.5
-_CLASS_SIZE = 11.0  # the class has a larger label and a second outline
-_PADDING = (0.09, 0.06)  # inches between a label and its box
-_OUTLINE = 0.04  # inches between the two outlines
-_MARGIN = 0.3
-_LEGEND_ROW = 0.26
-_LEGEND_GAP = 0.25
 
 
 def draw_network(
@@ -51,6 +27,7 @@ def draw_network(
     *,
     title: str | None = None,
     n_class_variables: int = 1,
+    margins: Arcs | None = None,
 ) -> None:
     """Draw a network to a file.
 
@@ -66,6 +43,9 @@ def draw_network(
     n_class_variables
         Number of class variables, which come first. If there are several, the structure is
         a class network, and the other variables are features that partition rows.
+    margins
+        Arc margins by parent and child, shown by thickness and colour; see
+        :meth:`milpbn.learning.arc_records.ArcMargins.of`.
 
     Raises
     ------
@@ -76,9 +56,10 @@ def draw_network(
     if not structure.variables:
         raise OptionError("the structure has no variables: there is nothing to draw")
     if path.suffix.lower() == ".dot":
-        write_whole(path, (dot_text(structure, title, n_class_variables) + "\n").encode())
+        text = dot_text(structure, title, n_class_variables, margins)
+        write_whole(path, (text + "\n").encode())
         return
-    save_figure(lambda: _figure(structure, title, n_class_variables), path)
+    save_figure(lambda: _figure(structure, title, n_class_variables, margins), path)
 
 
 def draw_multinet(
@@ -114,216 +95,68 @@ def draw_multinet(
     return written
 
 
-def network_page(structure: Structure, n_class_variables: int = 1) -> Page:
-    """The geometry of the picture: where nodes and arcs are."""
-    texts = labels(structure.variables)
-    sizes = {v: _box_size(text, bold=v < n_class_variables) for v, text in enumerate(texts)}
-    if n_class_variables > 1:
-        return _class_network_page(structure, sizes)
-    arcs = drawn_arcs(structure)
-    touched = {v for arc in arcs for v in arc}
-    loose = [v for v in sizes if v not in touched and v != 0]
-    children = tuple(v for v in loose if structure.parents[v])
-    without = tuple(v for v in loose if not structure.parents[v])
-    captions = {
-        "Only the class as parent": children,
-        "Not used by the model": without,
-    }
-    page = arrange(
-        sizes,
-        arcs,
-        header=[] if 0 in touched else [0],
-        groups=[Group(caption, nodes) for caption, nodes in captions.items() if nodes],
-    )
-    hidden = sum(len(parents) for parents in structure.parents) - len(arcs)
-    if hidden and 0 not in touched:
-        box = page.boxes[0]
-        note = f"parent of {hidden} blue feature{'s' if hidden > 1 else ''}"
-        page.captions.append((note, box.right + 0.12, box.y))
-    return page
+def plot_network(
+    learned: Learned | Structure, *, ax: Axes | None = None, title: str | None = None
+) -> Axes:
+    """Draw a network with matplotlib, as notebooks show it.
+
+    Parameters
+    ----------
+    learned
+        A fitted classifier, a model, a result or a structure. Arc margins of a classifier or a
+        model are shown by thickness and colour.
+    ax
+        The axes to draw into; by default those of a new figure that fits the network. Texts
+        and lines become smaller if the axes are smaller than the network.
+    title
+        A heading for the picture.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    OptionError
+        There is one structure per class, so that there is not one network to draw.
+    """
+    structure = learned if isinstance(learned, Structure) else result_of(learned).structure
+    if isinstance(structure, ClassStructures):
+        raise OptionError("a multinet has one network per class; draw one of structure_.structures")
+    model = getattr(learned, "model_", learned)
+    arcs = model.arcs.of(structure) if isinstance(model, Model) and model.arcs else None
+    n_class_variables = len(getattr(learned, "target_classes_", ("class",)))
+    sheet = network_sheet(structure, title, n_class_variables, arcs)
+    axes = ax if ax is not None else new_axes(sheet.width, sheet.height)
+    draw_sheet(axes, sheet)
+    axes.set_aspect("equal")
+    box = axes.get_window_extent().transformed(axes.figure.dpi_scale_trans.inverted())
+    _shrink(axes, min(box.width / sheet.width, box.height / sheet.height, 1.0))
+    return axes
 
 
-def _class_network_page(structure: Structure, sizes: dict[int, tuple[float, float]]) -> Page:
-    """Draw all arcs, and group the class variables that have none."""
-    arcs = [(p, child) for child, parents in enumerate(structure.parents) for p in parents]
-    touched = {v for arc in arcs for v in arc}
-    loose = tuple(v for v in sizes if v not in touched)
-    caption = "Independent of the other class variables, given the features"
-    return arrange(sizes, arcs, header=[], groups=[Group(caption, loose)] if loose else [])
+def _shrink(axes: Axes, scale: float) -> None:
+    """Make texts, lines and arrow heads smaller, as the boxes are."""
+    from matplotlib.patches import FancyArrowPatch
+
+    for text in axes.texts:
+        text.set_fontsize(scale * float(text.get_fontsize()))
+    for patch in axes.patches:
+        patch.set_linewidth(scale * patch.get_linewidth())
+        if isinstance(patch, FancyArrowPatch):
+            patch.set_mutation_scale(scale * patch.get_mutation_scale())
 
 
-def drawn_arcs(structure: Structure) -> list[Arc]:
-    """The arcs that are drawn as arrows: in a large network, not those from the class."""
-    small = len(structure.variables) <= SMALL
-    return [
-        (parent, child)
-        for child, parents in enumerate(structure.parents)
-        for parent in parents
-        if parent != 0 or small
-    ]
-
-
-def _box_size(label: str, *, bold: bool) -> tuple[float, float]:
-    lines, size = label.split("\n"), _CLASS_SIZE if bold else _FONT_SIZE
-    width = max(_text_width(line, size=size, bold=bold) for line in lines)
-    height = len(lines) * size * 1.2 / 72
-    outline = _OUTLINE if bold else 0.0
-    return max(width, 0.3) + 2 * (_PADDING[0] + outline), height + 2 * (_PADDING[1] + outline)
-
-
-def _text_width(text: str, *, size: float = _FONT_SIZE, bold: bool = False) -> float:
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import text_to_path
-
-    font = FontProperties(family=font_families(), size=size, weight="bold" if bold else "normal")
-    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
-    return float(width) / 72
-
-
-def _figure(structure: Structure, title: str | None, n_class_variables: int = 1) -> Figure:
+def _figure(
+    structure: Structure,
+    title: str | None,
+    n_class_variables: int = 1,
+    margins: Arcs | None = None,
+) -> Figure:
     from matplotlib.figure import Figure
 
-    page = network_page(structure, n_class_variables)
-    found = roles(structure, n_class_variables)
-    heading = wrap(title, width=max(20, int(page.width / 0.1))) if title else []
-    top = _MARGIN + 0.27 * len(heading) + (0.12 if heading else 0.0)
-    legend = _legend_rows(_legend(found, structure), page.width)
-    bottom = _MARGIN + _LEGEND_GAP + _LEGEND_ROW * len(legend)
-    width = page.width + 2 * _MARGIN
-    height = top + page.height + bottom
-    figure = Figure(figsize=(width, height), facecolor="white")
-    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-    # One unit is one inch, the page's corner is the origin, y grows downwards.
-    axes.set_xlim(-_MARGIN, width - _MARGIN)
-    axes.set_ylim(height - top, -top)
-    axes.set_axis_off()
-    for k, line in enumerate(heading):
-        y = _MARGIN - top + 0.1 + 0.27 * k
-        axes.text(page.width / 2, y, line, size=12, ha="center", va="center", color="#1A1A1A")
-    for text, x, y in page.captions:
-        axes.text(x, y, text, size=_FONT_SIZE, ha="left", va="center", color="#555555")
-    _draw_arcs(axes, page, highlight_class=n_class_variables == 1)
-    for v, text in enumerate(labels(structure.variables)):
-        _draw_box(axes, page.boxes[v], found[v].value, text, bold=v < n_class_variables)
-    _draw_legend(axes, legend, page.height + _LEGEND_GAP + _LEGEND_ROW / 2)
+    sheet = network_sheet(structure, title, n_class_variables, margins)
+    figure = Figure(figsize=(sheet.width, sheet.height), facecolor="white")
+    draw_sheet(figure.add_axes((0.0, 0.0, 1.0, 1.0)), sheet)
     return figure
-
-
-def _draw_arcs(axes: Axes, page: Page, *, highlight_class: bool) -> None:
-    from matplotlib.patches import FancyArrowPatch
-    from matplotlib.path import Path as Curve
-
-    for (parent, _), route in page.routes.items():
-        points, codes = _bends(route, page.sideways)
-        of_class = highlight_class and parent == 0
-        color = CLASS_ARC if of_class else FEATURE_ARC
-        arrow = FancyArrowPatch(
-            path=Curve(points, codes),
-            arrowstyle="-|>,head_length=0.45,head_width=0.18",
-            mutation_scale=11,
-            linewidth=1.0,
-            edgecolor=color,
-            facecolor=color,
-            capstyle="butt",
-            joinstyle="miter",
-            zorder=1 if of_class else 2,
-        )
-        axes.add_patch(arrow)
-
-
-def _bends(route: Sequence[Point], sideways: bool) -> tuple[list[Point], list[int]]:
-    """A route as cubic curves through the gaps and straight lines through the layers."""
-    points, codes = [route[0]], [1]
-    for k, ((x0, y0), (x1, y1)) in enumerate(pairwise(route)):
-        if k % 2:
-            points.append((x1, y1))
-            codes.append(2)
-            continue
-        mx, my = (x0 + x1) / 2, (y0 + y1) / 2
-        points += [(mx, y0), (mx, y1)] if sideways else [(x0, my), (x1, my)]
-        points.append((x1, y1))
-        codes += [4, 4, 4]
-    return points, codes
-
-
-def _draw_box(axes: Axes, box: Box, look: Look, text: str, *, bold: bool = False) -> None:
-    _draw_outline(axes, box, look, "white" if bold else look.fill)
-    if bold:
-        inner = replace(box, width=box.width - 2 * _OUTLINE, height=box.height - 2 * _OUTLINE)
-        _draw_outline(axes, inner, look, look.fill)
-    axes.text(
-        box.x,
-        box.y,
-        text,
-        size=_CLASS_SIZE if bold else _FONT_SIZE,
-        color=look.text,
-        weight="bold" if bold else "normal",
-        ha="center",
-        va="center",
-        linespacing=1.1,
-        zorder=4,
-    )
-
-
-def _draw_outline(axes: Axes, box: Box, look: Look, fill: str) -> None:
-    from matplotlib.patches import FancyBboxPatch
-
-    axes.add_patch(
-        FancyBboxPatch(
-            (box.left, box.top),
-            box.width,
-            box.height,
-            boxstyle="round,pad=0,rounding_size=0.05",
-            facecolor=fill,
-            edgecolor=look.edge,
-            linewidth=0.9,
-            linestyle="--" if look.dashed else "-",
-            zorder=3,
-        )
-    )
-
-
-def _legend(found: Sequence[Role], structure: Structure) -> list[tuple[Look, str]]:
-    hidden = len(structure.variables) > SMALL
-    entries = []
-    for role in Role:
-        if role is Role.OUTSIDE and not _only_missing(found, structure):
-            continue  # the caption of the group says that they are not used
-        if role in found:
-            note = " (arc not drawn)" if role is Role.CHILD and hidden else ""
-            entries.append((role.value, role.value.meaning + note))
-    return entries
-
-
-def _only_missing(found: Sequence[Role], structure: Structure) -> bool:
-    """Whether there are variables with arcs that matter only if other features are missing."""
-    arcs = zip(found, structure.parents, structure.children, strict=True)
-    return any(role is Role.OUTSIDE and (above or below) for role, above, below in arcs)
-
-
-LegendRow = list[tuple[float, Look, str]]
-
-
-def _legend_rows(entries: Sequence[tuple[Look, str]], width: float) -> list[LegendRow]:
-    """Entries with their x, broken into rows that fit the page."""
-    rows: list[LegendRow] = [[]]
-    ends = [0.0]
-    for look, text in entries:
-        needed = 0.36 + _text_width(text, size=_LEGEND_SIZE)
-        x = ends[-1] + 0.25 if rows[-1] else 0.0
-        if x + needed > width:
-            rows.append([])
-            ends.append(0.0)
-            x = 0.0
-        rows[-1].append((x, look, text))
-        ends[-1] = x + needed
-    shift = (width - max(ends)) / 2
-    return [[(x + shift, look, text) for x, look, text in row] for row in rows]
-
-
-def _draw_legend(axes: Axes, rows: Sequence[LegendRow], top: float) -> None:
-    for k, row in enumerate(rows):
-        y = top + _LEGEND_ROW * k
-        for x, look, text in row:
-            _draw_box(axes, Box(x + 0.13, y, 0.26, 0.14), look, "")
-            axes.text(x + 0.36, y, text, size=_LEGEND_SIZE, ha="left", va="center")

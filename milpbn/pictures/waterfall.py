@@ -23,7 +23,9 @@ _LABEL = 38  # characters
 
 
 @dataclass(frozen=True)
-class _Bar:
+class WaterfallBar:
+    """One bar: what contributes, and how much."""
+
     label: str
     size: float
 
@@ -56,7 +58,7 @@ def plot_waterfall(
 def _figure(explanation: Explanation, position: int, title: str | None) -> Figure:
     from matplotlib.figure import Figure
 
-    bars = _bars(explanation, position)
+    bars = waterfall_bars(explanation, position)
     figure = Figure(figsize=(8.0, 1.6 + 0.32 * len(bars)), layout="constrained")
     draw_waterfall(explanation, figure.subplots(), position)
     if title:
@@ -66,7 +68,7 @@ def _figure(explanation: Explanation, position: int, title: str | None) -> Figur
 
 def draw_waterfall(explanation: Explanation, axes: Axes, position: int = 0) -> None:
     """Draw the bars into given axes; see :func:`plot_waterfall`."""
-    bars = _bars(explanation, position)
+    bars = waterfall_bars(explanation, position)
     ends = np.cumsum([bar.size for bar in bars])
     starts = np.concatenate([[0.0], ends[:-1]])
     low, high = min(0.0, ends.min()), max(0.0, ends.max())
@@ -106,30 +108,30 @@ def draw_waterfall(explanation: Explanation, axes: Axes, position: int = 0) -> N
     axes.tick_params(axis="y", length=0)
 
 
-def _bars(explanation: Explanation, position: int) -> list[_Bar]:
+def waterfall_bars(explanation: Explanation, position: int) -> list[WaterfallBar]:
     """The class first, then the features by the size of their contributions."""
     table = explanation.row(position)
     target = explanation.variables[0]
     sizes = table.iloc[:, 1]
     missing = explanation.to_dict(position)["missing"]
     features = [
-        _Bar(_short(assignment(name, table["state"][name])), float(sizes[name]))
+        WaterfallBar(_short(assignment(name, table["state"][name])), float(sizes[name]))
         for name in table.index
         if name not in (target, MISSING) and sizes[name] != 0
     ]
     if missing and sizes[MISSING] != 0:
         label = missing[0] if len(missing) == 1 else count(len(missing), "feature")
-        features.append(_Bar(_short(f"{label} missing"), float(sizes[MISSING])))
+        features.append(WaterfallBar(_short(f"{label} missing"), float(sizes[MISSING])))
     shown, small = features[: _MOST - 1], features[_MOST - 1 :]
     if small:
-        shown.append(_Bar(f"{len(small)} others", sum(bar.size for bar in small)))
+        shown.append(WaterfallBar(f"{len(small)} others", sum(bar.size for bar in small)))
     states = explanation.states.iloc[position]
     above = [
         f"{p} missing" if states[p] is None else assignment(p, states[p])
         for p in explanation.parents[target]
     ]
     label = f"{target} ({', '.join(above)})" if above else target
-    return [_Bar(_short(label), float(sizes[target])), *shown]
+    return [WaterfallBar(_short(label), float(sizes[target])), *shown]
 
 
 def _number(text: str) -> str:

@@ -8,6 +8,7 @@ BENCHMARKS = {
     "exchange": "scores of single exchanges per second: the compiled kernel against plain numpy",
     "learners": "published heuristics: evaluations, seconds and test accuracies",
     "engines": "time to proof, gaps, p, SBM, MDL, hosts, growth (hours; engines:gaps for one part)",
+    "arcs": "arc margins and the ten best structures: heart, breast, vote (half an hour)",
     "parameters": "discriminative parameters: against logistic regression, and on held-out rows",
     "classifiers": "published classifiers with ML and CL parameters, and the published accuracies",
     "usefulness": "accuracy and log-loss on new rows, next to scikit-learn and pyAgrum (resumable)",

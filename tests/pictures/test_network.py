@@ -17,7 +17,8 @@ from matplotlib.figure import Figure
 from milpbn.errors import OptionError
 from milpbn.pictures import draw_network
 from milpbn.pictures.layout import Box, Point
-from milpbn.pictures.network import SMALL, _bends, _figure, drawn_arcs, network_page
+from milpbn.pictures.network import _figure
+from milpbn.pictures.sheet import SMALL, curve_points, drawn_arcs, network_page
 from milpbn.structure import Structure
 
 MAGIC = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF", ".dot": b"digraph"}
@@ -34,7 +35,7 @@ def figure_of(structure: Structure) -> Figure:
 
 def along(route: tuple[Point, ...], sideways: bool) -> Iterator[Point]:
     """Points on the curve that is drawn for a route."""
-    points, codes = _bends(route, sideways)
+    points, codes = curve_points(route, sideways)
     k = 0
     while k < len(points) - 1:
         if codes[k + 1] == 2:

@@ -1,0 +1,65 @@
+"""``milpbn report``: a model as one HTML file for colleagues."""
+
+from __future__ import annotations
+
+import click
+
+from milpbn.cli.models import single_class_model
+from milpbn.cli.params import Counts, OutputFile, refuse_overwriting, say_written
+from milpbn.cli.rows import measured_rows, measured_rows_option
+
+
+@click.command(short_help="Write a report about a model as one HTML file.")
+@click.argument("model_file", metavar="MODEL.json")
+@click.option(
+    "--out",
+    type=OutputFile(".html", ".htm"),
+    required=True,
+    metavar="REPORT.html",
+    help="Write the report to this file.",
+)
+@measured_rows_option("Rows to measure the model on.")
+@click.option(
+    "--row",
+    "explained",
+    type=Counts(),
+    metavar="N[,N...]",
+    help="Rows to explain; the first one is 1.  [default: a clear, a wrong and a doubtful "
+    "prediction]",
+)
+def report(model_file: str, out: str, file: str | None, explained: tuple[int, ...] | None) -> None:
+    """Write a report about MODEL.json that opens in any browser.
+
+    The report is a single file and loads nothing from elsewhere. It shows the network, the proof,
+    how well rows are predicted, the importance of the features, explanations of a few rows, the
+    score card, the probability tables, and the data and settings of the run. Arc margins, other
+    structures and stability are shown if the model file has them; see `milpbn arcs`,
+    `milpbn solve --best` and `milpbn stability`.
+
+    \b
+    Examples:
+      milpbn report model.json --out report.html
+      milpbn report model.json --data new-rows.csv --row 3,17 --out report.html
+    """
+    refuse_overwriting({"--out": out}, {"MODEL.json": model_file, "--data": file})
+    from milpbn.files import write_whole
+    from milpbn.reporting import html_report
+    from milpbn.words import count
+
+    model = single_class_model(model_file)
+    rows = measured_rows(model, model_file, file)
+    if rows is None:
+        click.echo(
+            f"note: {model_file} does not say where its data are; to show how well rows are "
+            "predicted, give rows with --data",
+            err=True,
+        )
+    available = len(rows.codes) if rows else 0
+    outside = [n for n in explained or () if not 1 <= n <= available]
+    if outside:
+        raise click.UsageError(
+            f"--row {outside[0]}: there are {count(available, 'row')}, and the first one is 1"
+        )
+    positions = None if explained is None else [n - 1 for n in explained]
+    write_whole(out, html_report(model, rows, explained=positions))
+    say_written(out)

@@ -1,0 +1,58 @@
+"""``milpbn solve --best`` and ``--within``."""
+
+import json
+
+import pytest
+
+from milpbn import Model
+from milpbn.errors import MilpbnError
+
+IRIS = ("solve", "--dataset", "iris", "--max-parents", "1", "--class-root", "--quiet")
+
+
+def test_the_set_is_reported_and_kept(milpbn, tmp_path):
+    file = tmp_path / "model.json"
+    result = milpbn(*IRIS, "--within", "2%", "--out", file)
+    assert result.exit_code == 0
+    found = Model.load(file).alternatives
+    assert found.complete
+    assert f"alternatives {found}" in result.stdout
+    assert f"{found.structures[1].score:14.6f}" in result.stdout
+    assert f"alternatives {found}" in milpbn("inspect", file).stdout
+    again = json.loads(milpbn(*IRIS, "--within", "2%", "--json").stdout)
+    assert again["alternatives"] == found.to_dict()
+
+
+def test_the_number_is_a_limit(milpbn):
+    result = milpbn(*IRIS, "--within", "2%", "--best", "2")
+    assert result.exit_code == 0
+    assert "the 2 best structures, proven; more may be within 2 %" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--within", "150%"], "the tolerance must be from 0 to less than 1"),
+        (["--within", "near"], "is not a gap"),
+        (["--best", "0"], "0 is not in the range"),
+        (["--best", "3", "--engine", "monolithic"], "need --engine branch-and-cut"),
+        (["--best", "3", "--p", "0.6,0.9"], "need a single value of p"),
+    ],
+)
+def test_bad_options(milpbn, options, message):
+    result = milpbn(*IRIS, *options)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MilpbnError("out of time")])
+def test_the_model_survives_if_there_are_no_other_structures(milpbn, tmp_path, monkeypatch, error):
+    def fail(*arguments):
+        raise error
+
+    monkeypatch.setattr("milpbn.learning.alternatives.alternatives_of", fail)
+    options = [option for option in IRIS if option != "--quiet"]
+    result = milpbn(*options, "--best", "2", "--out", tmp_path / "model.json")
+    assert result.exit_code == 3
+    assert "other structures" in result.stderr
+    assert Model.load(tmp_path / "model.json").alternatives is None
