@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # How many arcs that the model does not have are listed.
 _OTHERS = 10
+_OWN = "arc of the model"
 
 
 @click.command(short_help="Learn again from resampled rows, and count the arcs.")
@@ -91,7 +92,7 @@ def stability_lines(model: Model) -> list[str]:
     assert isinstance(structure, Structure)
     own = sorted(structure.arcs, key=lambda arc: (-found.edge_frequency(arc), arc))
     others = [arc for arc in found.counts if arc not in set(own)][:_OTHERS]
-    room = max((len(_name(arc)) for arc in (*own, *others)), default=0)
+    room = max([len(_OWN), *(len(_name(arc)) for arc in (*own, *others))])
 
     def line(arc: Arc) -> str:
         shares = f"{_share(found.frequency(arc))} {_share(found.edge_frequency(arc))}"
@@ -106,7 +107,7 @@ def stability_lines(model: Model) -> list[str]:
     lines = [
         f"{'samples':<12}{found.resamples} of {found.wanted}, {found.method}{proven}",
         "",
-        head("arc of the model", "loss without it", "without an edge"),
+        head(_OWN, "loss without it", "without an edge"),
         *map(line, own),
     ]
     if others:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.branch_and_cut import BranchAndCut
 from milpbn.engines.primal import Primal
 from milpbn.engines.rows import Edge
-from milpbn.engines.tree import Tree
+from milpbn.engines.tree import Node, Tree
 from milpbn.engines.worker import Worker
 from milpbn.errors import ConstraintError
 from milpbn.families.candidates import FamilySpace
@@ -41,6 +42,12 @@ from milpbn.scores.penalised import PenalisedState
 # unsuccessful kicks per question. A few are enough: what is found for one serves many others.
 _SEARCH_SHARE = 0.2
 _KICKS = 2
+# Nodes per question in the first pass, and how many times as many in each pass after it. A tree
+# that continues later has lost its place in the linear program: most should end in the first pass.
+_FIRST_NODES = 200
+_MORE_NODES = 4
+# Seconds per question, from which on half of the time is kept for the next pass.
+_ENOUGH = 2.0
 
 
 @dataclass(frozen=True)
@@ -139,6 +146,19 @@ class Restricted(Objective):
         return self.objective.quick_bound()
 
 
+class QuestionTree(Tree):
+    """A tree that pauses after some nodes."""
+
+    pause_at: float = np.inf
+
+    def next(self, node: Node | None) -> Node | None:
+        """See :class:`Tree`; None also if it is time to pause. Open nodes stay open."""
+        if self.count >= self.pause_at:
+            self.report()
+            return None
+        return super().next(node)
+
+
 @dataclass
 class Question:
     """What is the best score under a condition?
@@ -158,7 +178,7 @@ class Question:
     condition: Condition
     progress: Progress
     seconds: float = 0.0
-    effort: tuple[Tree, Primal] | None = field(default=None, repr=False)
+    effort: tuple[QuestionTree, Primal] | None = field(default=None, repr=False)
 
     @property
     def closed(self) -> bool:
@@ -215,8 +235,9 @@ class QuestionSolver:
     def run(self, listener: Callable[[Question], None] = lambda question: None) -> None:
         """Answer the questions until all are closed or the time is over.
 
-        Every open question gets the same share of the remaining time; what it does not need is
-        left for the others. A question that is still open then continues in the next pass.
+        The questions take turns. In each pass, every open question may process some nodes, more
+        than in the pass before, and gets at most an equal share of the remaining time; half of it,
+        if that is enough to begin with. So bounds that were found quickly help the others.
 
         Parameters
         ----------
@@ -225,15 +246,22 @@ class QuestionSolver:
         """
         try:
             self._begin()
+            nodes = _FIRST_NODES
             while waiting := sorted((q for q in self.questions if not q.closed), key=_rank):
                 for k, question in enumerate(waiting):
                     self.clock.checkpoint()
                     if not question.closed:
-                        share = self.clock.remaining / (len(waiting) - k)
-                        self._spend(question, share, self._branch)
+                        share = self._share(len(waiting) - k)
+                        self._spend(question, share, partial(self._branch, nodes))
                     listener(question)
+                nodes *= _MORE_NODES
         except OutOfTime:
             pass
+
+    def _share(self, waiting: int) -> float:
+        """Seconds for the next of the questions that are waiting."""
+        share = self.clock.remaining / waiting
+        return max(share / 2, min(share, _ENOUGH))
 
     def offer(self, families: Families, source: str) -> None:
         """Offer a structure as an answer to every question that it satisfies."""
@@ -284,7 +312,7 @@ class QuestionSolver:
             self._spend(question, share, _look)
 
     def _spend(
-        self, question: Question, seconds: float, work: Callable[[Tree, Primal], None]
+        self, question: Question, seconds: float, work: Callable[[QuestionTree, Primal], None]
     ) -> None:
         """Work on a question for some seconds, and offer what was found to the others."""
         began = self.clock.elapsed
@@ -315,56 +343,56 @@ class QuestionSolver:
         # No structure needs less of any budget (see `feasible_families`).
         return question.progress.incumbent(found, "any-feasible")
 
-    def _plant(self, question: Question) -> tuple[Tree, Primal]:
+    def _plant(self, question: Question) -> tuple[QuestionTree, Primal]:
         progress = question.progress
-        tree = Tree(progress, 0.0, len(self.space))
+        tree = QuestionTree(progress, 0.0, len(self.space))
         tree.root.allowed = question.condition.allowed(self.space)
         return tree, Primal(progress.objective, progress, self.seed, tree.checkpoint)
 
-    def _branch(self, tree: Tree, primal: Primal) -> None:
-        """Begin with the tree of a question, or continue with it."""
+    def _branch(self, nodes: int, tree: QuestionTree, primal: Primal) -> None:
+        """Begin with the tree of a question, or continue with it, for some nodes."""
         main = self._main
         assert main is not None
         worker = Worker(tree, main.oracle, main.worker.relaxation, main.brancher, primal)
+        tree.pause_at = tree.count + nodes
         tree.run(lambda: self._process(tree, worker), [])
 
-    def _process(self, tree: Tree, worker: Worker) -> None:
-        first = None
-        if tree.count == 0:
-            tree.count = 1
-            self._fix(tree)
-            point = worker.process(tree.root)
-            first = tree.close(tree.root, worker.children_of_root(tree.root, point))
-        else:
-            tree.reopen()
-        worker.work(tree.next(first))
+    def _process(self, tree: QuestionTree, worker: Worker) -> None:
+        removed, edges = self._fixings(tree)
+        if tree.count:
+            tree.reopen(removed, edges)
+            worker.work(tree.next(None))
+            return
+        tree.count, root = 1, tree.root
+        root.allowed, root.edges = root.allowed & ~removed, edges
+        point = worker.process(root)
+        worker.work(tree.next(tree.close(root, worker.children_of_root(root, point))))
 
-    def _fix(self, tree: Tree) -> None:
-        """Fix arcs and edges of the root by the bounds of the other questions.
+    def _fixings(self, tree: Tree) -> tuple[BoolArray, frozenset[Edge]]:
+        """Families and edges that the bounds of the other questions decide.
 
         If no structure with an arc is above the cutoff, the families with the arc can go. If no
         structure without an edge is above the cutoff, the edge is required.
         """
-        root, edges = tree.root, set()
+        removed, edges = np.zeros(len(self.space), dtype=bool), set()
         for other in self.questions:
             bound, condition = other.progress.bound, other.condition
             if not bound <= tree.cutoff:
                 continue
             tree.settle(bound)
             if condition.present:
-                own = (self.space.child == condition.child) & self.space.contains[
-                    :, condition.parent
-                ]
-                root.allowed[own] = False
+                own = self.space.of(condition.child)
+                with_arc = condition.fits(self.space, own, condition.parent)
+                removed[own.start : own.stop] |= with_arc
             else:
                 edges.add(condition.edge)
-        root.edges = frozenset(edges)
+        return removed, frozenset(edges)
 
 
 def _look(_: Tree, primal: Primal) -> None:
     primal.search_widely(primal.search.progress.clock.remaining, _KICKS)
 
 
-def _rank(question: Question) -> tuple[bool, float]:
-    """Arcs of the best structure first; then the worst, whose bounds help the others."""
-    return question.condition.present, question.progress.value
+def _rank(question: Question) -> float:
+    """The worst first: their bounds help the others."""
+    return question.progress.value
