@@ -10,7 +10,7 @@ import click
 
 from milpbn.cli.additions import Addition, addition_options, model_options
 from milpbn.cli.interrupts import EXIT_STOPPED
-from milpbn.words import count, name_in_list
+from milpbn.words import arc_in_list, count
 
 if TYPE_CHECKING:
     from milpbn.learning.arc_records import ArcMargin, ArcMargins, ScoreLoss
@@ -99,7 +99,7 @@ def _summary(margins: ArcMargins, own: list[ArcMargin]) -> list[str]:
 
 
 def _name(arc: ArcMargin) -> str:
-    return f"{name_in_list(arc.parent)} -> {name_in_list(arc.child)}"
+    return arc_in_list(arc.parent, arc.child)
 
 
 def show_loss(loss: ScoreLoss | None, tolerance: float) -> str:

@@ -6,7 +6,8 @@ import pytest
 from problems import small_problem
 
 from milpbn.clock import Clock
-from milpbn.engines.questions import QuestionSolver, arc_conditions
+from milpbn.engines.conditions import arc_conditions
+from milpbn.engines.questions import QuestionSolver
 
 
 def best_answer(condition, parents, values):
