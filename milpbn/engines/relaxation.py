@@ -290,7 +290,7 @@ class Relaxation:
                     return None
             else:
                 break
-            if (trial and k == _TRIAL_ROUNDS) or not self._extend(now):
+            if (trial and k == _TRIAL_ROUNDS) or not self._extend(now, _NEW_PER_VARIABLE):
                 break
         if point is not None and not trial:
             self._idle += 1
@@ -309,7 +309,7 @@ class Relaxation:
             prices.reduced[present[self._child]] = -np.inf
             self._extend(prices, _FIRST_PER_VARIABLE)
 
-    def _extend(self, prices: _Prices, per_variable: int = _NEW_PER_VARIABLE) -> bool:
+    def _extend(self, prices: _Prices, per_variable: int) -> bool:
         """Let the most profitable families of each variable join; returns whether there were any.
 
         A family is profitable if its reduced cost is above that of the working set.
