@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 import numpy as np
 
@@ -35,10 +36,12 @@ from milpbn.engines.rows import Edge, Hinge, RelaxationRows, Source, joining
 from milpbn.families.candidates import CLASS
 
 # Up to this many families, all of them are in the working set.
-_FEW_FAMILIES = 600
+_FEW_FAMILIES = 300
 # Families per variable in the first working set, and how many may join it between two solves.
-_FIRST_PER_VARIABLE = 8
+_FIRST_PER_VARIABLE = 3
 _NEW_PER_VARIABLE = 3
+# How often families may join in a trial.
+_TRIAL_ROUNDS = 2
 # A family leaves it after it had no weight in this many solves, if these are at least this share.
 _PATIENCE_WITH_FAMILIES = 50
 _MANY_IDLE = 0.2
@@ -265,14 +268,14 @@ class Relaxation:
         """Solve from the last basis; None if there is no solution.
 
         Families join the working set until the bound is within `tolerance` of the solver's
-        value; none does if the iterations are limited.
+        value; if the iterations of a solve are limited, only a few times.
         """
         trial = iteration_limit is not None
         self.solves += not trial
         self.trials += trial
         self._complete_working_set()
         best, point = None, None
-        while True:
+        for k in count():
             # New columns leave a solution feasible, so that the primal simplex method can go on.
             status = self._program.solve(iteration_limit, primal=point is not None)
             point = self._program.point() if status in SOLVED else None
@@ -287,7 +290,7 @@ class Relaxation:
                     return None
             else:
                 break
-            if trial or not self._extend(now):
+            if (trial and k == _TRIAL_ROUNDS) or not self._extend(now, _NEW_PER_VARIABLE):
                 break
         if point is not None and not trial:
             self._idle += 1
@@ -306,7 +309,7 @@ class Relaxation:
             prices.reduced[present[self._child]] = -np.inf
             self._extend(prices, _FIRST_PER_VARIABLE)
 
-    def _extend(self, prices: _Prices, per_variable: int = _NEW_PER_VARIABLE) -> bool:
+    def _extend(self, prices: _Prices, per_variable: int) -> bool:
         """Let the most profitable families of each variable join; returns whether there were any.
 
         A family is profitable if its reduced cost is above that of the working set.

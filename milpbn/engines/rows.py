@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 from milpbn._types import FloatArray, IntArray
 from milpbn.engines.cuts.clusters import Cluster
@@ -21,6 +22,8 @@ Edge = tuple[int, int]
 # Number of rows that fit at first; doubled when needed.
 _CAPACITY = 64
 _NO_GROUP = -1
+# Columns whose sums stay in the cache.
+_BLOCK = 2048
 # Sums are divided by at least this.
 _TINY = 1e-300
 # Sources that have at most one row.
@@ -45,6 +48,18 @@ def joining(space: FamilySpace, edge: Edge) -> IntArray:
     forward = (space.child == i) & space.contains[:, j]
     backward = (space.child == j) & space.contains[:, i]
     return np.flatnonzero(forward | backward)
+
+
+@njit(cache=True, nogil=True)
+def weighted_sum(coefficients, rows, weights):  # type: ignore[no-untyped-def]
+    """The sum of some rows, each times its weight, without a copy of these rows."""
+    out = np.zeros(coefficients.shape[1])
+    for first in range(0, len(out), _BLOCK):
+        last = min(first + _BLOCK, len(out))
+        for r in rows:
+            for k in range(first, last):
+                out[k] += weights[r] * coefficients[r, k]
+    return out
 
 
 def _doubled(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -160,7 +175,7 @@ class RelaxationRows:
         y[with_height] *= scale[group]
         tight = np.flatnonzero(y)
         return (
-            y[tight] @ self._coefficients[tight],
+            weighted_sum(self._coefficients, tight, y),
             np.minimum(heights, most),
             float(y @ self._rhs[: len(self)]),
         )

@@ -27,8 +27,10 @@ _IN_OUT = 0.4
 # A node's last round is one that lowers the bound by less than this share of the open gap.
 _WORTHWHILE = 0.01
 _ROUNDS_PER_NODE = 12
-# Families join the working set until this share of the open gap is left between bound and program.
-_PRICED = 0.01
+# Families join the working set until this share of the open gap is left between bound and program;
+# at the root, this share of the last fall of the bound.
+_PRICED = 0.0005
+_PRICED_AT_ROOT = 0.1
 _ROUNDS_AT_ROOT = 400
 # Rounds per feature tried as a parent of the class, and how many features may be tried without
 # success. A trial is a success if it closes this share of the gap.
@@ -185,9 +187,11 @@ class Worker:
         With `patient`, until no cut is violated, not only as long as cuts are worthwhile.
         """
         best_height = -np.inf
+        fall = 0.0
         for k in range(limit):
             self.tree.checkpoint()
-            point = self.relaxation.solve(tolerance=_PRICED * (node.bound - self.cutoff))
+            tolerance = max(_PRICED * (node.bound - self.cutoff), _PRICED_AT_ROOT * fall)
+            point = self.relaxation.solve(tolerance=tolerance)
             if point is None:
                 node.bound = -np.inf
                 return None
@@ -215,6 +219,7 @@ class Worker:
             if not patient and k >= 2 and small:
                 return point
             if patient:
+                fall = before - node.bound
                 self.relaxation.purge(_PATIENCE_WITH_CUTS)
         return point
 
@@ -261,7 +266,7 @@ class Worker:
         least = _CUT_VIOLATION * max(1.0, abs(self.tree.progress.value)) / concave.n_groups
         cuts, values = concave.violated_cuts(at, point.eta, point.heights - least)
         self.relaxation.add_cuts(cuts)
-        return len(cuts), float(values.sum() + self.oracle.costs @ at)
+        return len(cuts), float(values.sum() + (self.oracle.costs * at).sum())
 
     def add_stabilised(
         self, point: RelaxationPoint, center: FloatArray, best_height: float

@@ -44,7 +44,9 @@ class ConcaveCut:
 
     def value(self, eta: FloatArray, gamma: float) -> float:
         """The right-hand side at a point."""
-        return float(self.coefficients @ eta) + self.constant(gamma)
+        # Few families have weight, and long products would start the threads of the BLAS.
+        support = np.flatnonzero(eta)
+        return float(self.coefficients[support] @ eta[support]) + self.constant(gamma)
 
 
 class ConcaveOracle:
