@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,10 +39,10 @@ class Document:
     tables: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        names = [v.name for v in self.variables]
+        names = Counter(v.name for v in self.variables)
         if not names:
             raise ModelFileError("there are no variables")
-        if twice := sorted({n for n in names if names.count(n) > 1}):
+        if twice := sorted(n for n, times in names.items() if times > 1):
             raise ModelFileError(f"the variable {twice[0]!r} is declared twice")
         for v in self.variables:
             if len(set(v.states)) < len(v.states):
