@@ -44,6 +44,10 @@ class BudgetError(MemoryError, MilpbnError):
     """The problem does not fit into the memory budget."""
 
 
+class CacheWarning(UserWarning):
+    """Compiled code cannot be stored, so it is compiled again in every process."""
+
+
 class DataWarning(UserWarning):
     """What was decided about the columns and rows of a table; the message names the way out."""
 

@@ -31,11 +31,12 @@ ROOMS = (
     "pictures",
     "interchange",
     "cli",
+    "compile",
 )
 
 # Single modules at the top that every room may use.
 SHARED = {
-    *("_types", "bar", "clock", "errors", "files"),
+    *("_types", "bar", "clock", "compiled", "errors", "files"),
     *("messages", "result", "specs", "structure", "widths", "words"),
 }
 

@@ -25,10 +25,12 @@ from milpbn.cli.predict import predict
 from milpbn.cli.scores import scores
 from milpbn.cli.solve import solve
 from milpbn.cli.verify import verify
-from milpbn.errors import DataWarning, FontWarning, MilpbnError
+from milpbn.errors import CacheWarning, DataWarning, FontWarning, MilpbnError
 
 EXIT_ERROR = 1
 EXIT_INTERRUPTED = 130
+
+_NOTES = (CacheWarning, DataWarning, FontWarning)
 
 
 @contextmanager
@@ -38,13 +40,13 @@ def _warnings_as_notes() -> Iterator[None]:
         as_python_does = warnings.showwarning
 
         def show(message: Any, category: Any, *where: Any, **more: Any) -> None:
-            if issubclass(category, DataWarning | FontWarning):
+            if issubclass(category, _NOTES):
                 click.echo(f"note: {message}", err=True)
             else:
                 as_python_does(message, category, *where, **more)
 
         warnings.showwarning = show
-        for category in (DataWarning, FontWarning):
+        for category in _NOTES:
             warnings.simplefilter("always", category)
         yield
 

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-from numba import njit
 
+from milpbn.compiled import jit
 from milpbn.families.tables import TIE
 
 BLOCK = 128
@@ -32,7 +31,7 @@ HINGE, RATE, CLL = 0, 1, 2
 # A tie in single precision, where margins are exact to about 1e-5.
 _TIE = np.float32(1e-5)
 
-_jit: Callable[..., Any] = njit(cache=True, fastmath=True, nogil=True)
+_jit = jit(fastmath=True)
 
 
 @_jit
@@ -131,7 +130,7 @@ def many_classes_kernel(width: int) -> Callable[..., None]:
     The width is a constant of the compiled loop, so that the compiler can vectorise it.
     """
 
-    @njit(cache=True, fastmath=True, nogil=True)
+    @_jit
     def kernel(  # type: ignore[no-untyped-def]
         candidates, pointer, variable, stride, base, offset, codes, tables, rest, labels,
         weights, remaining, kind, gamma, top, threshold, out,
