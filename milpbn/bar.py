@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
@@ -99,4 +99,5 @@ class Bar:
     def print(self, line: str) -> None:
         """Write a separate line, in a terminal too."""
         if not self._quiet:
-            print(line, file=self._stream, flush=True)
+            with suppress(OSError):  # a full disk below a log file must not end the run
+                print(line, file=self._stream, flush=True)

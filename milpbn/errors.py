@@ -35,6 +35,10 @@ class OptionError(MilpbnError, ValueError):
     """A parameter or an option has an invalid value."""
 
 
+class OutputError(OptionError):
+    """A file cannot be written."""
+
+
 class ConstraintError(MilpbnError, ValueError):
     """The structural constraints contradict each other or the search space."""
 
@@ -54,6 +58,10 @@ class DataWarning(UserWarning):
 
 class FontWarning(UserWarning):
     """A picture shows boxes because no installed font has some characters of a name."""
+
+
+class OutputWarning(UserWarning):
+    """A file cannot be written; what it should have contained is still computed and returned."""
 
 
 class ModelFileError(MilpbnError, ValueError):

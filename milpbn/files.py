@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from milpbn.errors import MilpbnError, ModelFileError, OptionError
+from milpbn.errors import MilpbnError, ModelFileError, OptionError, OutputError
 
 # Errors that reading a file with wrong or missing entries may raise.
 _DAMAGE = (
@@ -41,7 +41,7 @@ def write_whole(path: str | Path, data: bytes | str) -> None:
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
-        raise OptionError(f"cannot write {path}: {error.strerror or error}") from None
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def check_writable(path: str | Path) -> None:

@@ -25,12 +25,12 @@ from milpbn.cli.predict import predict
 from milpbn.cli.scores import scores
 from milpbn.cli.solve import solve
 from milpbn.cli.verify import verify
-from milpbn.errors import CacheWarning, DataWarning, FontWarning, MilpbnError
+from milpbn.errors import CacheWarning, DataWarning, FontWarning, MilpbnError, OutputWarning
 
 EXIT_ERROR = 1
 EXIT_INTERRUPTED = 130
 
-_NOTES = (CacheWarning, DataWarning, FontWarning)
+_NOTES = (CacheWarning, DataWarning, FontWarning, OutputWarning)
 
 
 @contextmanager

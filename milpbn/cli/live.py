@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -172,7 +172,8 @@ class GapTable:
         if self._live is not None:
             self._live.console.print(line, highlight=False, markup=False, soft_wrap=True)
         else:
-            print(line, file=sys.stderr, flush=True)
+            with suppress(OSError):  # a full disk below a log file must not end the run
+                print(line, file=sys.stderr, flush=True)
 
     def step(self, words: str) -> None:
         """Say on the progress line which step of a phase is done; elsewhere, nothing."""

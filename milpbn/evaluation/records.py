@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from milpbn.errors import DataError, OptionError
+from milpbn.errors import DataError, OptionError, OutputError
 from milpbn.evaluation.measures import Measures
 from milpbn.files import write_whole
 
@@ -155,7 +155,7 @@ class ResultFile:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise OptionError(f"cannot write {self.path}: {error.strerror or error}") from None
+            raise OutputError(f"cannot write {self.path}: {error.strerror or error}") from None
 
     def _check_header(self, line: str) -> None:
         try:

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from milpbn.datasets import load_dataset
 from milpbn.datasets.table import Table
-from milpbn.errors import DataError, MilpbnError, OptionError
+from milpbn.errors import DataError, MilpbnError, OptionError, OutputError, OutputWarning
 from milpbn.evaluation.measures import measure
 from milpbn.evaluation.methods import Contender, contenders
 from milpbn.evaluation.protocol import FoldNumbers, fold_numbers, read_folds, splits
@@ -135,10 +135,11 @@ def evaluate(
         for key, (c, k) in wanted.items()
         if key not in done
     ]
+    not_kept = ""
     try:
         for record in _results(tasks, n_jobs):
-            if file:
-                file.append(record)
+            if file and not not_kept:
+                not_kept = _keep(file, record)
             done[record.key] = record
             if listener is not None:
                 listener(record, len(done), len(wanted))
@@ -156,7 +157,20 @@ def evaluate(
         len(wanted),
         n_left_out=whole - len(table),
         baseline=_baseline(table, parts),
+        not_kept=not_kept,
     )
+
+
+def _keep(file: ResultFile, record: FoldRecord) -> str:
+    """Add a record to the file; a full disk is reported but does not end the evaluation."""
+    try:
+        file.append(record)
+    except OutputError as error:
+        warnings.warn(
+            f"{error}; this fold and later ones are not kept", OutputWarning, stacklevel=3
+        )
+        return str(error)
+    return ""
 
 
 def _results(tasks: list[Any], n_jobs: int | None) -> Iterator[FoldRecord]:
