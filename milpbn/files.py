@@ -1,17 +1,23 @@
-"""Whole files: writing without leaving incomplete files behind, and reading marked JSON."""
+"""Whole files: writing without leaving incomplete files behind, and reading within limits."""
 
 from __future__ import annotations
 
-import json
+import errno
 import os
 import secrets
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from milpbn.errors import MilpbnError, ModelFileError, OptionError, OutputError
+
+MAX_TEXT = 2**29
+"""Largest size of a model, structure, constraint or results file, in bytes."""
 
 # Errors that reading a file with wrong or missing entries may raise.
 _DAMAGE = (
@@ -20,7 +26,9 @@ _DAMAGE = (
     ValueError,
     ArithmeticError,
     AttributeError,
+    RecursionError,
     zipfile.BadZipFile,
+    zlib.error,
     MilpbnError,
 )
 
@@ -60,6 +68,16 @@ def check_writable(path: str | Path) -> None:
         raise OptionError(f"cannot write {path}: no permission to write in {path.parent}")
 
 
+def read_limited(path: str | Path, most: int = MAX_TEXT) -> bytes:
+    """Read a file of at most this many bytes; a larger one, or one without an end, is an error."""
+    with open(path, "rb") as file:
+        too_large = os.fstat(file.fileno()).st_size > most
+        data = b"" if too_large else file.read(most + 1)
+    if too_large or len(data) > most:
+        raise OSError(errno.EFBIG, f"larger than the limit of {most // 2**20} MiB")
+    return data
+
+
 def read_marked_json(path: str | Path, versions: Mapping[str, int]) -> dict[str, Any]:
     """Read a JSON object that carries a format mark and a version.
 
@@ -71,14 +89,14 @@ def read_marked_json(path: str | Path, versions: Mapping[str, int]) -> dict[str,
         The marks that are accepted, each with the version that can be read.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_limited(path).decode("utf-8")
     except OSError as error:
         raise ModelFileError(f"cannot read {path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise ModelFileError(f"{path} is not a milpbn model: it is not a text file") from None
     try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        content = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError) as error:
         raise ModelFileError(
             f"{path} is not a milpbn model, or is truncated: not valid JSON ({error})"
         ) from None

@@ -37,7 +37,7 @@ ROOMS = (
 # Single modules at the top that every room may use.
 SHARED = {
     *("_types", "bar", "clock", "compiled", "errors", "files"),
-    *("messages", "result", "specs", "structure", "widths", "words"),
+    *("messages", "result", "schema", "specs", "structure", "widths", "words"),
 }
 
 # Model.to_estimator() returns a scikit-learn estimator, which is built on models.

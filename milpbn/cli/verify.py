@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -48,6 +49,7 @@ def verify(
     anything disagrees. With several class variables, the base models of the file are used as
     they are; only a score of held-out rows needs new ones.
     """
+    from milpbn.errors import ConstraintError, ModelFileError, OptionError
     from milpbn.learning.model import Model
     from milpbn.learning.verification import verify_model
     from milpbn.mdc.verification import verify_gbnc
@@ -55,12 +57,15 @@ def verify(
 
     model = load_model(model_file, trust)
     table = _table(model, model_file, file)
-    if isinstance(model, Model):
-        verification = verify_model(model, table, time_limit=time_limit)
-        verdict = _verdict(model, verification)
-    else:
-        verification = verify_gbnc(model, table)
-        verdict = _verdict_several(verification)
+    try:
+        if isinstance(model, Model):
+            verification = verify_model(model, table, time_limit=time_limit)
+            verdict = _verdict(model, verification)
+        else:
+            verification = verify_gbnc(model, table)
+            verdict = _verdict_several(verification)
+    except (ModelFileError, OptionError, ConstraintError) as error:
+        raise error.at(model_file) from None
     for check in verification.checks:
         click.echo(f"{_MARKS[check.holds]:<11}{check.claim} ({check.seen})")
     click.echo("\n" + verdict)
@@ -117,6 +122,11 @@ def _table(model: AnyModel, model_file: str, file: str | None) -> Table:
         raise ModelFileError(
             f"{model_file} does not say how the columns of {told['file']} were read; learn it "
             "again with this version of milpbn"
+        )
+    if "dataset" not in told and file is None and not Path(told["file"]).is_file():
+        raise ModelFileError(
+            f"{model_file} names {told['file']!r} as its data, which is not a file; name the file "
+            "with --data"
         )
     columns = told.get("columns", {})
     table = load_table(
