@@ -78,6 +78,30 @@ def read_limited(path: str | Path, most: int = MAX_TEXT) -> bytes:
     return data
 
 
+@contextmanager
+def locked(path: str | Path) -> Iterator[None]:
+    """Keep other runs from using a file, which is created if it does not exist.
+
+    Where files cannot be locked (on Windows and on some network drives), nothing happens.
+    """
+    try:
+        file = open(path, "ab")  # noqa: SIM115, it stays open as long as the lock
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
+    with file:
+        try:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OptionError(
+                f"{path} is in use by another run; wait for its end, or choose another file"
+            ) from None
+        except (ImportError, OSError):
+            pass
+        yield
+
+
 def read_marked_json(path: str | Path, versions: Mapping[str, int]) -> dict[str, Any]:
     """Read a JSON object that carries a format mark and a version.
 

@@ -16,6 +16,9 @@ from milpbn.words import quoted
 
 SEPARATORS = (",", ";", "\t", "|")
 
+MAX_COLUMNS = 20_000
+"""Largest number of columns of a file; looking at one takes about a millisecond."""
+
 # "None" is not one of them: it is an answer in many surveys.
 MISSING_TOKENS = frozenset({"", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null"})
 
@@ -104,6 +107,11 @@ def detect_separator(text: str) -> str:
 
 def column_names(header: Sequence[str], where: str) -> list[str]:
     """Stripped names, with ``column 3`` if the third one is blank; equal names are an error."""
+    if len(header) > MAX_COLUMNS:
+        raise DataError(
+            f"{where}: there are {len(header)} columns; at most {MAX_COLUMNS} can be read, so "
+            "choose columns first"
+        )
     names = [name.strip() or f"column {j}" for j, name in enumerate(header, 1)]
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:

@@ -19,6 +19,7 @@ from typing import Any
 
 from milpbn.errors import ConstraintError
 from milpbn.families.budgets import Budgets
+from milpbn.files import read_limited
 
 BUDGETS = tuple(f.name for f in fields(Budgets))
 """The names of the budgets."""
@@ -112,7 +113,7 @@ class Constraints:
         """Read a TOML or JSON file whose keys are the attributes."""
         path = Path(path)
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_limited(path).decode("utf-8")
             data = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         except OSError as error:
             reason = error.strerror or error

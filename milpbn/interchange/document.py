@@ -12,6 +12,7 @@ import numpy as np
 from milpbn._types import FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.errors import ModelFileError
+from milpbn.files import read_limited
 from milpbn.network.network import Network
 from milpbn.structure import Structure
 
@@ -113,7 +114,7 @@ def read_text(path: str | Path) -> str:
     """Read the text of a file; errors name the file."""
     path = Path(path)
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_limited(path).decode("utf-8-sig")
     except OSError as error:
         raise ModelFileError(f"cannot read {path}: {error.strerror or error}") from None
     except UnicodeDecodeError:

@@ -20,6 +20,7 @@ import numpy as np
 
 from milpbn.errors import DataError, MilpbnError
 from milpbn.families.candidates import FamilySpace
+from milpbn.files import read_limited
 from milpbn.interchange.names import JKL, escape, unescape
 from milpbn.scores.base import LinearObjective
 from milpbn.scores.local import LocalScores
@@ -66,7 +67,7 @@ def read_jkl(path: str | Path) -> LocalScores:
     """
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_limited(path).decode("utf-8-sig")
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
