@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
 from milpbn.compiled import COMPILING, watching
+from milpbn.words import visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -82,7 +83,7 @@ class Bar:
         now = time.monotonic()
         if self._progress is not None:
             task = self._progress.task_ids[0]
-            self._progress.update(task, completed=done, total=total, description=line)
+            self._progress.update(task, completed=done, total=total, description=visible(line))
         elif now - self._printed >= self._seconds_between_lines:
             self._printed = now
             self.print(line)
@@ -100,4 +101,4 @@ class Bar:
         """Write a separate line, in a terminal too."""
         if not self._quiet:
             with suppress(OSError):  # a full disk below a log file must not end the run
-                print(line, file=self._stream, flush=True)
+                print(visible(line), file=self._stream, flush=True)

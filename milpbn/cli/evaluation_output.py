@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.options import option_group
-from milpbn.cli.outputs import Outputs
+from milpbn.cli.outputs import Outputs, say
 from milpbn.cli.params import OutputFile, refuse_overwriting
 from milpbn.errors import OutputError
 from milpbn.widths import terminal_width
@@ -119,10 +119,9 @@ def _warn(evaluations: Evaluations) -> None:
         names = [s.name for s in part.not_better()]
         if names:
             verb = "is" if len(names) == 1 else "are"
-            click.echo(
+            say(
                 f"warning: {part.table.name}: {', '.join(names)} {verb} not more accurate than "
-                "always predicting the majority class",
-                err=True,
+                "always predicting the majority class"
             )
 
 

@@ -8,6 +8,7 @@ import click
 
 from milpbn.cli.models import describe_gbnc, trust_option
 from milpbn.cli.options import picture_options
+from milpbn.cli.outputs import show as print_report
 from milpbn.cli.params import Names, refuse_overwriting, say_written
 from milpbn.widths import terminal_width
 from milpbn.words import name_in_list
@@ -76,9 +77,9 @@ def inspect(
     if draw:
         say_written(*show.draw(draw))
     if as_json:
-        click.echo(_json(show, chosen))
+        print_report(_json(show, chosen))
     else:
-        click.echo((chosen or show).text(terminal_width()))
+        print_report((chosen or show).text(terminal_width()))
 
 
 def _chosen_tables(model: Model | GBNCModel, given: str) -> ModelTables:

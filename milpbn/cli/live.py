@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from milpbn.compiled import COMPILING, watching
 from milpbn.result import TracePoint
 from milpbn.widths import fitting
+from milpbn.words import visible
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -169,6 +170,7 @@ class GapTable:
         """Print a line above the progress line."""
         if self._quiet:
             return
+        line = visible(line)
         if self._live is not None:
             self._live.console.print(line, highlight=False, markup=False, soft_wrap=True)
         else:

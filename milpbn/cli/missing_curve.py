@@ -16,7 +16,7 @@ from milpbn.cli.data import (
 )
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import seed_option
-from milpbn.cli.outputs import Outputs
+from milpbn.cli.outputs import Outputs, say
 from milpbn.cli.params import (
     SMOOTHING,
     Counts,
@@ -125,7 +125,7 @@ def _points(options: dict[str, Any], classifiers: tuple[str, ...]) -> tuple[list
 
     def tell(line: str) -> None:
         if not options["quiet"]:
-            click.echo(line, err=True)
+            say(line)
 
     table = load_table(**{name: options[name] for name in DATA_OPTIONS})
     show_notes([*table.notes, *notes_on_incomplete_rows(table)], tell)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milpbn.cli.outputs import say
 from milpbn.cli.params import Names
 from milpbn.words import name_in_list
 
@@ -46,7 +47,7 @@ def old_spelling(command: click.Command) -> click.Command:
 
     def noted(*args: Any, **options: Any) -> Any:
         name = command.name
-        click.echo(f"note: `milpbn mdc {name}` is now `milpbn {name}`", err=True)
+        say(f"note: `milpbn mdc {name}` is now `milpbn {name}`")
         return callback(*args, **options)
 
     return click.Command(

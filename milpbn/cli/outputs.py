@@ -12,6 +12,7 @@ from typing import Self
 import click
 
 from milpbn.errors import OutputError
+from milpbn.words import visible
 
 
 class Outputs:
@@ -55,7 +56,7 @@ class Outputs:
     def report(self, text: str) -> None:
         """Print a part of the report on stdout."""
         try:
-            click.echo(text)
+            show(text)
         except OSError as error:  # a full disk, or a reader that closed the pipe
             self._stdout = error
 
@@ -72,10 +73,15 @@ class Outputs:
                 self._tell(f"wrote {path}")
 
 
+def show(text: str) -> None:
+    """Print a text for people on stdout. Data, such as CSV, are printed as they are instead."""
+    click.echo(visible(text))
+
+
 def say(line: str) -> None:
     """Print a line on stderr; if that is not possible, the result is still worth delivering."""
     with suppress(OSError):
-        click.echo(line, err=True)
+        click.echo(visible(line), err=True)
 
 
 def _save_elsewhere(path: str, write: Callable[[str], object]) -> str:

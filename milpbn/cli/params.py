@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import click
 from click.core import ParameterSource
 
+from milpbn.cli.outputs import say
+
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
 else:
@@ -362,7 +364,7 @@ class OutputFile(_ParamType):
 def say_written(*files: object) -> None:
     """Print on stderr which files were written."""
     for file in files:
-        click.echo(f"wrote {file}", err=True)
+        say(f"wrote {file}")
 
 
 def refuse_options(ctx: click.Context, names: Sequence[str], why: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from milpbn.cli.models import trust_option
+from milpbn.cli.outputs import show
 from milpbn.cli.params import Duration
 
 if TYPE_CHECKING:
@@ -67,8 +68,8 @@ def verify(
     except (ModelFileError, OptionError, ConstraintError) as error:
         raise error.at(model_file) from None
     for check in verification.checks:
-        click.echo(f"{_MARKS[check.holds]:<11}{check.claim} ({check.seen})")
-    click.echo("\n" + verdict)
+        show(f"{_MARKS[check.holds]:<11}{check.claim} ({check.seen})")
+    show("\n" + verdict)
     ctx.exit(0 if verification.agrees else EXIT_DISAGREES)
 
 

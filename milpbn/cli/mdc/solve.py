@@ -19,7 +19,7 @@ from milpbn.cli.mdc.options import (
 )
 from milpbn.cli.models import describe_gbnc
 from milpbn.cli.options import constraint_options, output_options
-from milpbn.cli.outputs import Outputs
+from milpbn.cli.outputs import Outputs, say
 from milpbn.cli.params import Duration, refuse_overwriting
 from milpbn.cli.registries import Registered, registry
 from milpbn.cli.workers import ending_workers
@@ -129,7 +129,7 @@ def _learn(
     features, codes = model.prepare(table.features, table.targets)
     clock.close_phase("encoding")
     if model.leaves_choice and not quiet:
-        click.echo("choosing the settings of the base models by validation", err=True)
+        say("choosing the settings of the base models by validation")
     with ExitStack() as stack:
         bar = stack.enter_context(TrainingBar(sys.stderr, quiet=quiet))
 
