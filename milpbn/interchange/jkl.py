@@ -26,6 +26,9 @@ from milpbn.scores.base import LinearObjective
 from milpbn.scores.local import LocalScores
 from milpbn.scores.pruning import prune_dominated
 
+# Larger counts than this many digits are not in a file that fits into memory.
+_DIGITS = 12
+
 
 def write_jkl(objective: LinearObjective) -> str:
     """The families of a decomposable score, with the best of each variable first."""
@@ -175,6 +178,6 @@ def _objective(blocks: list[_Block]) -> LinearObjective:
 
 
 def _whole(text: str, line: int, what: str) -> int:
-    if not (text.isascii() and text.isdigit()):
+    if not (text.isascii() and text.isdigit() and len(text) < _DIGITS):
         raise DataError(f"line {line}: {what} should be a whole number, not {text!r}")
     return int(text)

@@ -134,6 +134,8 @@ def _classifier(content: Mapping[str, Any], estimators: Sequence[Any]) -> GBNCCl
     nodes, result = model.nodes(), Result.from_dict(content["result"])
     if not isinstance(result.structure, Structure) or not targets:
         raise ModelFileError("result.structure: a class network is needed")
+    if content["flat"] and len(targets) > 1:
+        raise ModelFileError("flat: there are several class variables")
     width = model.encoder_.width
     pairs = zip(model.target_names_, content["local_models"], strict=True)
     for child, (name, local) in enumerate(pairs):
