@@ -16,9 +16,6 @@ from milpbn.words import quoted
 
 SEPARATORS = (",", ";", "\t", "|")
 
-MAX_COLUMNS = 20_000
-"""Largest number of columns of a file; looking at one takes about a millisecond."""
-
 # "None" is not one of them: it is an answer in many surveys.
 MISSING_TOKENS = frozenset({"", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null"})
 
@@ -103,6 +100,10 @@ def detect_separator(text: str) -> str:
             candidates.append((alike, widths[0], separator))
     # max returns the first of equal candidates, so the order of SEPARATORS breaks ties.
     return max(candidates, key=lambda candidate: candidate[:2], default=(1.0, 1, ","))[2]
+
+
+MAX_COLUMNS = 20_000
+"""Largest number of columns of a file; looking at one takes about a millisecond."""
 
 
 def column_names(header: Sequence[str], where: str) -> list[str]:
