@@ -18,7 +18,7 @@ os.environ.setdefault("COLUMNS", "100")
 from inputs import TARGETS, tally
 
 # Inputs of a kind in one round; files of models go through five commands each.
-EXAMPLES = {"model": 30, "multinet": 20, "gbnc": 30, "skops": 20}
+EXAMPLES = {"claims": 20, "model": 30, "multinet": 20, "gbnc": 30, "skops": 20}
 
 
 def failure(kind, number):

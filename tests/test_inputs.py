@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from inputs import TARGETS
 
-FEW = {"model": 8, "multinet": 5, "gbnc": 8, "skops": 5}
+FEW = {"claims": 5, "model": 8, "multinet": 5, "gbnc": 8, "skops": 5}
 
 
 @pytest.mark.parametrize("kind", TARGETS)
