@@ -19,6 +19,8 @@ from milpbn.errors import MilpbnError, ModelFileError, OptionError, OutputError
 MAX_TEXT = 2**29
 """Largest size of a model, structure, constraint or results file, in bytes."""
 
+_PIECE = 2**24
+
 # Errors that reading a file with wrong or missing entries may raise.
 _DAMAGE = (
     LookupError,
@@ -71,11 +73,15 @@ def check_writable(path: str | Path) -> None:
 def read_limited(path: str | Path, most: int = MAX_TEXT) -> bytes:
     """Read a file of at most this many bytes; a larger one, or one without an end, is an error."""
     with open(path, "rb") as file:
-        too_large = os.fstat(file.fileno()).st_size > most
-        data = b"" if too_large else file.read(most + 1)
-    if too_large or len(data) > most:
+        size, parts = os.fstat(file.fileno()).st_size, []
+        # A device or a pipe has the size 0. Not read(most): it reserves that much memory at once.
+        piece = max(size + 1, _PIECE)
+        while size <= most and (part := file.read(piece)):
+            parts.append(part)
+            size = max(size, sum(map(len, parts)))
+    if size > most:
         raise OSError(errno.EFBIG, f"larger than the limit of {most // 2**20} MiB")
-    return data
+    return b"".join(parts)
 
 
 @contextmanager
