@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
+
+from milpbn.compiled import COMPILING, watching
+from milpbn.words import visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -34,13 +38,16 @@ class Bar:
         seconds_between_lines: float = 0.0,
     ) -> None:
         self._stream = stream
-        self._first = first
         self._quiet = quiet
         self._seconds_between_lines = seconds_between_lines
         self._progress: Progress | None = None
         self._printed = time.monotonic()
+        self._line = first
+        self._announced = False
+        self._stack = ExitStack()
 
     def __enter__(self) -> Self:
+        self._stack.enter_context(watching(self))
         if not self._quiet and self._stream.isatty():
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -58,8 +65,8 @@ class Bar:
                 redirect_stdout=False,
                 redirect_stderr=False,
             )
-            self._progress.add_task(self._first, total=None)
-            self._progress.start()
+            self._progress.add_task(self._line, total=None)
+            self._stack.enter_context(self._progress)
         return self
 
     def __exit__(
@@ -68,20 +75,30 @@ class Bar:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._progress is not None:
-            self._progress.stop()
+        self._stack.close()
 
     def show(self, done: int, total: int, line: str) -> None:
         """Show that `done` of `total` pieces are done; `line` is the text to show."""
+        self._line = line
         now = time.monotonic()
         if self._progress is not None:
             task = self._progress.task_ids[0]
-            self._progress.update(task, completed=done, total=total, description=line)
+            self._progress.update(task, completed=done, total=total, description=visible(line))
         elif now - self._printed >= self._seconds_between_lines:
             self._printed = now
             self.print(line)
 
+    def compiling(self, begins: bool) -> None:
+        """Say that code is being compiled: next to the bar, or once on a line of its own."""
+        if self._progress is not None:
+            text = COMPILING if begins else self._line
+            self._progress.update(self._progress.task_ids[0], description=text)
+        elif not self._announced:
+            self._announced = True
+            self.print(COMPILING)
+
     def print(self, line: str) -> None:
         """Write a separate line, in a terminal too."""
         if not self._quiet:
-            print(line, file=self._stream, flush=True)
+            with suppress(OSError):  # a full disk below a log file must not end the run
+                print(visible(line), file=self._stream, flush=True)

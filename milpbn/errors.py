@@ -35,6 +35,10 @@ class OptionError(MilpbnError, ValueError):
     """A parameter or an option has an invalid value."""
 
 
+class OutputError(OptionError):
+    """A file cannot be written."""
+
+
 class ConstraintError(MilpbnError, ValueError):
     """The structural constraints contradict each other or the search space."""
 
@@ -44,12 +48,20 @@ class BudgetError(MemoryError, MilpbnError):
     """The problem does not fit into the memory budget."""
 
 
+class CacheWarning(UserWarning):
+    """Compiled code cannot be stored, so it is compiled again in every process."""
+
+
 class DataWarning(UserWarning):
     """What was decided about the columns and rows of a table; the message names the way out."""
 
 
 class FontWarning(UserWarning):
     """A picture shows boxes because no installed font has some characters of a name."""
+
+
+class OutputWarning(UserWarning):
+    """A file cannot be written; what it should have contained is still computed and returned."""
 
 
 class ModelFileError(MilpbnError, ValueError):

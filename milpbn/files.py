@@ -1,17 +1,25 @@
-"""Whole files: writing without leaving incomplete files behind, and reading marked JSON."""
+"""Whole files: writing without leaving incomplete files behind, and reading within limits."""
 
 from __future__ import annotations
 
-import json
+import errno
 import os
 import secrets
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from milpbn.errors import MilpbnError, ModelFileError, OptionError
+import msgspec
+
+from milpbn.errors import MilpbnError, ModelFileError, OptionError, OutputError
+
+MAX_TEXT = 2**29
+"""Largest size of a model, structure, constraint or results file, in bytes."""
+
+_PIECE = 2**24
 
 # Errors that reading a file with wrong or missing entries may raise.
 _DAMAGE = (
@@ -20,7 +28,9 @@ _DAMAGE = (
     ValueError,
     ArithmeticError,
     AttributeError,
+    RecursionError,
     zipfile.BadZipFile,
+    zlib.error,
     MilpbnError,
 )
 
@@ -41,7 +51,7 @@ def write_whole(path: str | Path, data: bytes | str) -> None:
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
-        raise OptionError(f"cannot write {path}: {error.strerror or error}") from None
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def check_writable(path: str | Path) -> None:
@@ -60,6 +70,44 @@ def check_writable(path: str | Path) -> None:
         raise OptionError(f"cannot write {path}: no permission to write in {path.parent}")
 
 
+def read_limited(path: str | Path, most: int = MAX_TEXT) -> bytes:
+    """Read a file of at most this many bytes; a larger one, or one without an end, is an error."""
+    with open(path, "rb") as file:
+        size, parts = os.fstat(file.fileno()).st_size, []
+        # A device or a pipe has the size 0. Not read(most): it reserves that much memory at once.
+        piece = max(size + 1, _PIECE)
+        while size <= most and (part := file.read(piece)):
+            parts.append(part)
+            size = max(size, sum(map(len, parts)))
+    if size > most:
+        raise OSError(errno.EFBIG, f"larger than the limit of {most // 2**20} MiB")
+    return b"".join(parts)
+
+
+@contextmanager
+def locked(path: str | Path) -> Iterator[None]:
+    """Keep other runs from using a file, which is created if it does not exist.
+
+    Where files cannot be locked (on Windows and on some network drives), nothing happens.
+    """
+    try:
+        file = open(path, "ab")  # noqa: SIM115, it stays open as long as the lock
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
+    with file:
+        try:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OptionError(
+                f"{path} is in use by another run; wait for its end, or choose another file"
+            ) from None
+        except (ImportError, OSError):
+            pass
+        yield
+
+
 def read_marked_json(path: str | Path, versions: Mapping[str, int]) -> dict[str, Any]:
     """Read a JSON object that carries a format mark and a version.
 
@@ -71,14 +119,14 @@ def read_marked_json(path: str | Path, versions: Mapping[str, int]) -> dict[str,
         The marks that are accepted, each with the version that can be read.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_limited(path).decode("utf-8")
     except OSError as error:
         raise ModelFileError(f"cannot read {path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise ModelFileError(f"{path} is not a milpbn model: it is not a text file") from None
     try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        content = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError) as error:
         raise ModelFileError(
             f"{path} is not a milpbn model, or is truncated: not valid JSON ({error})"
         ) from None

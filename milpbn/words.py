@@ -1,5 +1,6 @@
 """Numbers and names in sentences."""
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
@@ -65,6 +66,25 @@ def escaped(text: str) -> str:
     return "".join(
         c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
     )
+
+
+# Characters that move the cursor, start a terminal's commands or reverse the order of letters.
+_UNSAFE = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def visible(text: str) -> str:
+    r"""A text for a terminal: lines and tabs stay, other control characters are escaped.
+
+    Names and labels come from files, and a terminal would obey the sequences in them.
+
+    Examples
+    --------
+    >>> print(visible("age\x1b[2J\u202e"))
+    age\x1b[2J\u202e
+    """
+    return _UNSAFE.sub(lambda match: escaped(match[0]), text)
 
 
 def between_cuts(cuts: Sequence[float]) -> list[str]:

@@ -33,12 +33,13 @@ ROOMS = (
     "reporting",
     "interchange",
     "cli",
+    "compile",
 )
 
 # Single modules at the top that every room may use.
 SHARED = {
-    *("_types", "bar", "clock", "errors", "files"),
-    *("markup", "messages", "result", "specs", "structure", "widths", "words"),
+    *("_types", "bar", "clock", "compiled", "errors", "files", "markup"),
+    *("messages", "result", "schema", "specs", "structure", "widths", "words"),
 }
 
 # Model.to_estimator() returns a scikit-learn estimator, which is built on models.

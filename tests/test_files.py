@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from milpbn.errors import OptionError
-from milpbn.files import check_writable, write_whole
+from milpbn.files import check_writable, read_limited, write_whole
 
 
 def test_a_file_is_replaced(tmp_path: Path) -> None:
@@ -73,3 +73,14 @@ def test_what_could_not_be_written_later_is_refused_at_once(tmp_path: Path) -> N
         check_writable(tmp_path / "missing" / "a.json")
     check_writable(tmp_path / "a.json")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_file_above_the_limit_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "large"
+    path.write_bytes(b"x" * 11)
+    assert len(read_limited(path, 11)) == 11
+    with pytest.raises(OSError, match="larger than the limit"):
+        read_limited(path, 10)
+    if os.path.exists("/dev/zero"):
+        with pytest.raises(OSError, match="larger than the limit"):
+            read_limited("/dev/zero", 2**20)

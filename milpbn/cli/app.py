@@ -24,16 +24,21 @@ from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.learn import learn
 from milpbn.cli.mdc.group import mdc
 from milpbn.cli.missing_curve import missing_curve
+from milpbn.cli.outputs import say
 from milpbn.cli.path import path
 from milpbn.cli.predict import predict
 from milpbn.cli.scores import scores
 from milpbn.cli.solve import solve
 from milpbn.cli.stability import stability
 from milpbn.cli.verify import verify
-from milpbn.errors import DataWarning, FontWarning, MilpbnError
+from milpbn.errors import CacheWarning, DataWarning, FontWarning, MilpbnError, OutputWarning
+from milpbn.words import visible
 
 EXIT_ERROR = 1
 EXIT_INTERRUPTED = 130
+
+_LONGEST_MESSAGE = 4000
+_NOTES = (CacheWarning, DataWarning, FontWarning, OutputWarning)
 
 
 @contextmanager
@@ -43,15 +48,22 @@ def _warnings_as_notes() -> Iterator[None]:
         as_python_does = warnings.showwarning
 
         def show(message: Any, category: Any, *where: Any, **more: Any) -> None:
-            if issubclass(category, DataWarning | FontWarning):
-                click.echo(f"note: {message}", err=True)
+            if issubclass(category, _NOTES):
+                say(f"note: {message}")
             else:
                 as_python_does(message, category, *where, **more)
 
         warnings.showwarning = show
-        for category in (DataWarning, FontWarning):
+        for category in _NOTES:
             warnings.simplefilter("always", category)
         yield
+
+
+def _readable(message: str) -> str:
+    """A message for a terminal; a value that it repeats may be as long as a file."""
+    more = len(message) - _LONGEST_MESSAGE
+    rest = f" ... ({more} more characters)" if more > 0 else ""
+    return visible(message[:_LONGEST_MESSAGE]) + rest
 
 
 class _Commands(click.Group):
@@ -62,8 +74,11 @@ class _Commands(click.Group):
         try:
             with _warnings_as_notes():
                 return super().invoke(ctx)
+        except click.ClickException as error:
+            vars(error)["message"] = _readable(error.message)
+            raise
         except MilpbnError as error:
-            raise click.ClickException(error.on_command_line()) from error
+            raise click.ClickException(_readable(error.on_command_line())) from error
         except MemoryError as error:
             raise click.ClickException(
                 "out of memory; lower --max-parents, or use fewer rows or columns"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.options import Decorator, option_group
+from milpbn.cli.outputs import say
 from milpbn.cli.params import CLASS_WEIGHT, Names, Number
 from milpbn.messages import on_command_line
 
@@ -282,11 +283,7 @@ def hold_out_rows(
     return replace(hold_out(table, holdout, seed), source=source)
 
 
-def _to_stderr(line: str) -> None:
-    click.echo(line, err=True)
-
-
-def show_notes(notes: Iterable[str], show: Callable[[str], None] = _to_stderr) -> None:
+def show_notes(notes: Iterable[str], show: Callable[[str], None] = say) -> None:
     """Print notes about the data, with options spelled as on the command line."""
     for note in notes:
         show(f"note: {on_command_line(note)}")

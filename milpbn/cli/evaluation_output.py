@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from milpbn.cli.options import option_group
+from milpbn.cli.outputs import Outputs, say
 from milpbn.cli.params import OutputFile, refuse_overwriting
-from milpbn.cli.session import report_files
+from milpbn.errors import OutputError
 from milpbn.widths import terminal_width
 
 if TYPE_CHECKING:
@@ -69,32 +71,47 @@ def check_outputs(options: Mapping[str, Any], inputs: Mapping[str, str | None]) 
 
 
 def deliver(evaluations: Evaluations, options: Mapping[str, Any]) -> None:
-    """Write the requested files and print the tables."""
-    from milpbn.files import write_whole
-
+    """Print the tables and write the requested files."""
     frames: dict[str, Callable[[Evaluation], pd.DataFrame]] = {
         "csv_file": lambda e: e.to_frame(),
         "predictions_file": lambda e: e.predictions(),
         "confusion_file": lambda e: e.confusion_frame(),
         "reliability_file": lambda e: e.reliability_frame(),
     }
-    for name, frame in frames.items():
-        if options.get(name):
-            text = evaluations.concat(frame).to_csv(index=False, lineterminator="\n")
-            write_whole(options[name], text)
-    if options.get("plot"):
+
+    def plot(file: str) -> None:
         from milpbn.pictures import plot_evaluation
 
-        plot_evaluation(evaluations.parts, options["plot"])
-    if options["as_json"]:
-        click.echo(json.dumps(_content(evaluations), indent=1, allow_nan=False))
-    else:
-        click.echo(evaluations.text(terminal_width()))
-        if options.get("details"):
-            click.echo("\n" + evaluations.details())
-    if not options["quiet"]:
-        _warn(evaluations)
-    report_files(options, ("out", *frames, "plot"))
+        plot_evaluation(evaluations.parts, file)
+
+    with Outputs(quiet=options["quiet"]) as outputs:
+        if options["as_json"]:
+            outputs.report(json.dumps(_content(evaluations), indent=1, allow_nan=False))
+        else:
+            outputs.report(evaluations.text(terminal_width()))
+            if options.get("details"):
+                outputs.report("\n" + evaluations.details())
+        if not options["quiet"]:
+            _warn(evaluations)
+        outputs.write(options["out"], lambda file: _check_kept(evaluations))
+        for name, frame in frames.items():
+            outputs.write(options.get(name), partial(_write_frame, evaluations, frame))
+        outputs.write(options.get("plot"), plot)
+
+
+def _check_kept(evaluations: Evaluations) -> None:
+    """Raise if the results file lacks folds; it is written while the evaluation runs."""
+    for part in evaluations.parts:
+        if part.not_kept:
+            raise OutputError(part.not_kept)
+
+
+def _write_frame(
+    evaluations: Evaluations, frame: Callable[[Evaluation], pd.DataFrame], file: str
+) -> None:
+    from milpbn.files import write_whole
+
+    write_whole(file, evaluations.concat(frame).to_csv(index=False, lineterminator="\n"))
 
 
 def _warn(evaluations: Evaluations) -> None:
@@ -102,10 +119,9 @@ def _warn(evaluations: Evaluations) -> None:
         names = [s.name for s in part.not_better()]
         if names:
             verb = "is" if len(names) == 1 else "are"
-            click.echo(
+            say(
                 f"warning: {part.table.name}: {', '.join(names)} {verb} not more accurate than "
-                "always predicting the majority class",
-                err=True,
+                "always predicting the majority class"
             )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milpbn.cli.outputs import Outputs
 from milpbn.cli.session import Session
 
 if TYPE_CHECKING:
@@ -52,44 +53,42 @@ def solve_grid(session: Session) -> list[Model]:
         return session.table
 
     models: list[Model] = []
+    outputs = Outputs(quiet=options["quiet"], tell=session.table.print)
     runs = run_grid(
         session.data,
         settings,
         clock=structure_clock(session.clock, session.settings.parameters),
         listener=listener,
     )
-    try:
-        if not options["as_json"]:
-            click.echo(_HEADER)
-        for p, result in runs:
-            model = fit_model(session.encoded, settings[p], result, clock=session.clock)
-            session.note_parameters(model)
-            _save(session, model, p)
-            models.append(model)
+    with outputs:
+        try:
             if not options["as_json"]:
-                click.echo(_line(p, model, session))
-    except KeyboardInterrupt:
-        if not models:
-            raise
-    if options["as_json"]:
-        reports = [_as_dict(model, session) for model in models]
-        click.echo(json.dumps(reports, indent=1, allow_nan=False))
+                outputs.report(_HEADER)
+            for p, result in runs:
+                model = fit_model(session.encoded, settings[p], result, clock=session.clock)
+                session.note_parameters(model)
+                models.append(model)
+                if not options["as_json"]:
+                    outputs.report(_line(p, model, session))
+                _save(outputs, options, model, p)
+        except KeyboardInterrupt:
+            if not models:
+                raise
+        if options["as_json"]:
+            reports = [_as_dict(model, session) for model in models]
+            outputs.report(json.dumps(reports, indent=1, allow_nan=False))
     return models
 
 
-def _save(session: Session, model: Model, p: float) -> None:
+def _save(outputs: Outputs, options: dict[str, Any], model: Model, p: float) -> None:
     from milpbn.cli.report import trace_csv
     from milpbn.files import write_whole
 
-    trace, out = (
-        str(session.options[name] or "").replace(PLACE, f"{p:g}") for name in ("trace_file", "out")
+    out, trace = (
+        str(options[name] or "").replace(PLACE, f"{p:g}") for name in ("out", "trace_file")
     )
-    if trace:
-        write_whole(trace, trace_csv(model.result))
-    if out:
-        model.save(out)
-    for file in filter(None, (out, trace)):
-        session.table.print(f"wrote {file}")
+    outputs.write(out, model.save)
+    outputs.write(trace, lambda file: write_whole(file, trace_csv(model.result)))
 
 
 def _as_dict(model: Model, session: Session) -> dict[str, Any]:

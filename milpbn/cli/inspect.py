@@ -9,6 +9,7 @@ import click
 
 from milpbn.cli.models import describe_gbnc, trust_option
 from milpbn.cli.options import picture_options
+from milpbn.cli.outputs import show as print_report
 from milpbn.cli.params import Names, refuse_overwriting, say_written
 from milpbn.cli.rows import measured_rows_option
 from milpbn.widths import terminal_width
@@ -94,10 +95,10 @@ def inspect(
     if draw:
         say_written(*show.draw(draw))
     if as_json:
-        click.echo(_json(show, chosen))
+        print_report(_json(show, chosen))
     else:
         parts: list[Any] = list(chosen.values()) or [show]
-        click.echo("\n\n".join(part.text(terminal_width()) for part in parts))
+        print_report("\n\n".join(part.text(terminal_width()) for part in parts))
 
 
 def _chosen_tables(model: Model | GBNCModel, given: str) -> ModelTables:

@@ -11,8 +11,8 @@ from milpbn import PROCESS_START
 from milpbn.cli.data import DATA_OPTIONS
 from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.options import BUDGETS, SCORE_SETTINGS, given_solve_options
+from milpbn.cli.outputs import Outputs
 from milpbn.cli.params import refuse_options, refuse_overwriting
-from milpbn.cli.session import report_files
 
 if TYPE_CHECKING:
     from milpbn.result import Result, TracePoint
@@ -93,14 +93,13 @@ def _deliver(result: Result, scores: LocalScores, options: dict[str, Any]) -> No
     from milpbn.cli.report import trace_csv
     from milpbn.files import write_whole
 
-    if options["trace_file"]:
-        write_whole(options["trace_file"], trace_csv(result))
-    if options["out"]:
-        write_whole(options["out"], json.dumps(result.structure.to_dict(), indent=1) + "\n")
-    if options["as_json"]:
-        click.echo(json.dumps({"result": result.to_dict()}, indent=1, allow_nan=False))
-    else:
-        space = scores.given.space
-        click.echo(f"{'families':<12}{len(space)} for {space.n_variables} variables")
-        click.echo(f"{result}\n\n{result.structure}")
-    report_files(options, ("out", "trace_file"))
+    with Outputs(quiet=options["quiet"]) as outputs:
+        if options["as_json"]:
+            outputs.report(json.dumps({"result": result.to_dict()}, indent=1, allow_nan=False))
+        else:
+            space = scores.given.space
+            outputs.report(f"{'families':<12}{len(space)} for {space.n_variables} variables")
+            outputs.report(f"{result}\n\n{result.structure}")
+        structure = json.dumps(result.structure.to_dict(), indent=1) + "\n"
+        outputs.write(options["out"], lambda file: write_whole(file, structure))
+        outputs.write(options["trace_file"], lambda file: write_whole(file, trace_csv(result)))

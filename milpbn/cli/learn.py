@@ -17,6 +17,7 @@ from milpbn.cli.options import (
     score_options,
     space_options,
 )
+from milpbn.cli.outputs import show
 from milpbn.cli.params import refuse_options
 from milpbn.cli.registries import RegistryCommand, learner_lines, multinet_lines
 from milpbn.cli.selecting import given_plan, selection_options, selection_plot_option
@@ -115,7 +116,7 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
             session.select(names, plan)
         models = _race(session) if racing else [session.learn()]
     if racing and not options["as_json"]:
-        click.echo(f"{_comparison(models, session)}\n")
+        show(f"{_comparison(models, session)}\n")
     session.deliver(max(models, key=lambda model: model.result.objective))
     from milpbn.search import LEARNERS
 

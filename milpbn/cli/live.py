@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from milpbn.compiled import COMPILING, watching
 from milpbn.result import TracePoint
 from milpbn.widths import fitting
+from milpbn.words import visible
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -108,8 +111,12 @@ class GapTable:
         self._last: TracePoint | None = None
         self._printed: TracePoint | None = None
         self._step = ""
+        self._compiling = False
+        self._announced = False
+        self._stack = ExitStack()
 
     def __enter__(self) -> GapTable:
+        self._stack.enter_context(watching(self))
         if not self._quiet and sys.stderr.isatty():
             from rich.console import Console
             from rich.live import Live
@@ -126,7 +133,7 @@ class GapTable:
                     redirect_stdout=False,
                     redirect_stderr=False,
                 )
-                self._live.start()
+                self._stack.enter_context(self._live)
         return self
 
     def __exit__(
@@ -135,8 +142,7 @@ class GapTable:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._live is not None:
-            self._live.stop()
+        self._stack.close()
 
     def __call__(self, point: TracePoint) -> None:
         """Show one any-time event."""
@@ -164,14 +170,23 @@ class GapTable:
         """Print a line above the progress line."""
         if self._quiet:
             return
+        line = visible(line)
         if self._live is not None:
             self._live.console.print(line, highlight=False, markup=False, soft_wrap=True)
         else:
-            print(line, file=sys.stderr, flush=True)
+            with suppress(OSError):  # a full disk below a log file must not end the run
+                print(line, file=sys.stderr, flush=True)
 
     def step(self, words: str) -> None:
         """Say on the progress line which step of a phase is done; elsewhere, nothing."""
         self._step = words
+
+    def compiling(self, begins: bool) -> None:
+        """Say that code is being compiled: on the progress line, or once on a line of its own."""
+        self._compiling = begins
+        if self._live is None and not self._announced:
+            self._announced = True
+            self.print(COMPILING)
 
     def _progress_line(self) -> Text:
         from rich.text import Text
@@ -180,7 +195,8 @@ class GapTable:
         done = [k for k, phase in enumerate(self._phases, 1) if phase in clock.phases]
         phase = self._phases[min(max(done, default=0), len(self._phases) - 1)]
         stopping = self._interrupts.asked or clock.remaining == 0
-        what = "stopping" if stopping else self._step or phase
+        step = COMPILING if self._compiling else self._step
+        what = "stopping" if stopping else step or phase
         words = [f"{what}, {format_seconds(clock.elapsed)}"]
         if clock.limit < float("inf"):
             words[0] += f" of {format_seconds(clock.limit)}"

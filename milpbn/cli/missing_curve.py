@@ -16,6 +16,7 @@ from milpbn.cli.data import (
 )
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import seed_option
+from milpbn.cli.outputs import Outputs, say
 from milpbn.cli.params import (
     SMOOTHING,
     Counts,
@@ -25,7 +26,6 @@ from milpbn.cli.params import (
     refuse_overwriting,
 )
 from milpbn.cli.registries import RegistryOption, default_classifiers
-from milpbn.cli.session import report_files
 
 if TYPE_CHECKING:
     from milpbn.evaluation.missing_curve import CurvePoint
@@ -125,7 +125,7 @@ def _points(options: dict[str, Any], classifiers: tuple[str, ...]) -> tuple[list
 
     def tell(line: str) -> None:
         if not options["quiet"]:
-            click.echo(line, err=True)
+            say(line)
 
     table = load_table(**{name: options[name] for name in DATA_OPTIONS})
     show_notes([*table.notes, *notes_on_incomplete_rows(table)], tell)
@@ -155,17 +155,20 @@ def _deliver(options: dict[str, Any], points: list[CurvePoint]) -> None:
 
     from milpbn.files import write_whole
 
-    frame = pd.DataFrame([vars(point) for point in points])
-    if options["out"]:
-        write_whole(options["out"], frame.to_csv(index=False, lineterminator="\n"))
-    if options["plot"]:
+    def plot(file: str) -> None:
         from milpbn.pictures import plot_missing_curve
 
-        plot_missing_curve(points, options["plot"], title=options["dataset"] or options["file"])
+        plot_missing_curve(points, file, title=options["dataset"] or options["file"])
+
+    frame = pd.DataFrame([vars(point) for point in points])
     names = list(dict.fromkeys(frame["classifier"]))
     width = max(10, *(len(name) + 2 for name in names))
-    click.echo(f"{'missing':<8}" + "".join(f"{name:>{width}}" for name in names))
+    lines = [f"{'missing':<8}" + "".join(f"{name:>{width}}" for name in names)]
     for count, rows in frame.groupby("missing", sort=False):
         shares = dict(zip(rows["classifier"], rows["accuracy"], strict=True))
-        click.echo(f"{count:<8}" + "".join(f"{100 * shares[n]:>{width - 2}.2f} %" for n in names))
-    report_files(options, ("out", "plot"))
+        lines.append(f"{count:<8}" + "".join(f"{100 * shares[n]:>{width - 2}.2f} %" for n in names))
+    with Outputs(quiet=options["quiet"]) as outputs:
+        outputs.report("\n".join(lines))
+        table = frame.to_csv(index=False, lineterminator="\n")
+        outputs.write(options["out"], lambda file: write_whole(file, table))
+        outputs.write(options["plot"], plot)

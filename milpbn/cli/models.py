@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from milpbn.cli.outputs import say
 from milpbn.cli.params import Names
 from milpbn.words import name_in_list
 
@@ -66,7 +68,7 @@ def old_spelling(command: click.Command) -> click.Command:
 
     def noted(*args: Any, **options: Any) -> Any:
         name = command.name
-        click.echo(f"note: `milpbn mdc {name}` is now `milpbn {name}`", err=True)
+        say(f"note: `milpbn mdc {name}` is now `milpbn {name}`")
         return callback(*args, **options)
 
     return click.Command(
@@ -97,6 +99,11 @@ def model_table(model: AnyModel, model_file: str, file: str | None) -> Table:
         raise ModelFileError(
             f"{model_file} does not say how the columns of {told['file']} were read; learn it "
             "again with this version of milpbn"
+        )
+    if "dataset" not in told and file is None and not Path(told["file"]).is_file():
+        raise ModelFileError(
+            f"{model_file} names {told['file']!r} as its data, which is not a file; name the file "
+            "with --data"
         )
     columns = told.get("columns", {})
     table = load_table(

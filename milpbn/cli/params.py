@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import click
 from click.core import ParameterSource
 
+from milpbn.cli.outputs import say
+
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
 else:
@@ -325,7 +327,7 @@ class Counts(_ParamType):
         if isinstance(value, tuple):
             return value
         parts = [part.strip() for part in str(value).split(",")]
-        if not all(part.isascii() and part.isdigit() for part in parts):
+        if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
             self.fail(f"{value!r} is not a list of whole numbers; write 0,5,10", param, ctx)
         return tuple(sorted({int(part) for part in parts}))
 
@@ -362,7 +364,7 @@ class OutputFile(_ParamType):
 def say_written(*files: object) -> None:
     """Print on stderr which files were written."""
     for file in files:
-        click.echo(f"wrote {file}", err=True)
+        say(f"wrote {file}")
 
 
 def refuse_options(ctx: click.Context, names: Sequence[str], why: str) -> None:

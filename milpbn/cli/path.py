@@ -17,8 +17,9 @@ from milpbn.cli.options import (
     proof_options,
     space_options,
 )
+from milpbn.cli.outputs import Outputs
 from milpbn.cli.params import PENALTIES, OutputFile
-from milpbn.cli.session import Session, report_files
+from milpbn.cli.session import Session
 from milpbn.widths import fitting, terminal_width
 
 if TYPE_CHECKING:
@@ -142,24 +143,24 @@ def _is_closed(point: PathPoint, gap: float) -> bool:
 def _deliver(session: Session, found: PenaltyPath) -> None:
     from milpbn.files import write_whole
 
-    options = session.options
-    if options["out"]:
-        write_whole(options["out"], found.to_frame().to_csv(index=False, lineterminator="\n"))
-    if options["plot"]:
+    def plot(file: str) -> None:
         from milpbn.pictures import plot_path
 
-        plot_path(found, options["plot"], title=session.data.name)
-    if options["as_json"]:
-        content = {
-            "data": session.data.name,
-            "complete": found.complete,
-            "folds": found.folds,
-            "points": [point.to_dict() for point in found.points],
-        }
-        click.echo(json.dumps(content, indent=1, allow_nan=False))
-    else:
-        click.echo(_table(found))
-    report_files(options, ("out", "plot"))
+        plot_path(found, file, title=session.data.name)
+
+    options = session.options
+    content = {
+        "data": session.data.name,
+        "complete": found.complete,
+        "folds": found.folds,
+        "points": [point.to_dict() for point in found.points],
+    }
+    with Outputs(quiet=options["quiet"]) as outputs:
+        as_json = options["as_json"]
+        outputs.report(json.dumps(content, indent=1, allow_nan=False) if as_json else _table(found))
+        table = found.to_frame().to_csv(index=False, lineterminator="\n")
+        outputs.write(options["out"], lambda file: write_whole(file, table))
+        outputs.write(options["plot"], plot)
 
 
 def _p(point: PathPoint) -> str:

@@ -9,6 +9,7 @@ import click
 
 from milpbn.cli.data import show_notes
 from milpbn.cli.models import trust_option
+from milpbn.cli.outputs import say
 from milpbn.cli.params import Names, OutputFile, refuse_overwriting, say_written
 from milpbn.words import count
 
@@ -98,9 +99,7 @@ def _predict_one(
     if compared is not None:
         truth, guesses = compared
         rows = count(len(truth), "labelled row")
-        click.echo(
-            f"accuracy {100 * (truth == guesses).to_numpy().mean():.2f} % on {rows}", err=True
-        )
+        say(f"accuracy {100 * (truth == guesses).to_numpy().mean():.2f} % on {rows}")
 
 
 def _predict_several(
@@ -131,7 +130,7 @@ def _predict_several(
     if compared is not None:
         exact, hamming = (100 * f(*compared) for f in (exact_match_score, hamming_score))
         rows = count(len(compared[0]), "labelled row")
-        click.echo(f"exact match {exact:.2f} %, Hamming score {hamming:.2f} % on {rows}", err=True)
+        say(f"exact match {exact:.2f} %, Hamming score {hamming:.2f} % on {rows}")
 
 
 def _write(kept: pd.DataFrame, predictions: pd.DataFrame, out: str | None) -> None:
@@ -161,7 +160,7 @@ def report_values(
     if missing_counts:
         total = sum(missing_counts.values())
         columns = ", ".join(map(repr, missing_counts))
-        click.echo(f"note: {file}: {count(total, 'missing value')} in {columns}", err=True)
+        say(f"note: {file}: {count(total, 'missing value')} in {columns}")
 
 
 def _compare(
@@ -197,8 +196,7 @@ def _note_unseen(
     file: str, column: str, what: str, values: Mapping[str, int], consequence: str
 ) -> None:
     shown = ", ".join(repr(v) for v in list(values)[:3]) + (", ..." if len(values) > 3 else "")
-    click.echo(
+    say(
         f"note: {file}: column {column!r} has {count(sum(values.values()), what)} never seen in "
-        f"training ({shown}), {consequence}",
-        err=True,
+        f"training ({shown}), {consequence}"
     )

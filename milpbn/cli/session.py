@@ -17,7 +17,8 @@ from milpbn.cli.data import (
 )
 from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.options import check_score
-from milpbn.cli.params import refuse_overwriting, say_written
+from milpbn.cli.outputs import Outputs, say
+from milpbn.cli.params import refuse_overwriting
 
 if TYPE_CHECKING:
     from milpbn.clock import Clock
@@ -181,24 +182,20 @@ class Session:
         from milpbn.cli.report import json_report, text_report, trace_csv, warning
         from milpbn.files import write_whole
 
-        options = self.options
-        if options["trace_file"]:
-            write_whole(options["trace_file"], trace_csv(model.result))
-        if options["out"]:
-            model.save(options["out"])
-        if options.get("plot") and model.selection is not None:
+        def plot(file: str) -> None:
             from milpbn.pictures import plot_selection
 
-            plot_selection(model.selection, options["plot"], title=self.data.name)
-        report = json_report if options["as_json"] else text_report
-        click.echo(report(model, self.data))
-        if (text := warning(model, self.data)) and not options["quiet"]:
-            click.echo(text, err=True)
-        report_files(options, ("out", "trace_file", "write_model", "plot"))
+            assert model.selection is not None
+            plot_selection(model.selection, file, title=self.data.name)
 
-
-def report_files(options: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Print on stderr which files were written."""
-    for name in names:
-        if options.get(name) and not options["quiet"]:
-            say_written(options[name])
+        options = self.options
+        with Outputs(quiet=options["quiet"]) as outputs:
+            report = json_report if options["as_json"] else text_report
+            outputs.report(report(model, self.data))
+            if (text := warning(model, self.data)) and not options["quiet"]:
+                say(text)
+            outputs.write(options["out"], model.save)
+            outputs.write(
+                options["trace_file"], lambda file: write_whole(file, trace_csv(model.result))
+            )
+            outputs.write(options.get("plot"), plot)

@@ -218,5 +218,6 @@ def _write_model(session: Session) -> Objective:
             "written; allow more time or lower --max-parents"
         ) from None
     write_model(model, file)
+    session.table.print(f"wrote {file}")
     clock.close_phase("writing")
     return objective

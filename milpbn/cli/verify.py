@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from milpbn.cli.models import model_table, moved_data_option, trust_option
+from milpbn.cli.outputs import show
 from milpbn.cli.params import Duration
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def verify(
     anything disagrees. With several class variables, the base models of the file are used as
     they are; only a score of held-out rows needs new ones.
     """
+    from milpbn.errors import ConstraintError, ModelFileError, OptionError
     from milpbn.learning.model import Model
     from milpbn.learning.verification import verify_model
     from milpbn.mdc.verification import verify_gbnc
@@ -52,15 +54,18 @@ def verify(
 
     model = load_model(model_file, trust)
     table = model_table(model, model_file, file)
-    if isinstance(model, Model):
-        verification = verify_model(model, table, time_limit=time_limit)
-        verdict = _verdict(model, verification)
-    else:
-        verification = verify_gbnc(model, table)
-        verdict = _verdict_several(verification)
+    try:
+        if isinstance(model, Model):
+            verification = verify_model(model, table, time_limit=time_limit)
+            verdict = _verdict(model, verification)
+        else:
+            verification = verify_gbnc(model, table)
+            verdict = _verdict_several(verification)
+    except (ModelFileError, OptionError, ConstraintError) as error:
+        raise error.at(model_file) from None
     for check in verification.checks:
-        click.echo(f"{_MARKS[check.holds]:<11}{check.claim} ({check.seen})")
-    click.echo("\n" + verdict)
+        show(f"{_MARKS[check.holds]:<11}{check.claim} ({check.seen})")
+    show("\n" + verdict)
     ctx.exit(0 if verification.agrees else EXIT_DISAGREES)
 
 

@@ -20,10 +20,16 @@ from milpbn.datasets.strings import with_objects
 from milpbn.datasets.table import Table
 from milpbn.datasets.text import column_names, parse_csv, to_utf8
 from milpbn.errors import DataError
+from milpbn.files import read_limited
 from milpbn.messages import Message, option
 
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
+# Limits on files that may come from strangers: bytes in memory, and how many times as many as in
+# the file. Small ones may be compressed as well as can be.
+_MOST_BYTES = 2**33
+_MOST_RATIO = 200
+_SMALL = 2**28
 
 
 def read_table(
@@ -139,7 +145,7 @@ def read_raw(path: str | Path) -> RawFrame:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_limited(path, _MOST_BYTES)
     except FileNotFoundError as error:
         raise DataError(f"there is no file {path}") from error
     except IsADirectoryError as error:
@@ -149,17 +155,35 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def _decompress(data: bytes, path: Path) -> bytes:
+    most = min(_MOST_BYTES, max(_SMALL, _MOST_RATIO * len(data)))
+    parts, size = [], 0
     try:
-        return gzip.decompress(data)
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            while size <= most and (part := file.read(2**24)):
+                parts.append(part)
+                size += len(part)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: the gzip file is damaged or cut off: {error}") from error
+    if size > most:
+        raise DataError(
+            f"{path}: {len(data)} bytes unpack to more than {most // 2**20} MiB; unpack the file "
+            "yourself if that is right"
+        )
+    return b"".join(parts)
 
 
 def _parse_parquet(data: bytes, path: Path) -> pd.DataFrame:
     import pyarrow.parquet as pq  # slow to import, and needed for Parquet only
 
     try:
-        frame: pd.DataFrame = pq.ParquetFile(io.BytesIO(data)).read().to_pandas()
+        file = pq.ParquetFile(io.BytesIO(data))
+        cells = file.metadata.num_rows * file.metadata.num_columns
+        if 8 * cells > min(_MOST_BYTES, max(_SMALL, _MOST_RATIO * len(data))):
+            raise DataError(f"{path}: {len(data)} bytes contain {cells} values, which are too many")
+        column_names(file.schema_arrow.names, path.name)
+        frame: pd.DataFrame = file.read().to_pandas()
+    except DataError:
+        raise
     except Exception as error:  # Arrow raises many types for files that are not Parquet
         first_line = str(error).partition("\n")[0]
         raise DataError(f"{path}: not a readable Parquet file: {first_line}") from error

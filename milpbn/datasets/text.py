@@ -118,8 +118,17 @@ def detect_separator(text: str) -> str:
     return max(candidates, key=lambda candidate: candidate[:2], default=(1.0, 1, ","))[2]
 
 
+MAX_COLUMNS = 100_000
+"""Largest number of columns of a file; looking at one takes up to a millisecond."""
+
+
 def column_names(header: Sequence[str], where: str) -> list[str]:
     """Stripped names, with ``column 3`` if the third one is blank; equal names are an error."""
+    if len(header) > MAX_COLUMNS:
+        raise DataError(
+            f"{where}: there are {len(header)} columns; at most {MAX_COLUMNS} can be read, so "
+            "choose columns first"
+        )
     names = [name.strip() or f"column {j}" for j, name in enumerate(header, 1)]
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:

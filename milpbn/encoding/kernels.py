@@ -6,13 +6,11 @@ every level of the recursion. From one cut to the next only a few class counts c
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numba import njit
 
-_jit: Callable[..., Any] = njit(cache=True, nogil=True)
+from milpbn.compiled import jit
+
+_jit = jit()
 
 _TINY = np.finfo(np.float64).tiny
 

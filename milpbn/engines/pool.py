@@ -327,7 +327,8 @@ class PoolSearch(BranchAndCut):
         """Structures to begin with: the start, simple ones, and those around them."""
         pool, space = self.tree.progress.pool, self.objective.space
         costs = np.minimum.reduceat(self.oracle.costs, space.offsets[:-1]).sum()
-        pool.start(float(self.oracle.height_bounds[0].sum() + costs) - 1.0)
+        margins = 0.0 if self.oracle.concave is None else self.oracle.concave.lowest()
+        pool.start(margins + float(costs) - 1.0)
         if run.start is not None:
             self.progress.incumbent(space.families(run.start), run.start_source)
         offer_simple_starts(self.progress)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from milpbn._types import FloatArray, IntArray
+from milpbn.compiled import jit
 from milpbn.engines.cuts.clusters import Cluster
 from milpbn.engines.cuts.concave import ConcaveCut
 from milpbn.engines.cuts.features import FeatureRow
@@ -50,7 +50,7 @@ def joining(space: FamilySpace, edge: Edge) -> IntArray:
     return np.flatnonzero(forward | backward)
 
 
-@njit(cache=True, nogil=True)
+@jit()
 def weighted_sum(coefficients, rows, weights):  # type: ignore[no-untyped-def]
     """The sum of some rows, each times its weight, without a copy of these rows."""
     out = np.zeros(coefficients.shape[1])

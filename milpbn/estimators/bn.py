@@ -29,6 +29,7 @@ from milpbn.families import Constraints
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.model import Model
 from milpbn.learning.settings import Settings, make_settings
+from milpbn.schema import labels_from
 from milpbn.scores import Score
 from milpbn.search import Learner
 from milpbn.structure import Structure
@@ -343,7 +344,7 @@ class BNClassifier(ExplainedClassifier):
         estimator._take(model)
         states = encoder.target.variable.states
         told = model.data.get("classes", {"labels": states, "dtype": None})
-        estimator.classes_ = np.array(told["labels"], dtype=told["dtype"])
+        estimator.classes_ = labels_from(told["labels"], told["dtype"])
         factors = model.data.get("class_weight")
         if isinstance(factors, dict):
             by_state = zip(estimator.classes_.tolist(), states, strict=True)

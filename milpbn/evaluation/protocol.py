@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from sklearn.model_selection import KFold
 
 from milpbn.datasets.table import Table
 from milpbn.errors import DataError, OptionError
+from milpbn.files import read_limited
 from milpbn.learning.validation import DEFAULT_FOLDS, Split, stratified_folds
 
 FoldNumbers = npt.NDArray[np.int64]
@@ -56,7 +58,8 @@ def splits(table: Table, folds: int | FoldNumbers | None, seed: int) -> list[Spl
 def read_folds(path: str | Path, n_rows: int) -> FoldNumbers:
     """Fold numbers from a file: a header, then the number of a row's test fold on each line."""
     try:
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        # As bytes: pandas would open addresses and unpack archives.
+        frame = pd.read_csv(io.BytesIO(read_limited(path)), dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:
         raise DataError(f"cannot read folds from {path}: {error}") from None
     if frame.shape != (n_rows, 1):
@@ -77,7 +80,7 @@ def fold_numbers(values: Sequence[object], where: str) -> FoldNumbers:
     """
     try:
         numbers = np.array([int(str(value)) for value in values], dtype=np.int64)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise DataError(f"{where}: fold numbers must be integers: {error}") from None
     if len(np.unique(numbers)) < 2:
         raise DataError(f"{where}: all rows are in one fold; at least two are needed")

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from milpbn.errors import DataError, OptionError
+from milpbn.errors import DataError, OptionError, OutputError
 from milpbn.evaluation.measures import Measures
-from milpbn.files import write_whole
+from milpbn.files import locked, read_limited
 
 FORMAT = "milpbn-evaluation"
 VERSION = 3
@@ -118,24 +119,28 @@ class ResultFile:
         header = {"format": FORMAT, "version": VERSION, "settings": settings}
         self._header, self._data = json.loads(json.dumps([header, data], allow_nan=False))
 
+    def locked(self) -> AbstractContextManager[None]:
+        """Keep other runs from using the file; they would compute the same folds."""
+        if self.path.exists() and not self.path.is_file():
+            raise OptionError(f"{self.path} is not a regular file, so folds cannot be kept in it")
+        return locked(self.path)
+
     def open(self) -> list[FoldRecord]:
-        """Return the records of earlier runs on the data set; create the file if there is none."""
-        if not self.path.exists():
-            write_whole(self.path, json.dumps(self._header) + "\n")
+        """Return the records of earlier runs on the data set; begin the file if it is empty.
+
+        The file is changed in place: another one under the same name would not be locked.
+        """
+        text = self._text()
+        if not text:
+            self._append(self._header)
             self._append({"data": self._data})
             return []
-        try:
-            text = self.path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise DataError(f"cannot read {self.path}: {error.strerror or error}") from None
-        except UnicodeDecodeError:
-            raise DataError(f"{self.path} is not a file of evaluation results") from None
         whole, _, torn = text.rpartition("\n")
         lines = whole.split("\n")
         self._check_header(lines[0])
         read = [self._read(number, line) for number, line in enumerate(lines[1:], 2)]
         if torn:
-            write_whole(self.path, whole + "\n")
+            os.truncate(self.path, len(whole.encode("utf-8")) + 1)
         name = self._data["name"]
         known = [data for data in read if isinstance(data, dict) and data.get("name") == name]
         if known and known[0] != self._data:
@@ -143,6 +148,18 @@ class ResultFile:
         if not known:
             self._append({"data": self._data})
         return [r for r in read if isinstance(r, FoldRecord) and r.data == name]
+
+    def _text(self) -> str:
+        try:
+            text = read_limited(self.path).decode("utf-8") if self.path.exists() else ""
+        except OSError as error:
+            raise DataError(f"cannot read {self.path}: {error.strerror or error}") from None
+        except UnicodeDecodeError:
+            raise DataError(f"{self.path} is not a file of evaluation results") from None
+        if text and json.dumps(self._header).startswith(text):
+            os.truncate(self.path, 0)  # a killed run had only begun the first line
+            return ""
+        return text
 
     def append(self, record: FoldRecord) -> None:
         """Add a finished fold; it is on disk when the call returns."""
@@ -155,7 +172,7 @@ class ResultFile:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise OptionError(f"cannot write {self.path}: {error.strerror or error}") from None
+            raise OutputError(f"cannot write {self.path}: {error.strerror or error}") from None
 
     def _check_header(self, line: str) -> None:
         try:

@@ -7,6 +7,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from milpbn.datasets import load_dataset
 from milpbn.datasets.table import Table
-from milpbn.errors import DataError, MilpbnError, OptionError
+from milpbn.errors import DataError, MilpbnError, OptionError, OutputError, OutputWarning
 from milpbn.evaluation.measures import measure
 from milpbn.evaluation.methods import Contender, contenders
 from milpbn.evaluation.protocol import FoldNumbers, fold_numbers, read_folds, splits
-from milpbn.evaluation.records import FoldRecord, ResultFile
+from milpbn.evaluation.records import FoldRecord, Key, ResultFile
 from milpbn.evaluation.summary import MAJORITY, Evaluation
 from milpbn.learning.plan import SelectionPlan
 from milpbn.learning.validation import RowNumbers, Split, part
@@ -126,25 +127,27 @@ def evaluate(
     if result_file is not None:
         file = ResultFile(result_file, header, _described_table(table, numbers))
     wanted = {(c.method, c.parameters, k + 1): (c, k) for k in range(len(parts)) for c in chosen}
-    done = {}
-    for record in file.open() if file else ():
-        if record.key in wanted and (record.predictions or not predictions):
-            done[record.key] = record
-    tasks = [
-        delayed(_run_fold)(table, c, parts[k], k + 1, seed, predictions)
-        for key, (c, k) in wanted.items()
-        if key not in done
-    ]
-    try:
-        for record in results_as_they_come(tasks, n_jobs):
-            if file:
-                file.append(record)
-            done[record.key] = record
-            if listener is not None:
-                listener(record, len(done), len(wanted))
-    except KeyboardInterrupt:
-        if not done:
-            raise
+    done: dict[Key, FoldRecord] = {}
+    not_kept = ""
+    with file.locked() if file else nullcontext():
+        for record in file.open() if file else ():
+            if record.key in wanted and (record.predictions or not predictions):
+                done[record.key] = record
+        tasks = [
+            delayed(_run_fold)(table, c, parts[k], k + 1, seed, predictions)
+            for key, (c, k) in wanted.items()
+            if key not in done
+        ]
+        try:
+            for record in results_as_they_come(tasks, n_jobs):
+                if file and not not_kept:
+                    not_kept = _keep(file, record)
+                done[record.key] = record
+                if listener is not None:
+                    listener(record, len(done), len(wanted))
+        except KeyboardInterrupt:
+            if not done:
+                raise
     records = tuple(
         done[key] for c in chosen for key in wanted if wanted[key][0] is c and key in done
     )
@@ -156,7 +159,20 @@ def evaluate(
         len(wanted),
         n_left_out=whole - len(table),
         baseline=_baseline(table, parts),
+        not_kept=not_kept,
     )
+
+
+def _keep(file: ResultFile, record: FoldRecord) -> str:
+    """Add a record to the file; a full disk is reported but does not end the evaluation."""
+    try:
+        file.append(record)
+    except OutputError as error:
+        warnings.warn(
+            f"{error}; this fold and later ones are not kept", OutputWarning, stacklevel=3
+        )
+        return str(error)
+    return ""
 
 
 def results_as_they_come(tasks: list[Any], n_jobs: int | None) -> Iterator[Any]:

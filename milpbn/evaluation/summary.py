@@ -130,6 +130,8 @@ class Evaluation:
         Number of incomplete rows that were left out.
     baseline
         The majority baseline, one record per fold; empty with several class variables.
+    not_kept
+        Why the results file does not have all records, if it does not.
     """
 
     table: Table
@@ -139,6 +141,7 @@ class Evaluation:
     n_expected: int
     n_left_out: int = 0
     baseline: tuple[FoldRecord, ...] = ()
+    not_kept: str = ""
 
     @property
     def complete(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -18,6 +19,7 @@ from typing import Any
 
 from milpbn.errors import ConstraintError
 from milpbn.families.budgets import Budgets
+from milpbn.files import read_limited
 
 BUDGETS = tuple(f.name for f in fields(Budgets))
 """The names of the budgets."""
@@ -25,7 +27,8 @@ BUDGETS = tuple(f.name for f in fields(Budgets))
 Arc = tuple[str, str]
 
 
-_ARC = re.compile(r'\s*("(?:[^"]|"")+"|.*?)\s*->\s*("(?:[^"]|"")+"|.*?)\s*', re.DOTALL)
+# Blanks around the names are stripped afterwards: matched here, they would take cubic time.
+_ARC = re.compile(r'(\s*"(?:[^"]|"")+"\s*|.*?)->(\s*"(?:[^"]|"")+"\s*|.*)', re.DOTALL)
 
 
 def parse_arc(text: str) -> Arc:
@@ -39,14 +42,15 @@ def parse_arc(text: str) -> Arc:
     ('a->b', 'c')
     """
     match = _ARC.fullmatch(text)
-    if match is None or not (match[1] and match[2]):
+    names = [name.strip() for name in match.groups()] if match else []
+    if not (names and all(names)):
         raise ConstraintError(
             f"{text!r} is not an arc; write it as PARENT->CHILD, with a name that contains -> in "
             "double quotes"
         )
     parent, child = (
         name[1:-1].replace('""', '"') if len(name) > 1 and name[0] == name[-1] == '"' else name
-        for name in match.groups()
+        for name in names
     )
     return parent, child
 
@@ -109,12 +113,12 @@ class Constraints:
         """Read a TOML or JSON file whose keys are the attributes."""
         path = Path(path)
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_limited(path).decode("utf-8")
             data = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         except OSError as error:
             reason = error.strerror or error
             raise ConstraintError(f"cannot read constraints from {path}: {reason}") from None
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             kind = "JSON" if path.suffix == ".json" else "TOML"
             raise ConstraintError(f"{path} is not valid {kind}: {error}") from None
         if not isinstance(data, dict):
@@ -179,7 +183,7 @@ class Constraints:
 
     def _check_consistency(self) -> None:
         names = [v for tier in self.tiers for v in tier]
-        if twice := sorted({v for v in names if names.count(v) > 1}):
+        if twice := sorted(v for v, times in Counter(names).items() if times > 1):
             raise ConstraintError(f"variable {twice[0]!r} is in two tiers")
         for parent, child in self.required:
             if not self.allows(parent, child):

@@ -11,16 +11,14 @@ blocks, nor on how the variables are divided into sweeps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numba import njit
+
+from milpbn.compiled import jit
 
 # Rows per block: their keys, weights and codes fit into the first-level cache.
 _BLOCK = 1024
 
-_jit: Callable[..., Any] = njit(cache=True, nogil=True)
+_jit = jit()
 
 
 @_jit

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from milpbn._types import FloatArray
+from milpbn.compiled import jit
 from milpbn.families.tables import TIE
 
 BLOCK = 128
@@ -34,7 +33,7 @@ HINGE, RATE, CLL = 0, 1, 2
 # A tie in single precision, where margins are exact to about 1e-5.
 _TIE = np.float32(1e-5)
 
-_jit: Callable[..., Any] = njit(cache=True, fastmath=True, nogil=True)
+_jit = jit(fastmath=True)
 
 
 @_jit
@@ -192,7 +191,7 @@ def many_classes_kernel(width: int) -> Callable[..., None]:
     The width is a constant of the compiled loop, so that the compiler can vectorise it.
     """
 
-    @njit(cache=True, fastmath=True, nogil=True)
+    @_jit
     def kernel(  # type: ignore[no-untyped-def]
         candidates, key, cards, base, fold, codes, tables, rest, labels, weights, blocks,
         remaining, kind, gamma, top, threshold, out,

@@ -31,8 +31,8 @@ _KEYWORDS = frozenset(
     ("network", "variable", "probability", "property", "type", "discrete", "table", "default")
 )
 _TOKEN = re.compile(
-    r"""(?P<skip>\s+|//[^\n]*|/\*.*?\*/)|"(?P<text>[^"]*)"|(?P<mark>[{}()\[\],;|])"""
-    r"""|(?P<word>[^\s{}()\[\],;|"]+)|(?P<bad>.)""",
+    r"""(?P<skip>\s+|//[^\n]*|/\*.*?\*/)|(?P<open>/\*)|"(?P<text>[^"]*)\""""
+    r"""|(?P<mark>[{}()\[\],;|])|(?P<word>[^\s{}()\[\],;|"]+)|(?P<bad>.)""",
     re.DOTALL,
 )
 
@@ -60,12 +60,25 @@ def write_bif(network: Network, name: str = "milpbn") -> str:
     return "\n".join(lines) + "\n"
 
 
+def is_bif(text: str) -> bool:
+    """Whether a text begins like BIF: with a block of a network or a variable."""
+    tokens = _tokens(text)
+    try:
+        first = next(tokens)
+        if first.kind != "word" or first.text not in ("network", "variable"):
+            return False
+        after = next(t for t in tokens if t.kind != "word" or t.line > first.line)
+    except ModelFileError:
+        return False
+    return after.text == "{"
+
+
 def parse_bif(text: str) -> Document:
     """Parse the text of a BIF file; errors name the line."""
     reader = _Reader(text)
     while reader.token.kind != "end":
         reader.block()
-    return Document(tuple(reader.variables), reader.parents, reader.tables)
+    return Document(tuple(reader.variables.values()), reader.parents, reader.tables)
 
 
 def _word(name: str) -> str:
@@ -83,6 +96,8 @@ def _tokens(text: str) -> Iterator[_Token]:
     line = 1
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or ""
+        if kind == "open":
+            raise ModelFileError(f"line {line}: the comment is not closed")
         if kind == "bad":
             raise ModelFileError(f"line {line}: unmatched quotation mark")
         if kind != "skip":
@@ -97,7 +112,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.stream = _tokens(text)
         self.token = next(self.stream)
-        self.variables: list[Variable] = []
+        self.variables: dict[str, Variable] = {}
         self.parents: dict[str, tuple[str, ...]] = {}
         self.tables: dict[str, FloatArray] = {}
 
@@ -160,7 +175,7 @@ class _Reader:
 
     def variable(self) -> None:
         name = unescape(" ".join(self.words_until("{")))
-        if name in {v.name for v in self.variables}:
+        if name in self.variables:
             raise ModelFileError(f"line {self.token.line}: {name!r} is declared twice")
         states: list[str] | None = None
         self.take("{")
@@ -187,7 +202,7 @@ class _Reader:
         self.take("}")
         if not states:
             raise ModelFileError(f"line {self.token.line}: {name!r} has no states")
-        self.variables.append(Variable(name, tuple(states)))
+        self.variables[name] = Variable(name, tuple(states))
 
     def probability(self) -> None:
         self.take("(")
@@ -195,7 +210,7 @@ class _Reader:
         if self.token.text in ("|", ","):
             self.take(self.token.text)
             names += self.names_until(")")[0]
-        known = {v.name: v for v in self.variables}
+        known = self.variables
         if names[0] not in known and " " in names[0]:
             names = names[0].split()  # an older form: the child, then its parents
         for name in names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 from milpbn._types import FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.errors import ModelFileError
+from milpbn.files import read_limited
 from milpbn.network.network import Network
 from milpbn.structure import Structure
 
@@ -38,10 +40,10 @@ class Document:
     tables: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        names = [v.name for v in self.variables]
+        names = Counter(v.name for v in self.variables)
         if not names:
             raise ModelFileError("there are no variables")
-        if twice := sorted({n for n in names if names.count(n) > 1}):
+        if twice := sorted(n for n, times in names.items() if times > 1):
             raise ModelFileError(f"the variable {twice[0]!r} is declared twice")
         for v in self.variables:
             if len(set(v.states)) < len(v.states):
@@ -112,7 +114,7 @@ def read_text(path: str | Path) -> str:
     """Read the text of a file; errors name the file."""
     path = Path(path)
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_limited(path).decode("utf-8-sig")
     except OSError as error:
         raise ModelFileError(f"cannot read {path}: {error.strerror or error}") from None
     except UnicodeDecodeError:

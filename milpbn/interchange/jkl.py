@@ -21,10 +21,14 @@ import numpy as np
 from milpbn.errors import DataError, MilpbnError
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.parent_sets import ParentSets
+from milpbn.files import read_limited
 from milpbn.interchange.names import JKL, escape, unescape
 from milpbn.scores.base import LinearObjective
 from milpbn.scores.local import LocalScores
 from milpbn.scores.pruning import prune_dominated
+
+# Larger counts than this many digits are not in a file that fits into memory.
+_DIGITS = 12
 
 
 def write_jkl(objective: LinearObjective) -> str:
@@ -67,7 +71,7 @@ def read_jkl(path: str | Path) -> LocalScores:
     """
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_limited(path).decode("utf-8-sig")
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
@@ -177,6 +181,6 @@ def _objective(blocks: list[_Block]) -> LinearObjective:
 
 
 def _whole(text: str, line: int, what: str) -> int:
-    if not (text.isascii() and text.isdigit()):
+    if not (text.isascii() and text.isdigit() and len(text) < _DIGITS):
         raise DataError(f"line {line}: {what} should be a whole number, not {text!r}")
     return int(text)

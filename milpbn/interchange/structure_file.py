@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from milpbn.errors import MilpbnError, ModelFileError
-from milpbn.interchange.bif import parse_bif
+from milpbn.interchange.bif import is_bif, parse_bif
 from milpbn.interchange.document import Document, read_text
 from milpbn.interchange.json_formats import FORMAT as NETWORK_FORMAT
 from milpbn.interchange.json_formats import parse_json
@@ -19,11 +19,8 @@ from milpbn.learning.model import Model
 from milpbn.network.network import Network
 from milpbn.structure import Structure
 
-_COMMENTS = r"(?:\s+|//[^\n]*|/\*.*?\*/)*"
-_BIF = re.compile(
-    rf"{_COMMENTS}network\b[^\n{{]*\s*\{{|{_COMMENTS}variable\b[^\n{{]*\{{", re.DOTALL
-)
-_NET = re.compile(r"(?:\s+|%[^\n]*)*net\s*\{")
+_NET_COMMENT = re.compile(r"%[^\n]*")
+_NET = re.compile(r"\s*net\s*\{")
 
 
 def read_structure(path: str | Path) -> Structure:
@@ -118,9 +115,9 @@ def _document(text: str) -> Document | None:
     """Parse the text of a network file; None if the text is something else."""
     if text.lstrip().startswith("<"):
         return parse_xmlbif(text)
-    if _BIF.match(text):
+    if is_bif(text):
         return parse_bif(text)
-    if _NET.match(text):
+    if _NET.match(_NET_COMMENT.sub("", text)):
         raise ModelFileError("NET files can be written, but not read; use BIF or XMLBIF")
     if text.lstrip().startswith("{") and f'"{NETWORK_FORMAT}"' in text:
         content = _json(text)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from milpbn.errors import ModelFileError
 from milpbn.learning.criteria import CRITERIA
 
 
@@ -111,6 +112,8 @@ class Selection:
     def from_dict(cls, content: Mapping[str, Any]) -> Selection:
         """The inverse of :meth:`to_dict`."""
         candidates = tuple(Candidate(**c) for c in content["candidates"])
+        if not (content["by"] in CRITERIA and 0 <= content["chosen"] < len(candidates)):
+            raise ModelFileError("the selection names a measure or a candidate that does not exist")
         return cls(**{**content, "candidates": candidates})
 
     def __str__(self) -> str:

@@ -27,6 +27,7 @@ from milpbn.network.inference import log_posterior
 from milpbn.network.multinet import Classifier, Multinet, class_variables
 from milpbn.network.network import Network
 from milpbn.result import ParameterReport, Result
+from milpbn.schema import ModelContent, check_content
 from milpbn.structure import AnyStructure, ClassStructures, Structure, structure_from_dict
 
 if TYPE_CHECKING:
@@ -143,6 +144,7 @@ class Model:
     def from_dict(cls, content: Mapping[str, Any], path: str) -> Model:
         """Build the model from the content of a file; `path` is for messages."""
         with naming_damage(path, "milpbn model"):
+            check_content(content, ModelContent)
             encoder = Encoder.from_dict(content["encoder"])
             structure = structure_from_dict(content["structure"])
             names = tuple(v.name for v in encoder.variables)

@@ -22,6 +22,7 @@ from milpbn.datasets.table import Table
 from milpbn.encoding import EncodedData, Encoder
 from milpbn.engines.branch_and_cut import root_bound
 from milpbn.engines.enumeration import best_by_enumeration, n_choices
+from milpbn.errors import ModelFileError
 from milpbn.families import Constraints, parse_smoothing
 from milpbn.learning.model import Model
 from milpbn.learning.objective import build_objective
@@ -112,8 +113,8 @@ def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Che
     yield encoder_check
     if encoder_check.holds is False:
         return
+    settings = _settings(model)
     yield _parameters(model, data)
-    settings = Settings.from_dict(model.settings)
     structure_check = _structure(model, settings.space, [v.card for v in data.variables])
     yield structure_check
     if structure_check.holds is False:
@@ -125,6 +126,14 @@ def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Che
     if model.result.bound is not None:
         objective = build_objective(data, score, settings.space, clock=clock)
         yield from _bounds(model, objective, score, clock, seed)
+
+
+def _settings(model: Model) -> Settings:
+    """The settings of the run; those that verification needs must be in the file."""
+    for name in ("score", "smoothing"):
+        if name not in model.settings:
+            raise ModelFileError(f"settings: {name!r} is missing, so the score cannot be checked")
+    return Settings.from_dict(model.settings)
 
 
 def check_source(told: Mapping[str, Any], table: Table) -> Check:
@@ -259,10 +268,12 @@ def _bounds(
     """Check the bound against a new root bound, a new search and, if possible, enumeration."""
     result = model.result
     assert result.bound is not None
+    if not isinstance(result.structure, Structure):
+        yield Check("a bound is stated for one structure", False, "the model is a multinet")
+        return
     slack = allowed_gap(result.objective)
     closed = result.bound - result.objective <= slack
     yield check_status(result)
-    assert isinstance(result.structure, Structure)  # no multinet has a bound
     families = objective.space.families(result.structure)
     if score.exact:
         yield _root(result.bound, result.objective, root_bound(objective, families, clock), slack)

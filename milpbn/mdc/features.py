@@ -14,7 +14,7 @@ import pandas as pd
 from milpbn._types import Codes, FloatArray
 from milpbn.datasets.frames import texts
 from milpbn.encoding.columns import CATEGORICAL, ColumnCode, Variable, sorted_states
-from milpbn.errors import DataError
+from milpbn.errors import DataError, ModelFileError
 
 PARTITION, ONE_HOT = "partition", "one-hot"
 MIXED = (PARTITION, ONE_HOT)
@@ -110,6 +110,12 @@ class FeatureEncoder:
             return ()
         return tuple(c.variable for c in self.categories)
 
+    @property
+    def width(self) -> int:
+        """Number of columns of the matrix that base models see."""
+        one_hot = self.mixed != PARTITION
+        return len(self.numeric) + one_hot * sum(c.variable.card for c in self.categories)
+
     def transform(self, frame: pd.DataFrame) -> Features:
         """Encode rows; columns are found by name."""
         absent = [c for c in self.names if c not in frame.columns]
@@ -158,7 +164,7 @@ class FeatureEncoder:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> FeatureEncoder:
         """Rebuild an encoder written by :meth:`to_dict`."""
-        return cls(
+        encoder = cls(
             names=tuple(map(str, data["names"])),
             numeric=tuple(map(str, data["numeric"])),
             means=tuple(map(float, data["means"])),
@@ -166,6 +172,16 @@ class FeatureEncoder:
             categories=tuple(map(ColumnCode.from_dict, data["categories"])),
             mixed=str(data["mixed"]),
         )
+        used = [*encoder.numeric, *(c.name for c in encoder.categories)]
+        if sorted(used) != sorted(set(encoder.names)) or len(used) != len(encoder.names):
+            raise ModelFileError("features: a column is missing, or is listed twice")
+        if not len(encoder.numeric) == len(encoder.means) == len(encoder.scales):
+            raise ModelFileError("features: numeric columns need one mean and one scale each")
+        if not all(scale > 0 for scale in encoder.scales):
+            raise ModelFileError("features: a scale is not positive")
+        if encoder.mixed not in MIXED:
+            raise ModelFileError(f"features.mixed: {encoder.mixed!r} is unknown")
+        return encoder
 
 
 def _numbers(frame: pd.DataFrame, name: str) -> tuple[FloatArray, dict[str, int]]:

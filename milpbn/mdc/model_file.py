@@ -7,26 +7,29 @@ bytes are part of the same JSON file, in base64.
 
 from __future__ import annotations
 
-import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from math import prod
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 
 import milpbn
 from milpbn.errors import ModelFileError
 from milpbn.files import naming_damage, read_marked_json, write_whole
+from milpbn.mdc.base_models import UntrustedError, pack_estimators, unpack_estimators
 from milpbn.mdc.bases import Given, make_base
+from milpbn.mdc.candidates import Nodes
 from milpbn.mdc.features import FeatureEncoder
-from milpbn.mdc.gbnc import GBNCClassifier
+from milpbn.mdc.gbnc import LOSSES, GBNCClassifier
 from milpbn.mdc.local_models import ConfigurationModel, LocalModel
 from milpbn.mdc.training import Training
-from milpbn.messages import Message, option
 from milpbn.result import Result
+from milpbn.schema import GBNCContent, check_content, labels_from
+from milpbn.structure import Structure
 
 FORMAT = "milpbn-gbnc"
 VERSION = 1
@@ -79,7 +82,7 @@ class GBNCModel:
             "result": model.result_.to_dict(),
             "base": None if isinstance(model.base_, Given) else str(model.base_),
             "local_models": local,
-            "base_models": _pack(estimators),
+            "base_models": pack_estimators(estimators),
         }
         write_whole(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
@@ -104,24 +107,23 @@ class GBNCModel:
         """Build the model from the content of a file; `path` is for messages."""
         with naming_damage(path, "GBNC model"):
             try:
-                model = _classifier(content, _unpack(content["base_models"], trusted))
+                check_content(content, GBNCContent)
+                model = _classifier(content, unpack_estimators(content["base_models"], trusted))
                 return cls(model, dict(content["settings"]), dict(content["data"]))
-            except _UntrustedError as error:
+            except UntrustedError as error:
                 raise error.at(str(path)) from None
-
-
-class _UntrustedError(ModelFileError):
-    """The file contains objects of types that are not trusted."""
 
 
 def _classifier(content: Mapping[str, Any], estimators: Sequence[Any]) -> GBNCClassifier:
     # Files of version 0.2 have neither `validation` nor `base`.
     given = {"validation": None, **content["parameters"]}
     model = GBNCClassifier(**{name: given[name] for name in _PARAMETERS})
+    if model.loss not in LOSSES:
+        raise ModelFileError(f"parameters.loss: {model.loss!r} is not one of {', '.join(LOSSES)}")
     model.encoder_ = FeatureEncoder.from_dict(content["features"])
     targets = content["targets"]
     model.target_names_ = tuple(str(t["name"]) for t in targets)
-    model.target_classes_ = [np.array(t["classes"], dtype=t["dtype"]) for t in targets]
+    model.target_classes_ = [labels_from(t["classes"], t["dtype"]) for t in targets]
     model.restore_targets(flat=bool(content["flat"]))
     model.feature_names_in_ = np.array(model.encoder_.names, dtype=object)
     model.n_features_in_ = len(model.encoder_.names)
@@ -129,17 +131,75 @@ def _classifier(content: Mapping[str, Any], estimators: Sequence[Any]) -> GBNCCl
     model.base_ = None if base is None else make_base(str(base))
     model._columns_in = list(model.encoder_.names)
     model.training_ = Training(**{k: int(v) for k, v in content["training"].items()})
+    nodes, result = model.nodes(), Result.from_dict(content["result"])
+    if not isinstance(result.structure, Structure) or not targets:
+        raise ModelFileError("result.structure: a class network is needed")
+    if content["flat"] and len(targets) > 1:
+        raise ModelFileError("flat: there are several class variables")
+    width = model.encoder_.width
+    pairs = zip(model.target_names_, content["local_models"], strict=True)
+    for child, (name, local) in enumerate(pairs):
+        with _naming(f"the base models of {name!r}"):
+            _check_local(local, child, nodes, estimators, width)
     model.local_models_ = [_local_from_dict(m, estimators) for m in content["local_models"]]
-    model.publish(Result.from_dict(content["result"]))
-    nodes = {name: i for i, name in enumerate(model.nodes().names)}
-    for name, local in zip(model.target_names_, model.local_models_, strict=True):
-        parents = sorted(nodes[p] for p in model.structure_.to_dict()[name])
-        cards = tuple(model.nodes().cards[p] for p in parents)
-        if (nodes[name], tuple(parents), cards) != (local.child, local.parents, local.cards):
+    model.publish(result)
+    shown = model.structure_.to_dict()
+    for name, local_model in zip(model.target_names_, model.local_models_, strict=True):
+        if {nodes.names[p] for p in local_model.parents} != set(shown[name]):
             raise ModelFileError(f"structure and base models of {name!r} disagree")
-        if len(local.empty.counts) != model.nodes().cards[local.child]:
-            raise ModelFileError(f"the base models of {name!r} have a different number of states")
     return model
+
+
+def _check_local(
+    local: Mapping[str, Any], child: int, nodes: Nodes, estimators: Sequence[Any], width: int
+) -> None:
+    """Raise if base models do not fit the nodes or each other."""
+    parents, cards = local["parents"], nodes.cards
+    known = child == local["child"] and all(p < len(cards) and p != child for p in parents)
+    if not known or parents != sorted(set(parents)):
+        raise ModelFileError("child and parents are not nodes of the model")
+    discrete = [cards[p] for p in parents if p >= nodes.d]
+    if (local["cards"], local["n_class_parents"], local["n_states"]) != (
+        [cards[p] for p in parents],
+        len(parents) - len(discrete),
+        cards[child],
+    ):
+        raise ModelFileError("the numbers of parents or states differ from those of the nodes")
+    if [len(f) for f in local["frequencies"]] != discrete:
+        raise ModelFileError("the frequencies do not match the states of the parents")
+    numbers = [c["configuration"] for c in local["configurations"]]
+    if len(set(numbers)) < len(numbers) or max(numbers, default=0) >= prod(local["cards"]):
+        raise ModelFileError("a configuration does not exist, or is listed twice")
+    for c in local["configurations"]:
+        _check_configuration(c, cards[child], estimators, width)
+
+
+def _check_configuration(
+    given: Mapping[str, Any], n_states: int, estimators: Sequence[Any], width: int
+) -> None:
+    where, counts = f"configuration {given['configuration']}", given["counts"]
+    if len(counts) != n_states:
+        raise ModelFileError(f"{where} has {len(counts)} counts for {n_states} states")
+    if given["base_model"] is None:
+        return
+    if given["base_model"] >= len(estimators):
+        raise ModelFileError(f"{where} names a base model that does not exist")
+    estimator = estimators[given["base_model"]]
+    shown = [state for state, n in enumerate(counts) if n]
+    if len(shown) < 2 or list(estimator.classes_) != shown:
+        raise ModelFileError(f"{where}: the base model has other states than the counts")
+    if getattr(estimator, "n_features_in_", width) != width:
+        raise ModelFileError(
+            f"{where}: the base model has {estimator.n_features_in_} features, not {width}"
+        )
+
+
+@contextmanager
+def _naming(place: str) -> Iterator[None]:
+    try:
+        yield
+    except ModelFileError as error:
+        raise error.at(place) from None
 
 
 def _local_to_dict(model: LocalModel, estimators: list[Any]) -> dict[str, Any]:
@@ -180,54 +240,3 @@ def _local_from_dict(data: Mapping[str, Any], estimators: Sequence[Any]) -> Loca
         frequencies=tuple(np.array(f, dtype=np.float64) for f in data["frequencies"]),
         empty=ConfigurationModel(np.zeros(int(data["n_states"]), dtype=np.int64)),
     )
-
-
-def _pack(estimators: Sequence[Any]) -> dict[str, Any]:
-    if all(type(e) is LogisticRegression for e in estimators):
-        return {
-            "format": "logistic-regression",
-            "models": [
-                {
-                    "classes": e.classes_.tolist(),
-                    "coefficients": e.coef_.tolist(),
-                    "intercepts": e.intercept_.tolist(),
-                }
-                for e in estimators
-            ],
-        }
-    import skops.io
-
-    content = skops.io.dumps(list(estimators))
-    return {"format": "skops", "content": base64.b64encode(content).decode("ascii")}
-
-
-def _unpack(packed: Mapping[str, Any], trusted: Sequence[str]) -> list[Any]:
-    if packed["format"] == "logistic-regression":
-        return [_logistic(m) for m in packed["models"]]
-    if packed["format"] != "skops":
-        raise ModelFileError(f"base models in an unknown format {packed['format']!r}")
-    import skops.io
-
-    content = base64.b64decode(packed["content"], validate=True)
-    unknown = sorted(set(skops.io.get_untrusted_types(data=content)) - set(trusted))
-    if unknown:
-        raise _UntrustedError(
-            Message(
-                f"the base models contain objects of types that are not trusted: "
-                f"{', '.join(unknown)}. If you trust the source of the file, allow them with ",
-                option("trusted", unknown, flag="trust"),
-            )
-        )
-    return list(skops.io.loads(content, trusted=list(trusted)))
-
-
-def _logistic(data: Mapping[str, Any]) -> LogisticRegression:
-    model = LogisticRegression()
-    model.classes_ = np.array(data["classes"], dtype=np.int64)
-    model.coef_ = np.array(data["coefficients"], dtype=np.float64)
-    model.intercept_ = np.array(data["intercepts"], dtype=np.float64)
-    rows = 1 if len(model.classes_) == 2 else len(model.classes_)
-    if model.coef_.shape[0] != rows or model.intercept_.shape != (rows,):
-        raise ModelFileError("coefficients and classes of a base model do not match")
-    model.n_features_in_ = model.coef_.shape[1]
-    return model

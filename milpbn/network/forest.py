@@ -19,19 +19,18 @@ computed in logarithms instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from milpbn._types import Codes, FloatArray
+from milpbn.compiled import jit
 from milpbn.network.factors import TINY
 from milpbn.network.network import Network
 
-_jit: Callable[..., Any] = njit(cache=True, nogil=True)
+_jit = jit()
 _CLASS = 0
 
 

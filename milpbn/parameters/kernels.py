@@ -7,13 +7,11 @@ while a row needs only one run of cells in each table.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numba import njit
 
-_jit: Callable[..., Any] = njit(cache=True, nogil=True)
+from milpbn.compiled import jit
+
+_jit = jit()
 
 
 @_jit

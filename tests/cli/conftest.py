@@ -48,6 +48,17 @@ def start_process(*arguments: object, code: str = MAIN, **how: object) -> subpro
 
 
 @pytest.fixture
+def wait_for_line() -> Callable[[subprocess.Popen[str], str], None]:
+    """Read stderr up to a line that contains a text; other notes may come before it."""
+
+    def wait(started: subprocess.Popen[str], text: str) -> None:
+        assert started.stderr is not None
+        assert any(text in line for line in started.stderr), f"there was no line {text!r}"
+
+    return wait
+
+
+@pytest.fixture
 def process() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run a command in a process of its own, to its end."""
 

@@ -229,12 +229,12 @@ def test_the_data_are_not_overwritten(milpbn, messy_csv):
     assert "choose another name" in result.stderr
 
 
-def test_ctrl_c_keeps_finished_folds_and_the_file_goes_on(launch, milpbn, tmp_path):
+def test_ctrl_c_keeps_finished_folds_and_the_file_goes_on(launch, milpbn, tmp_path, wait_for_line):
     """German takes the exact engine longer than the test waits: its limit is no end here."""
     file = tmp_path / "results.jsonl"
     options = ("--dataset", "german", "--time-limit", "600", "--out", file)
     started = launch("evaluate", *options, "--method", "nb,branch-and-cut")
-    assert "1/10  nb ml, fold 1" in started.stderr.readline()
+    wait_for_line(started, "1/10  nb ml, fold 1")
     started.send_signal(signal.SIGINT)
     stdout, stderr = started.communicate(timeout=600)
     assert started.returncode == 3, stderr
@@ -246,3 +246,16 @@ def test_ctrl_c_keeps_finished_folds_and_the_file_goes_on(launch, milpbn, tmp_pa
     assert [line.split(",")[0] for line in again.stderr.splitlines()[:-1]] == [
         f"{k}/5  nb ml" for k in range(2, 6)
     ]
+
+
+def test_a_second_run_with_the_same_file_is_refused(launch, milpbn, tmp_path, wait_for_line):
+    file = tmp_path / "results.jsonl"
+    options = ("--dataset", "german", "--time-limit", "600", "--out", file)
+    started = launch("evaluate", *options, "--method", "nb,branch-and-cut")
+    wait_for_line(started, "1/10  nb ml, fold 1")
+    second = milpbn("evaluate", *options, "--method", "nb,branch-and-cut")
+    assert second.exit_code == 1
+    assert f"{file} is in use by another run; wait for its end, or choose" in second.stderr
+    started.send_signal(signal.SIGINT)
+    started.communicate(timeout=600)
+    assert started.returncode == 3

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -257,3 +259,54 @@ def test_a_sparse_model_is_checked_with_its_penalty(milpbn: Run, tmp_path: Path)
         model["result"]["score_parameters"]["penalty"] = 0.1
 
     assert milpbn("verify", changed(out, cheaper)).exit_code == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda m: m["settings"].pop("score"), "settings: 'score' is missing"),
+        (lambda m: m["settings"].pop("smoothing"), "settings: 'smoothing' is missing"),
+        (lambda m: m.update(settings=None), "settings: expected an object, found null"),
+        (
+            lambda m: m["settings"].update(max_parents="2"),
+            r"settings\.max_parents: expected a",
+        ),
+        (
+            lambda m: m["settings"].update(max_parents=-1),
+            r"settings\.max_parents: expected a",
+        ),
+        (lambda m: m["settings"].update(constraints=[]), r"settings\.constraints: expected an obj"),
+        (lambda m: m["settings"].update(score="best"), "unknown score 'best'"),
+        (lambda m: m["settings"].update(smoothing="heavy"), "smoothing"),
+        (lambda m: m["settings"]["constraints"].update(required=[["a"]]), "required"),
+        (lambda m: m["data"].update(rows=[]), r"data\.rows: expected a string, found a list"),
+        (lambda m: m["data"].update(rows="some"), r"data\.rows: 'some' is not one of the known"),
+        (lambda m: m["data"].update(dataset=7), r"data\.dataset: expected a string"),
+        (lambda m: m["result"].update(score="best"), "unknown score 'best'"),
+        (lambda m: m["result"].update(score_parameters={"p": "x"}), r"score_parameters\.p: exp"),
+        (lambda m: m["result"].update(objective=10**400), "objective: the number is out of range"),
+    ],
+)
+def test_a_file_edited_by_hand_is_named_with_the_entry(
+    milpbn: Run, iris_model: Path, change: Callable[[dict[str, Any]], None], message: str
+) -> None:
+    result = milpbn("verify", changed(iris_model, change), "--time-limit", "5s")
+    assert isinstance(result.exception, SystemExit)
+    assert result.exit_code == 1
+    assert "changed.json" in result.stderr
+    assert re.search(message, result.stderr)
+
+
+def test_data_that_are_not_a_file_are_not_opened(
+    milpbn: Run, iris_model: Path, tmp_path: Path
+) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)  # opening it would wait for a writer for ever
+    for name in (fifo, "/dev/zero", tmp_path):
+
+        def point_at(model: dict[str, Any], name: object = name) -> None:
+            model["data"] = {"file": str(name), "columns": {"target": "class"}}
+
+        result = milpbn("verify", changed(iris_model, point_at))
+        assert result.exit_code == 1
+        assert "as its data, which is not a file; name the file with --data" in result.stderr

@@ -315,10 +315,12 @@ def test_folder_instead_of_a_file(tmp_path):
 
 
 def test_file_that_cannot_be_opened(write, monkeypatch):
-    path = write(TOY)
-    monkeypatch.setattr(type(path), "read_bytes", lambda self: (_ for _ in ()).throw(OSError("no")))
+    def refuse(path, most):
+        raise OSError("no")
+
+    monkeypatch.setattr("milpbn.datasets.readers.read_limited", refuse)
     with pytest.raises(DataError, match=r"toy\.csv cannot be read: no"):
-        read_table(path, "class")
+        read_table(write(TOY), "class")
 
 
 def test_name_with_a_nul():

@@ -77,10 +77,39 @@ def test_a_line_that_a_killed_run_left_unfinished_is_dropped(path, cut):
     assert file.open() == [RECORD, WITH_PREDICTIONS]
 
 
+@pytest.mark.parametrize("kept", [0, 1, 30])
+def test_a_file_that_a_killed_run_has_hardly_begun_is_begun_again(path, kept):
+    path.write_bytes(path.read_bytes()[:kept])
+    file = ResultFile(path, SETTINGS, IRIS)
+    assert file.open() == []
+    file.append(RECORD)
+    assert file.open() == [RECORD]
+
+
+def test_a_file_in_use_is_refused_until_it_is_free(path):
+    first, second = (ResultFile(path, SETTINGS, IRIS) for _ in range(2))
+    with first.locked():
+        assert first.open() == [RECORD, WITH_PREDICTIONS]
+        with pytest.raises(OptionError, match=r"is in use by another run; wait for its end, or"):
+            second.locked().__enter__()
+        # A torn line is cut off in place, so that the file stays locked.
+        with path.open("ab") as file:
+            file.write(b'{"torn')
+        assert first.open() == [RECORD, WITH_PREDICTIONS]
+        with pytest.raises(OptionError, match="in use"):
+            second.locked().__enter__()
+    with second.locked():
+        assert second.open() == [RECORD, WITH_PREDICTIONS]
+
+
+def test_a_device_cannot_keep_folds():
+    with pytest.raises(OptionError, match="/dev/null is not a regular file"):
+        ResultFile("/dev/null", SETTINGS, IRIS).locked()
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is not a file of evaluation results"),
         (b"a,b\n1,2\n", "is not a file of evaluation results"),
         (b"[1]\n", "is not a file of evaluation results"),
         (b"\xff\xfe\n", "is not a file of evaluation results"),

@@ -204,6 +204,23 @@ def test_a_bad_file_is_named_with_the_reason(tmp_path, name, text, message):
         Constraints.from_file(path)
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("deep.toml", "required = " + "[" * 50_000), ("deep.json", '{"required":' * 50_000)],
+)
+def test_a_file_that_is_nested_too_deeply_is_named(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(ConstraintError, match=rf"{name} is not valid (TOML|JSON): .*recursion"):
+        Constraints.from_file(path)
+
+
+@pytest.mark.parametrize("text", [" " * 20_000, '"' * 20_000, '"a"' + " " * 20_000 + "x"])
+def test_long_texts_that_are_no_arcs_are_refused_in_linear_time(text):
+    with pytest.raises(ConstraintError, match="is not an arc"):
+        parse_arc(text)
+
+
 def test_a_file_that_is_not_text_is_named(tmp_path):
     path = tmp_path / "bad.toml"
     path.write_bytes(b"\xff\xfe\x00\x00")

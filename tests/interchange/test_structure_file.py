@@ -72,3 +72,23 @@ def test_a_bad_file_is_named_with_the_reason(write, content, message):
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ModelFileError, match=r"cannot read .*gone\.txt: No such file"):
         read_structure(tmp_path / "gone.txt")
+
+
+@pytest.mark.parametrize(
+    "opening", [" " * 200, "/* " * 5_000, "// \n" * 5_000, "% net\n" * 5_000, "\n" * 5_000]
+)
+def test_an_opening_of_blanks_or_comments_is_read_in_linear_time(write, opening):
+    # Backtracking over this many blanks would take longer than the age of the universe.
+    assert "end" in read_structure(write(opening + "\nend <-")).variables
+
+
+@pytest.mark.parametrize("mark", ["/* " * 50_000, '"' + "/*" * 50_000])
+def test_what_is_not_closed_in_a_bif_file_is_named(write, mark):
+    message = r"start\.txt: line 2: (the comment is not closed|unmatched quotation mark)"
+    with pytest.raises(ModelFileError, match=message):
+        read_structure(write("network rain {\n" + mark))
+
+
+@pytest.mark.parametrize("text", ["network\na <- network", "variable\na <- variable"])
+def test_variables_may_have_the_names_of_bif_blocks(write, text):
+    assert read_structure(write(text)).variables == (text.split("\n")[0], "a")

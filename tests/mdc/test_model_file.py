@@ -1,4 +1,7 @@
+import base64
+import io
 import json
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -99,6 +102,33 @@ def test_types_that_nobody_vouched_for_are_refused(tmp_path):
     assert GBNCModel.load(path, trusted=[name]).classifier.structure_ == model.structure_
 
 
+def part(content):
+    """The first base model with its configuration."""
+    return content["local_models"][0]["configurations"][0]
+
+
+def logistic(content):
+    return content["base_models"]["models"][0]
+
+
+def narrow(content):
+    """Take a coefficient away from every base model."""
+    for model in content["base_models"]["models"]:
+        for row in model["coefficients"]:
+            row.pop()
+
+
+def zipped(name, data):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, data)
+    return base64.b64encode(buffer.getvalue()).decode("ascii")
+
+
+DEEP = zipped("schema.json", '{"a":' * 20_000 + "1" + "}" * 20_000)
+BOMB = zipped("schema.json", b" " * 2**26)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -106,10 +136,27 @@ def test_types_that_nobody_vouched_for_are_refused(tmp_path):
         (lambda c: c.update(version=99), "version 99 of the format"),
         (lambda c: c.update(format="other"), "not a milpbn model of this kind"),
         (lambda c: c["base_models"]["models"].clear(), "damaged"),
-        (lambda c: c["local_models"][0].update(child=2), "disagree"),
+        (lambda c: c["local_models"][0].update(child=2), "child and parents are not nodes"),
         (lambda c: c["base_models"]["models"][0].update(intercepts=[]), "do not match"),
         (lambda c: c["base_models"].update(format="pickle"), "unknown format 'pickle'"),
         (lambda c: c["base_models"].update(format="skops", content="AAAA"), "damaged"),
+        (lambda c: c["base_models"].update(format="skops", content=DEEP), "skops cannot read"),
+        (lambda c: c["base_models"].update(format="skops", content=BOMB), "would unpack to"),
+        (lambda c: part(c).update(base_model=-1), "base_model: expected a whole number >= 0"),
+        (lambda c: part(c).update(base_model=99), "names a base model that does not exist"),
+        (lambda c: part(c).update(configuration=10**30), "configuration: expected a whole number"),
+        (lambda c: part(c).update(configuration=99), "a configuration does not exist"),
+        (lambda c: part(c).update(counts=[5]), "1 counts for"),
+        (lambda c: part(c).update(counts="5"), "counts: expected a list, found a string"),
+        (lambda c: part(c)["counts"].__setitem__(0, 0), "other states than the counts"),
+        (lambda c: c["local_models"][0].update(n_states=10**12), "numbers of parents or states"),
+        (lambda c: c["local_models"][0].update(cards=[10**9]), "numbers of parents or states"),
+        (narrow, "the base model has . features, not "),
+        (lambda c: c["targets"][0].update(dtype="<U99999999"), None),
+        (lambda c: c["targets"][0].update(dtype="<M8[s]"), "labels of the type '<M8.s.'"),
+        (lambda c: c["features"]["scales"].__setitem__(0, 0.0), "a scale is not positive"),
+        (lambda c: c["features"]["means"].pop(), "one mean and one scale each"),
+        (lambda c: c["parameters"].update(loss="none"), "parameters.loss: 'none' is not one of"),
     ],
 )
 def test_damage_is_told(tmp_path, change, message):
@@ -119,7 +166,21 @@ def test_damage_is_told(tmp_path, change, message):
     content = json.loads(path.read_text())
     change(content)
     path.write_text(json.dumps(content))
+    if message is None:
+        assert GBNCModel.load(path).classifier.structure_ == model.structure_
+        return
     with pytest.raises(ModelFileError, match=message):
+        GBNCModel.load(path)
+
+
+def test_coefficients_that_are_not_numbers_are_refused(tmp_path):
+    model, _ = fitted()
+    path = tmp_path / "model.json"
+    GBNCModel(model).save(path)
+    content = json.loads(path.read_text())
+    logistic(content)["coefficients"][0][0] = float("nan")
+    path.write_text(json.dumps(content))
+    with pytest.raises(ModelFileError, match="not valid JSON"):
         GBNCModel.load(path)
 
 

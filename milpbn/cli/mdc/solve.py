@@ -19,9 +19,9 @@ from milpbn.cli.mdc.options import (
 )
 from milpbn.cli.models import describe_gbnc
 from milpbn.cli.options import constraint_options, output_options
+from milpbn.cli.outputs import Outputs, say
 from milpbn.cli.params import Duration, refuse_overwriting
 from milpbn.cli.registries import Registered, registry
-from milpbn.cli.session import report_files
 from milpbn.cli.workers import ending_workers
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _learn(
     features, codes = model.prepare(table.features, table.targets)
     clock.close_phase("encoding")
     if model.leaves_choice and not quiet:
-        click.echo("choosing the settings of the base models by validation", err=True)
+        say("choosing the settings of the base models by validation")
     with ExitStack() as stack:
         bar = stack.enter_context(TrainingBar(sys.stderr, quiet=quiet))
 
@@ -170,13 +170,12 @@ def _deliver(model: GBNCClassifier, table: Table, options: dict[str, Any]) -> No
             "readings": {name: r.to_dict() for name, r in table.readings.items()},
         },
     )
-    if options["trace_file"]:
-        write_whole(options["trace_file"], trace_csv(model.result_))
-    if options["out"]:
-        saved.save(options["out"])
     scores = _training_scores(model, table)
-    click.echo(_json(saved, scores) if options["as_json"] else _text(saved, scores))
-    report_files(options, ("out", "trace_file"))
+    trace = trace_csv(model.result_)
+    with Outputs(quiet=options["quiet"]) as outputs:
+        outputs.report(_json(saved, scores) if options["as_json"] else _text(saved, scores))
+        outputs.write(options["out"], saved.save)
+        outputs.write(options["trace_file"], lambda file: write_whole(file, trace))
 
 
 def _training_scores(model: GBNCClassifier, table: Table) -> dict[str, float]:

@@ -91,6 +91,12 @@ class ConcaveOracle:
         against = total.argmin(axis=1)
         return total[np.arange(len(total)), against], against
 
+    def lowest(self) -> float:
+        """A lower bound on the soft margin of every structure: each table takes its most."""
+        tables, space = self._tables, self.objective.space
+        most = np.maximum.reduceat(tables.fall, space.offsets[:-1]).astype(np.float64).sum()
+        return -float(most) * self.objective.rows.total
+
     def group_values(self, least: FloatArray) -> FloatArray:
         """The soft margin of each group, from the smallest margin of each row."""
         weighted = self.objective.rows.weights * np.minimum(least, self.objective.gamma)

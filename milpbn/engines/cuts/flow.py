@@ -8,7 +8,8 @@ the minimum cuts.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from milpbn.compiled import jit
 
 # Weights come from the solution of a linear program: less than this is zero.
 _ZERO = 1e-9
@@ -16,7 +17,7 @@ _ZERO = 1e-9
 _TOO_HEAVY = 1e-6
 
 
-@njit(cache=True, nogil=True)
+@jit()
 def minimum_cut(capacity, source, sink):  # type: ignore[no-untyped-def]
     """The source's side of a minimum cut, by shortest augmenting paths; changes `capacity`."""
     n = len(capacity)
@@ -49,7 +50,7 @@ def minimum_cut(capacity, source, sink):  # type: ignore[no-untyped-def]
             w = before[w]
 
 
-@njit(cache=True, nogil=True)
+@jit()
 def core(weights):  # type: ignore[no-untyped-def]
     """Vertices that can belong to a smallest set with ``weight inside > size - 1``.
 
@@ -70,10 +71,16 @@ def core(weights):  # type: ignore[no-untyped-def]
                 if degree <= 1.0 + _ZERO:
                     alive[v] = False
                     changed = True
-    return np.flatnonzero(alive)
+    members = np.empty(n, np.int64)
+    size = 0
+    for v in range(n):
+        if alive[v]:
+            members[size] = v
+            size += 1
+    return members[:size]
 
 
-@njit(cache=True, nogil=True)
+@jit()
 def connected_components(weights):  # type: ignore[no-untyped-def]
     """A label per vertex, the same for vertices that a path joins; weights are symmetric."""
     n = len(weights)
@@ -96,7 +103,7 @@ def connected_components(weights):  # type: ignore[no-untyped-def]
     return label
 
 
-@njit(cache=True, nogil=True)
+@jit()
 def heavy_sets(weights):  # type: ignore[no-untyped-def]
     """Sets K with ``weight inside K > |K| - 1``, one per row, for symmetric weights.
 
@@ -110,9 +117,11 @@ def heavy_sets(weights):  # type: ignore[no-untyped-def]
     members = core(weights)
     m = len(members)
     inner = np.zeros((m, m))
+    degree = np.zeros(m)
     for a in range(m):
         for b in range(m):
             inner[a, b] = weights[members[a], members[b]]
+            degree[a] += inner[a, b]
     label = connected_components(inner)
     found = np.zeros((m, len(weights)), np.bool_)
     covered = np.zeros(m, np.bool_)
@@ -120,24 +129,36 @@ def heavy_sets(weights):  # type: ignore[no-untyped-def]
     for root in range(m):
         if covered[root]:
             continue
-        capacity = np.zeros((m + 2, m + 2))
-        capacity[:m, :m] = inner / 2
+        side = minimum_cut(_network(inner, degree, label, root), m, m + 1)
+        size, weight = 0, 0.0
         for a in range(m):
-            if label[a] != label[root]:
-                continue
-            price = 1.0 - inner[a].sum() / 2
+            if side[a]:
+                size += 1
+                for b in range(m):
+                    if side[b]:
+                        weight += inner[a, b] / 2
+        if weight > size - 1 + _TOO_HEAVY:
+            for a in range(m):
+                if side[a]:
+                    covered[a] = True
+                    found[k, members[a]] = True
+            k += 1
+    return found[:k]
+
+
+@jit()
+def _network(inner, degree, label, root):  # type: ignore[no-untyped-def]
+    """Capacities between the vertices, a source (m) and a sink (m + 1)."""
+    m = len(inner)
+    capacity = np.zeros((m + 2, m + 2))
+    for a in range(m):
+        for b in range(m):
+            capacity[a, b] = inner[a, b] / 2
+        if label[a] == label[root]:
+            price = 1.0 - degree[a] / 2
             if price < 0:
                 capacity[m, a] = -price
             else:
                 capacity[a, m + 1] = price
-        capacity[m, root] = m + 1.0
-        side = minimum_cut(capacity, m, m + 1)[:m]
-        weight = 0.0
-        for a in range(m):
-            if side[a]:
-                weight += inner[a][side].sum() / 2
-        if weight > side.sum() - 1 + _TOO_HEAVY:
-            covered |= side
-            found[k, members[side]] = True
-            k += 1
-    return found[:k]
+    capacity[m, root] = m + 1.0
+    return capacity

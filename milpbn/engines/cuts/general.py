@@ -14,16 +14,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
 from milpbn._types import FloatArray, IntArray
+from milpbn.compiled import jit
 from milpbn.formulation.emit_highs import new_highs, pass_arrays
 
 # Time limit of the integer program.
 _SECONDS = 5.0
 
 
-@njit(cache=True, nogil=True)
+@jit()
 def grow_clusters(child, pointer, parent, weight, k, seeds):  # type: ignore[no-untyped-def]
     """Grow every seed, always by the variable that adds most.
 
@@ -36,7 +36,9 @@ def grow_clusters(child, pointer, parent, weight, k, seeds):  # type: ignore[no-
     gain = np.empty(n)
     for s in range(len(clusters)):
         inside = clusters[s].copy()
-        size = inside.sum()
+        size = 0
+        for v in range(n):
+            size += inside[v]
         violation[s] = -np.inf
         while True:
             value = float(k - size)
@@ -57,7 +59,8 @@ def grow_clusters(child, pointer, parent, weight, k, seeds):  # type: ignore[no-
                     gain[child[f]] += weight[f]
             if value > violation[s] + 1e-12:
                 violation[s] = value
-                clusters[s] = inside
+                for v in range(n):
+                    clusters[s, v] = inside[v]
             best, best_gain = -1, -1.0
             for v in range(n):
                 if not inside[v] and gain[v] > best_gain:

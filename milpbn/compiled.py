@@ -1,0 +1,170 @@
+"""Compiled loops: one decorator, and the announcement of their compilation.
+
+Compiling takes seconds, so numba stores the machine code: in ``NUMBA_CACHE_DIR`` if it is set, in
+the ``__pycache__`` folders of the package, or below the user's cache folder. If none of them can
+be written, code that is already in the package is used, and the rest is compiled in memory.
+
+Some array expressions are slow to compile. Assigning an array to a part of another one compiles
+numba's error message for shapes that do not fit, which takes longer than most kernels; loops do
+not.
+"""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from milpbn.errors import CacheWarning
+
+COMPILING = "compiling numerical code (once per installation)"
+"""The text that announces it."""
+
+
+class Watcher(Protocol):
+    """Who is told about compilation: the progress line of a command."""
+
+    def compiling(self, begins: bool) -> None:
+        """Compilation begins or ends."""
+
+    def print(self, line: str) -> None:
+        """Print a line for the user."""
+
+
+functions: list[Any] = []
+"""The functions that :func:`jit` has prepared, as numba's dispatchers."""
+
+_watchers: list[Watcher] = []
+
+# A file of compiled code is damaged, cannot be read, or cannot be written.
+_TROUBLE = (OSError, EOFError, ValueError, LookupError, AttributeError, ImportError, TypeError)
+
+
+def jit(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile a function on its first call, and store the machine code if possible.
+
+    Parameters
+    ----------
+    options
+        Options of numba's ``njit``. The compiled function always releases the interpreter lock.
+
+    Examples
+    --------
+    >>> @jit()
+    ... def twice(x):
+    ...     return 2 * x
+    >>> twice.__name__
+    'twice'
+    """
+    from numba import njit
+    from numba.core.dispatcher import Dispatcher
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        compiled: Any = njit(nogil=True, **options)(function)
+        if isinstance(compiled, Dispatcher):  # not with NUMBA_DISABLE_JIT
+            _listen_to_numba()
+            functions.append(compiled)
+            with suppress(OSError):  # a function that was typed in has no file
+                compiled._cache = _cache_class()(function)  # type: ignore[attr-defined]
+        out: Callable[..., Any] = compiled
+        return out
+
+    return decorate
+
+
+@contextmanager
+def watching(watcher: Watcher) -> Iterator[None]:
+    """Tell `watcher` when compilation begins and ends."""
+    _watchers.append(watcher)
+    try:
+        yield
+    finally:
+        _watchers.remove(watcher)
+
+
+@cache
+def _warn_not_stored(reason: str) -> None:
+    note = (
+        f"compiled code cannot be stored ({reason}), so every run compiles it again; set the "
+        "environment variable NUMBA_CACHE_DIR to a folder that can be written"
+    )
+    if _watchers:
+        _watchers[-1].print(f"note: {note}")
+    else:
+        warnings.warn(note, CacheWarning, stacklevel=2)
+
+
+@cache
+def _listen_to_numba() -> None:
+    """Announce the compilation of milpbn's functions; those inside of others are not counted."""
+    from numba.core import event
+
+    class Listener(event.Listener):
+        def __init__(self) -> None:
+            self.depth = 0
+
+        def on_start(self, event: Any) -> None:
+            self.depth += 1
+            if self.depth == 1 and _watchers:
+                _watchers[-1].compiling(True)
+
+        def on_end(self, event: Any) -> None:
+            self.depth -= 1
+            if self.depth == 0 and _watchers:
+                _watchers[-1].compiling(False)
+
+    event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]
+
+
+@cache
+def _cache_class() -> type[Any]:
+    """Numba's cache, except that trouble with its files is no reason to stop."""
+    from numba.core import caching
+
+    class InPackage(caching._SourceFileBackedLocatorMixin, caching._CacheLocator):
+        """Code that was compiled when the package was installed, in a folder only to be read."""
+
+        def __init__(self, function: Any, file: str) -> None:
+            self._py_file = file
+            self._lineno = function.__code__.co_firstlineno
+
+        def get_cache_path(self) -> str:
+            return str(Path(self._py_file).parent / "__pycache__")
+
+        @classmethod
+        def from_function(cls, function: Any, file: str) -> Any:
+            return cls(function, file)
+
+        def ensure_cache_path(self) -> None:
+            raise OSError("neither the installation nor the user's cache folder can be written")
+
+    class Files(caching.CompileResultCacheImpl):
+        _locator_classes: ClassVar[list[type[object]]] = [  # type: ignore[misc]
+            *caching.CompileResultCacheImpl._locator_classes,
+            InPackage,
+        ]
+
+    class Cache(caching.FunctionCache):
+        _impl_class = Files
+
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            try:
+                return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+            except (*_TROUBLE, pickle.PickleError):
+                return None
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            try:
+                super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+            except OSError as error:
+                _warn_not_stored(error.strerror or str(error))
+            except (*_TROUBLE, pickle.PickleError):  # the index is damaged
+                with suppress(OSError):
+                    self.flush()  # type: ignore[no-untyped-call]
+                    super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+
+    return Cache

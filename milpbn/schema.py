@@ -1,0 +1,379 @@
+"""The schema of model files: which entries they have, and of which types.
+
+A file is checked against it before anything is built, and a message names the entry that is wrong.
+The tables are those of the manual page on model files. Unknown entries are ignored, so that later
+versions can add some.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, Required, TypedDict
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+from msgspec import Meta
+
+from milpbn.errors import ModelFileError
+
+Count = Annotated[int, Meta(ge=0, le=2**53)]
+Positive = Annotated[int, Meta(ge=1, le=2**53)]
+Policy = Literal["drop", "state"]
+Parents = dict[str, list[str] | dict[str, list[str]]]
+"""Of each variable; for a multinet, of each class and variable."""
+
+
+class ColumnContent(TypedDict, total=False):
+    """How a column is mapped to states."""
+
+    name: Required[str]
+    kind: Required[Literal["numeric", "categorical"]]
+    cuts: list[float]
+    states: list[str]
+    missing_state: Required[bool]
+    pool: bool
+
+
+class ReadingContent(TypedDict, total=False):
+    """How a column is made from a raw one."""
+
+    source: Required[str]
+    kind: Required[str]
+    format: str
+    unit: str
+    cuts: list[float]
+
+
+class EncoderContent(TypedDict, total=False):
+    """How raw columns are mapped to states."""
+
+    target: Required[ColumnContent]
+    columns: Required[list[ColumnContent]]
+    dropped: Required[dict[str, str]]
+    missing: Required[Policy]
+    readings: dict[str, ReadingContent]
+
+
+class FileColumns(TypedDict, total=False):
+    """How the columns of the user's file were read."""
+
+    target: Required[str | list[str]]
+    categorical: list[str]
+    numeric: list[str]
+    drop: list[str]
+    dates: str
+    max_states: Positive | None
+    target_bins: Positive | None
+    weight: str | None
+
+
+class LabelsContent(TypedDict):
+    """The labels of a class variable, and their numpy type."""
+
+    labels: list[str | int | float | bool]
+    dtype: str | None
+
+
+class HoldoutContent(TypedDict):
+    """The rows that were held out."""
+
+    share: float
+    seed: Count
+
+
+class DataContent(TypedDict, total=False):
+    """Which rows were used."""
+
+    dataset: str
+    file: str
+    sha256: str | None
+    generator: str
+    name: str
+    rows: Literal["train", "all"]
+    n_rows: Count
+    n_incomplete_rows: Count
+    missing: Policy
+    columns: FileColumns
+    class_weight: str | dict[str, float] | None
+    features: list[str]
+    classes: LabelsContent
+    named_features: bool
+    holdout: HoldoutContent | None
+    readings: dict[str, ReadingContent]
+
+
+class ConstraintsContent(TypedDict, total=False):
+    """Prior knowledge about the structure."""
+
+    required: list[list[str]]
+    forbidden: list[list[str]]
+    tiers: list[list[str]]
+    max_parents: dict[str, Count]
+    max_arcs: Count | None
+    max_features: Count | None
+    max_parameters: Count | None
+
+
+class ScoreContent(TypedDict, total=False):
+    """The settings of a score."""
+
+    p: float | None
+    gamma: float | None
+    penalty: float | str | None
+    ess: float | None
+    validation: Count | str | None
+    folds: Count | None
+    fold_seed: Count
+    smoothing: str
+
+
+class SettingsContent(ScoreContent, total=False):
+    """The settings of a run, for one class variable or several."""
+
+    score: str
+    max_parents: Count | None
+    class_parents: bool
+    augmented: bool
+    constraints: ConstraintsContent
+    method: str
+    start: str | None
+    parameters: str
+    time_limit: float | None
+    gap: float
+    threads: Count
+    seed: Count
+    emit: str
+    host: str
+    memory_limit: Count
+
+
+class PointContent(TypedDict):
+    """A point of the trace."""
+
+    time: float
+    objective: float | None
+    bound: float | None
+    nodes: Count
+    source: str
+
+
+class StartContent(TypedDict):
+    """The start that was offered to the solver."""
+
+    source: str
+    objective: float
+    accepted: bool | None
+    improvement: float | None
+
+
+class ResultContent(TypedDict, total=False):
+    """What was found and proven."""
+
+    status: Required[Literal["optimal", "feasible", "time_limit", "interrupted", "infeasible"]]
+    structure: Required[Parents]
+    objective: Required[float]
+    bound: Required[float | None]
+    score: Required[str]
+    score_parameters: ScoreContent
+    tolerance: float
+    source: str
+    engine: str
+    solver: str
+    nodes: Count
+    evaluations: Count
+    n_rows: float
+    seconds: dict[str, float]
+    warm_start: StartContent | None
+    trace: list[PointContent]
+
+
+class ParametersContent(TypedDict, total=False):
+    """How the parameters were learned."""
+
+    method: Required[str]
+    measure: str
+    start: Required[float | None]
+    objective: Required[float | None]
+    chosen: Required[dict[str, Any]]
+    iterations: Required[Count]
+    ended: str
+    seconds: Required[float]
+
+
+class CandidateContent(TypedDict, total=False):
+    """A candidate of a selection."""
+
+    values: Required[dict[str, Any]]
+    scores: dict[str, float]
+    standard_errors: dict[str, float]
+    n_parameters: float
+    seconds: float
+    stopped_early: bool
+    error: str
+
+
+class SelectionContent(TypedDict, total=False):
+    """How the settings were selected."""
+
+    by: Required[str]
+    folds: Required[Count]
+    candidates: Required[list[CandidateContent]]
+    chosen: Required[Count]
+    interrupted: bool
+
+
+class ModelContent(TypedDict, total=False):
+    """A model file for one class variable."""
+
+    data: Required[DataContent]
+    settings: Required[SettingsContent]
+    encoder: Required[EncoderContent]
+    structure: Required[Parents]
+    log_probabilities: Required[dict[str, list[Any] | dict[str, list[Any]]]]
+    parameters: ParametersContent
+    result: Required[ResultContent]
+    selection: SelectionContent
+
+
+class TargetContent(TypedDict):
+    """A class variable of a GBNC."""
+
+    name: str
+    classes: list[str | int | float | bool]
+    dtype: str
+
+
+class FeaturesContent(TypedDict):
+    """The encoding of the features of a GBNC."""
+
+    names: list[str]
+    numeric: list[str]
+    means: list[float]
+    scales: list[float]
+    categories: list[ColumnContent]
+    mixed: str
+
+
+class GBNCParameters(TypedDict, total=False):
+    """The parameters of a GBNC classifier."""
+
+    validation: Count | None
+    max_parents: Required[Count | None]
+    mixed: Required[str]
+    max_discrete_parents: Required[Count | None]
+    loss: Required[str]
+    engine: Required[str]
+    random_state: Required[Count | None]
+
+
+class ConfigurationContent(TypedDict):
+    """The base model of one configuration of the parents."""
+
+    configuration: Count
+    counts: list[Count]
+    base_model: Count | None
+
+
+class LocalContent(TypedDict):
+    """The base models of one class variable."""
+
+    child: Count
+    parents: list[Count]
+    n_class_parents: Count
+    cards: list[Positive]
+    n_states: Positive
+    frequencies: list[list[float]]
+    configurations: list[ConfigurationContent]
+
+
+class LogisticContent(TypedDict):
+    """A logistic regression."""
+
+    classes: list[Count]
+    coefficients: list[list[float]]
+    intercepts: list[float]
+
+
+class BaseModelsContent(TypedDict, total=False):
+    """All base models of a GBNC."""
+
+    format: Required[str]
+    models: list[LogisticContent]
+    content: str
+
+
+class GBNCContent(TypedDict, total=False):
+    """A model file for several class variables."""
+
+    data: Required[DataContent]
+    settings: Required[SettingsContent]
+    parameters: Required[GBNCParameters]
+    targets: Required[list[TargetContent]]
+    flat: Required[bool]
+    features: Required[FeaturesContent]
+    training: Required[dict[str, Count]]
+    result: Required[ResultContent]
+    base: str | None
+    local_models: Required[list[LocalContent]]
+    base_models: Required[BaseModelsContent]
+
+
+def check_content(content: Any, schema: type) -> None:
+    """Raise if the content of a file does not follow a schema; the message names the entry.
+
+    Examples
+    --------
+    >>> check_content({"share": 0.3, "seed": "x"}, HoldoutContent)
+    Traceback (most recent call last):
+    milpbn.errors.ModelFileError: seed: expected a whole number, found a string
+    """
+    try:
+        msgspec.convert(content, schema)
+    except msgspec.ValidationError as error:
+        raise ModelFileError(_in_words(str(error))) from None
+    except SystemError:  # how versions before 0.22 of msgspec fail on 10**320
+        raise ModelFileError("a number is out of range") from None
+
+
+def labels_from(values: Sequence[Any], dtype: str | None) -> npt.NDArray[Any]:
+    """The labels of a class variable, in the numpy type that a file names."""
+    kind = np.dtype(dtype).kind if dtype is not None else "U"
+    if kind not in "OUSbiuf":
+        raise ModelFileError(f"labels of the type {dtype!r} cannot be read")
+    # The file does not determine how many bytes a string has.
+    labels = np.array(values, dtype={"U": str, "S": bytes}.get(kind, dtype))
+    if len(set(labels.tolist())) < len(labels):
+        raise ModelFileError("a label is listed twice")
+    return labels
+
+
+_PLACE = re.compile(r"(.*) - at `(?:key in )?\$\.?(.*)`", re.DOTALL)
+_MISSING = re.compile(r"Object missing required field `(.*)`", re.DOTALL)
+_WORDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a string",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+
+
+def _in_words(message: str) -> str:
+    """A message of msgspec in the words of the manual."""
+    match = _PLACE.fullmatch(message)
+    what, place = (match[1], match[2]) if match else (message, "")
+    if missing := _MISSING.fullmatch(what):
+        what = f"{missing[1]!r} is missing"
+    what = re.sub(r"Invalid enum value (.*)", r"\1 is not one of the known values", what)
+    what = re.sub(r"`([a-z |]+)`", lambda m: _types(m[1]), what)
+    what = what.replace("Number out of range", "the number is out of range")
+    what = what.replace("Expected", "expected").replace("got", "found")
+    return f"{place}: {what}" if place else what
+
+
+def _types(names: str) -> str:
+    return " or ".join(_WORDS.get(name, name) for name in names.split(" | "))
