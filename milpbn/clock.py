@@ -18,8 +18,19 @@ class OutOfTime(Exception):
     """The time limit was reached. Learners catch it and return what they have."""
 
 
+_extra = 0.0
+
+
+def not_charged(seconds: float) -> None:
+    """Extend all limits: time that a run cannot help, such as compilation."""
+    global _extra
+    _extra += seconds
+
+
 class Clock:
     """Seconds since the start, and the limit if there is one.
+
+    Compiling milpbn's loops for the first time is not charged to the limit.
 
     Parameters
     ----------
@@ -38,6 +49,7 @@ class Clock:
     def __init__(self, limit: float | None = None, started: float | None = None) -> None:
         self.started = time.perf_counter() if started is None else started
         self.limit = math.inf if limit is None else limit
+        self._extra = _extra
         self._phase_start = self.started
         self._parent: Clock | None = None
         self._one_phase: str | None = None
@@ -49,13 +61,18 @@ class Clock:
         return time.perf_counter() - self.started
 
     @property
+    def end(self) -> float:
+        """Seconds after the start at which the limit is reached."""
+        return self.limit + _extra - self._extra
+
+    @property
     def remaining(self) -> float:
         """Seconds until the limit, never negative."""
-        return max(self.limit - self.elapsed, 0.0)
+        return max(self.end - self.elapsed, 0.0)
 
     def checkpoint(self) -> None:
         """Raise :class:`OutOfTime` if the limit has passed."""
-        if self.elapsed >= self.limit:
+        if self.elapsed >= self.end:
             raise OutOfTime
 
     def close_phase(self, name: str) -> None:
@@ -73,7 +90,7 @@ class Clock:
 
         With `phase`, all time is recorded under that one name.
         """
-        part = Clock(min(limit, self.limit), self.started)
+        part = Clock(min(limit, self.end), self.started)
         part.phases, part._phase_start = self.phases, self._phase_start
         part._parent, part._one_phase = self, phase
         return part

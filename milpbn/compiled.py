@@ -12,6 +12,7 @@ not.
 from __future__ import annotations
 
 import pickle
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,6 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+from milpbn import clock
 from milpbn.errors import CacheWarning
 
 COMPILING = "compiling numerical code (once per installation)"
@@ -106,14 +108,19 @@ def _listen_to_numba() -> None:
     class Listener(event.Listener):
         def __init__(self) -> None:
             self.depth = 0
+            self.began = 0.0
 
         def on_start(self, event: Any) -> None:
             self.depth += 1
+            if self.depth == 1:
+                self.began = time.perf_counter()
             if self.depth == 1 and _watchers:
                 _watchers[-1].compiling(True)
 
         def on_end(self, event: Any) -> None:
             self.depth -= 1
+            if self.depth == 0:
+                clock.not_charged(time.perf_counter() - self.began)
             if self.depth == 0 and _watchers:
                 _watchers[-1].compiling(False)
 

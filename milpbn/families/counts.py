@@ -20,7 +20,7 @@ from milpbn.families.smoothing import minus
 _BATCH = 200_000
 
 
-class Kind(IntEnum):
+class ClassRole(IntEnum):
     """What the class is in a family."""
 
     CHILD = 0
@@ -102,8 +102,8 @@ class FamilyCounts:
 
     def batches(self, families: IntArray) -> Iterator[IntArray]:
         """Families whose tables have the same shape, some at a time."""
-        kind = np.where(self.space.has_class[families], Kind.PARENT, Kind.ABSENT)
-        kind[self.space.child[families] == CLASS] = Kind.CHILD
+        kind = np.where(self.space.has_class[families], ClassRole.PARENT, ClassRole.ABSENT)
+        kind[self.space.child[families] == CLASS] = ClassRole.CHILD
         states = self.cards[self.space.child[families]]
         shape = np.column_stack([kind, self.cells(families), states])
         order = np.lexsort(shape.T)
@@ -115,7 +115,7 @@ class FamilyCounts:
             for at in range(first, last, step):
                 yield families[order[at : min(at + step, last)]]
 
-    def of(self, families: IntArray) -> tuple[Kind, FloatArray]:
+    def of(self, families: IntArray) -> tuple[ClassRole, FloatArray]:
         """The counts of families of the same shape.
 
         The axes are (family, fold, parent configuration, state of the child, class), without the
@@ -130,10 +130,10 @@ class FamilyCounts:
             families, self.key, self.cards, self.fold, self.codes, self.rows.weights, out
         )
         if child == CLASS:
-            kind, inner = Kind.CHILD, [cells]
+            kind, inner = ClassRole.CHILD, [cells]
         else:
             with_class = bool(self.space.has_class[families[0]])
-            kind = Kind.PARENT if with_class else Kind.ABSENT
+            kind = ClassRole.PARENT if with_class else ClassRole.ABSENT
             states = self.space.cards[child]
             inner = [cells // states, states]
         counts = out.reshape(len(families), self.n_folds, *inner, self.space.n_classes)
@@ -151,9 +151,9 @@ def counts_by_family(
         checkpoint()
         kind, found = counts.of(families)
         found = found[:, 0]
-        if kind is Kind.PARENT:
+        if kind is ClassRole.PARENT:
             # The class is the first parent.
             found = np.moveaxis(found, -1, 1)
-        elif kind is Kind.ABSENT:
+        elif kind is ClassRole.ABSENT:
             found = found.sum(axis=-1)
         yield families, found.reshape(len(families), -1, found.shape[-1])

@@ -5,9 +5,9 @@ term of log P(c, z), from which margins are differences. Nothing here is of size
 the entry of a row is looked up at a key that is a mixed-radix number of the row's codes.
 
 Tables are kept in the layout of the compiled loops (:mod:`milpbn.families.kernels`), once in
-double precision and once in single precision for ranking candidates. If they need more memory
-than the search space allows, all of them are dropped and counted again on demand: counting a
-table takes about as long as scoring a candidate with it.
+double precision and once in single precision for ranking candidates. If they take more than a
+part of the memory that the search space allows, all of them are dropped and counted again on
+demand: counting a table takes about as long as scoring a candidate with it.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ from milpbn.families.tabulate import TableOf
 TIE = 1e-9
 """Smaller margins are ties, since sums of logarithms are not exact; a tie is an error."""
 
+# What is kept between requests takes at most this part of the memory limit, as a divisor.
+_SHARE = 8
 # Table rows that fit at first; doubled when needed.
 _CAPACITY = 1024
 
@@ -161,7 +163,7 @@ class FamilyTables:
         if len(missing) == 0:
             return
         need = self._rows_of(missing)
-        if self._used + need > self._most:
+        if self._used + need > self._most // _SHARE:
             self.base[:] = -1
             self._used = 0
             missing = wanted

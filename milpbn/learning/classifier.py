@@ -174,7 +174,7 @@ def structure_clock(clock: Clock, parameters: Parameters) -> Clock:
     """The clock for structure learning, with part of the limit reserved for the parameters."""
     if parameters.name == "ml" or clock.limit == float("inf"):
         return clock
-    return clock.until((1 - _PARAMETERS_SHARE) * clock.limit)
+    return clock.until(clock.end - _PARAMETERS_SHARE * clock.limit)
 
 
 def learn_parameters(

@@ -233,7 +233,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         """The trainer of base models; part of the time is reserved for the class network."""
         nodes = self.nodes()
         reserve = min(_SOLVE_SECONDS, _SOLVE_SHARE * clock.limit)
-        limited = clock if np.isinf(clock.limit) else clock.until(clock.limit - reserve)
+        limited = clock if np.isinf(clock.limit) else clock.until(clock.end - reserve)
         every_code = np.column_stack([codes, features.codes])
         choices = parent_choices(
             nodes,

@@ -135,9 +135,9 @@ def test_tables_that_do_not_fit_are_counted_again(score, validation):
     space = candidate_families(names, cards)
     # Room for a third of the tables.
     need = roomy.tables._rows_of(np.arange(len(space)))
-    limit = need * space.memory_limit // roomy.tables._most // 3
+    limit = 8 * need * space.memory_limit // roomy.tables._most // 3
     narrow = made.objective(replace(space, memory_limit=limit), rows)
-    assert narrow.tables._most < narrow.tables._rows_of(np.arange(len(space)))
+    assert narrow.tables._most // 8 < narrow.tables._rows_of(np.arange(len(space)))
     rng = np.random.default_rng(4)
     for _ in range(30):
         families = rng.integers(space.offsets[:-1], space.offsets[1:])

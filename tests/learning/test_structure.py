@@ -21,6 +21,8 @@ from milpbn.learning.settings import SearchSpace
 from milpbn.parameters import make_parameters
 from milpbn.scores import make_score
 from milpbn.scores.rescore import rescore
+from milpbn.search import LEARNERS
+from milpbn.search.multinet import MULTINETS
 from milpbn.structure import Structure
 
 
@@ -175,7 +177,40 @@ def test_a_score_for_heuristics_has_no_exact_engine(data, score):
 
 def test_a_time_limit_during_scoring_says_what_to_do(data):
     with pytest.raises(MilpbnError, match=r"time limit of 0 s was reached .*lower max_parents"):
-        build_objective(data, make_score("sm"), SearchSpace(), clock=Clock(0.0))
+        build_objective(data, make_score("mdl"), SearchSpace(), clock=Clock(0.0))
+
+
+@pytest.mark.parametrize("score", ["sm", "sbm", "mdl"])
+@pytest.mark.parametrize("method", ["branch-and-cut", "monolithic", *LEARNERS])
+def test_there_is_a_structure_whatever_the_limit(data, method, score):
+    result = learn(data, method=method, structure_score=score, time_limit=0.0)
+    assert str(result.status) == "time_limit" or method in ("nb", "tan-cmi", "tan-ear")
+    assert result.objective == pytest.approx(
+        rescore(make_score(score), result.structure, data.variables, data.train())
+    )
+    assert result.bound is None or result.bound_is_trivial
+    assert ("trivial" in str(result)) == (result.bound is not None)
+
+
+@pytest.mark.parametrize("method", MULTINETS)
+def test_a_multinet_without_time_is_naive_bayes(data, method):
+    result = learn(data, method=method, time_limit=0.0)
+    assert str(result.status) == "time_limit"
+    assert result.objective == pytest.approx(learn(data, method="nb").objective)
+
+
+def test_a_bound_that_was_proven_is_not_called_trivial(data):
+    result = learn(data)
+    assert not result.bound_is_trivial
+    assert "trivial" not in str(result)
+
+
+def test_a_tree_that_does_not_fit_is_replaced_by_local_search(data, monkeypatch):
+    monkeypatch.setattr("milpbn.engines.branch_and_cut._tree_bytes", lambda space: 10**18)
+    result = learn(data, method="branch-and-cut")
+    assert result.objective == pytest.approx(learn(data).objective)
+    assert result.bound_is_trivial
+    assert str(result.status) == "feasible"
 
 
 def test_the_memory_limit_reaches_the_families(data):
