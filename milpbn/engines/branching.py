@@ -177,7 +177,7 @@ class Brancher:
             trial = relaxation.solve(_TRIAL_ITERATIONS)
             bound = -np.inf if trial is None else min(trial.bound, point.bound)
             # An empty child counts as a fall to the cutoff, not as an infinite one.
-            falls.append(point.bound - (cutoff if trial is None else bound))
+            falls.append(point.bound - (cutoff if trial is None else min(trial.estimate, bound)))
             bounds.append(bound)
             costs.add(side, falls[side] / distance[side])
         return (falls[0], falls[1]), (bounds[0], bounds[1])

@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import count
 
 import numpy as np
 
@@ -40,8 +39,6 @@ _FEW_FAMILIES = 300
 # Families per variable in the first working set, and how many may join it between two solves.
 _FIRST_PER_VARIABLE = 3
 _NEW_PER_VARIABLE = 3
-# How often families may join in a trial.
-_TRIAL_ROUNDS = 2
 # A family leaves it after it had no weight in this many solves, if these are at least this share.
 _PATIENCE_WITH_FAMILIES = 50
 _MANY_IDLE = 0.2
@@ -62,6 +59,9 @@ class RelaxationPoint:
         The columns.
     bound
         The safe bound L(y).
+    estimate
+        The solver's value, if it is below L(y): about what L(y) would be after more families have
+        joined the working set.
     loss
         ``(F,)``: by how much L(y) decreases if a family is chosen; inf if it is not allowed.
     """
@@ -69,6 +69,7 @@ class RelaxationPoint:
     eta: FloatArray
     heights: FloatArray
     bound: float
+    estimate: float
     loss: FloatArray
 
 
@@ -268,14 +269,14 @@ class Relaxation:
         """Solve from the last basis; None if there is no solution.
 
         Families join the working set until the bound is within `tolerance` of the solver's
-        value; if the iterations of a solve are limited, only a few times.
+        value; none does if the iterations are limited.
         """
         trial = iteration_limit is not None
         self.solves += not trial
         self.trials += trial
         self._complete_working_set()
         best, point = None, None
-        for k in count():
+        while True:
             # New columns leave a solution feasible, so that the primal simplex method can go on.
             status = self._program.solve(iteration_limit, primal=point is not None)
             point = self._program.point() if status in SOLVED else None
@@ -290,7 +291,7 @@ class Relaxation:
                     return None
             else:
                 break
-            if (trial and k == _TRIAL_ROUNDS) or not self._extend(now, _NEW_PER_VARIABLE):
+            if trial or not self._extend(now, _NEW_PER_VARIABLE):
                 break
         if point is not None and not trial:
             self._idle += 1
@@ -340,14 +341,16 @@ class Relaxation:
             inside = self._working & self.allowed
             counts = np.add.reduceat(inside.astype(float), self._offsets[:-1])
             eta, heights = inside / np.maximum(counts, 1.0)[self._child], self._high.copy()
+            estimate = prices.bound
         else:
             self._rows.note_slack(point.activity)
             eta, heights = np.zeros(len(self._columns)), point.heights
             eta[self._program.columns] = point.eta
+            estimate = min(point.value, prices.bound)
         best = self._best(prices.reduced)
         with np.errstate(invalid="ignore"):  # a variable without any family has no losses
             loss = self._of_all(best[self._child] - prices.reduced, np.inf)
-        return RelaxationPoint(self._of_all(eta, 0.0), heights, prices.bound, loss)
+        return RelaxationPoint(self._of_all(eta, 0.0), heights, prices.bound, estimate, loss)
 
     def _lagrangian(self, duals: FloatArray, costs: float = 1.0) -> _Prices:
         """L(y) and the reduced cost of each family, for `costs` times the objective."""
