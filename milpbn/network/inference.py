@@ -61,16 +61,20 @@ def by_pattern(
     Each group comes with its rows, its codes with a dummy class in front, so that columns match
     variables, and the variables that are missing.
     """
-    left = np.flatnonzero(chosen)
-    patterns, group = np.unique(features[left] < 0, axis=0, return_inverse=True)
-    order = np.argsort(group.ravel(), kind="stable")
-    ends = np.cumsum(np.bincount(group.ravel(), minlength=len(patterns)))
-    for pattern, members in zip(patterns, np.split(left[order], ends[:-1]), strict=False):
-        missing = frozenset((np.flatnonzero(pattern) + 1).tolist())
-        for start in range(0, len(members), _ROWS_AT_ONCE):
-            part = members[start : start + _ROWS_AT_ONCE]
+    incomplete = (features < 0).any(axis=1)
+    groups = [(frozenset[int](), np.flatnonzero(chosen & ~incomplete))]
+    if (left := np.flatnonzero(chosen & incomplete)).size:
+        patterns, group = np.unique(features[left] < 0, axis=0, return_inverse=True)
+        order = np.argsort(group.ravel(), kind="stable")
+        ends = np.cumsum(np.bincount(group.ravel(), minlength=len(patterns)))
+        members = np.split(left[order], ends[:-1])
+        missing = (frozenset((np.flatnonzero(p) + 1).tolist()) for p in patterns)
+        groups += zip(missing, members, strict=True)
+    for missing_ones, rows in groups:
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            part = rows[start : start + _ROWS_AT_ONCE]
             codes = np.column_stack([np.zeros(len(part), dtype=features.dtype), features[part]])
-            yield part, codes, missing
+            yield part, codes, missing_ones
 
 
 def by_row(network: Network, features: Codes) -> tuple[Forest | None, BoolArray]:
