@@ -43,6 +43,17 @@ def name_in_list(name: str) -> str:
     return f'"{shown}"'
 
 
+def arc_in_list(parent: str, child: str) -> str:
+    """An arc as an item of a list.
+
+    Examples
+    --------
+    >>> arc_in_list("age", "a, b")
+    'age -> "a, b"'
+    """
+    return f"{name_in_list(parent)} -> {name_in_list(child)}"
+
+
 def escaped(text: str) -> str:
     r"""A text with escape sequences instead of control characters.
 

@@ -8,7 +8,7 @@ import click
 
 from milpbn.cli.options import option_group
 from milpbn.cli.params import Gap
-from milpbn.words import count, name_in_list
+from milpbn.words import arc_in_list, count
 
 if TYPE_CHECKING:
     from milpbn.cli.session import Session
@@ -110,7 +110,9 @@ def _line(k: str, score: str, loss: str, group: str, test: str, difference: str)
 
 def _difference(alternatives: Alternatives, k: int) -> str:
     added, removed = alternatives.differences(k)
-    words = [f"+ {_arc(arc)}" for arc in added] + [f"- {_arc(arc)}" for arc in removed]
+    words = [f"+ {arc_in_list(*arc)}" for arc in added] + [
+        f"- {arc_in_list(*arc)}" for arc in removed
+    ]
     more = len(words) - _CHANGES
     return ", ".join(words[:_CHANGES]) + (f" and {more} more" if more > 0 else "")
 
@@ -119,12 +121,8 @@ def _frequencies(alternatives: Alternatives) -> list[str]:
     shares = alternatives.arc_frequencies()
     always = [arc for arc, share in shares.items() if share == 1]
     sometimes = [(arc, share) for arc, share in shares.items() if share < 1]
-    lines = [f"in all of them: {', '.join(map(_arc, always)) or 'no arc'}"]
-    lines += [f"{100 * share:>6.1f} %  {_arc(arc)}" for arc, share in sometimes[:_ARCS]]
+    lines = [f"in all of them: {', '.join(arc_in_list(*arc) for arc in always) or 'no arc'}"]
+    lines += [f"{100 * share:>6.1f} %  {arc_in_list(*arc)}" for arc, share in sometimes[:_ARCS]]
     if len(sometimes) > _ARCS:
         lines.append(f"{count(len(sometimes) - _ARCS, 'more arc')} in some of them")
     return lines
-
-
-def _arc(arc: tuple[str, str]) -> str:
-    return " -> ".join(map(name_in_list, arc))

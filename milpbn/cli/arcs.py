@@ -9,13 +9,14 @@ import click
 
 from milpbn.cli.additions import Addition, addition_options, model_options
 from milpbn.cli.interrupts import EXIT_STOPPED
-from milpbn.words import count, name_in_list
+from milpbn.words import arc_in_list, count
 
 if TYPE_CHECKING:
     from milpbn.learning.arc_records import ArcMargin, ArcMargins
 
 # How many arcs that the model does not have are listed.
 _OTHERS = 10
+_OWN = "arc of the model"
 _TITLES = ("without it", "without an edge", "with it")
 
 
@@ -65,10 +66,10 @@ def arc_lines(margins: ArcMargins, most: int | None = _OTHERS) -> list[str]:
     others = [a for a in margins.arcs if not a.present]
     shown = others[:most]
     show = partial(show_loss, tolerance=margins.tolerance)
-    room = max((len(_name(a)) for a in (*own, *shown)), default=0)
+    room = max([len(_OWN), *(len(_name(a)) for a in (*own, *shown))])
     lines = [f"{'questions':<12}{margins.closed} of {len(margins.answers)} closed", ""]
     if own:
-        lines.append(f"{'arc of the model':<{room}} {_TITLES[0]:>18} {_TITLES[1]:>18}")
+        lines.append(f"{_OWN:<{room}} {_TITLES[0]:>18} {_TITLES[1]:>18}")
         lines += [f"{_name(a):<{room}} {show(a.margin):>18} {show(a.edge):>18}" for a in own]
         lines.append("")
     if shown:
@@ -99,4 +100,4 @@ def _summary(margins: ArcMargins, own: list[ArcMargin]) -> list[str]:
 
 
 def _name(arc: ArcMargin) -> str:
-    return f"{name_in_list(arc.parent)} -> {name_in_list(arc.child)}"
+    return arc_in_list(arc.parent, arc.child)

@@ -11,7 +11,7 @@ from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.params import Duration, Jobs
 from milpbn.cli.registries import Registered, registry
 from milpbn.cli.workers import ending_workers
-from milpbn.words import name_in_list
+from milpbn.words import arc_in_list
 
 if TYPE_CHECKING:
     from milpbn.learning.model import Model
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # How many arcs that the model does not have are listed.
 _OTHERS = 10
+_OWN = "arc of the model"
 
 
 @click.command(short_help="Learn again from resampled rows, and count the arcs.")
@@ -91,11 +92,11 @@ def stability_lines(model: Model) -> list[str]:
     assert isinstance(structure, Structure)
     own = sorted(structure.arcs, key=lambda arc: (-found.edge_frequency(arc), arc))
     others = [arc for arc in found.counts if arc not in set(own)][:_OTHERS]
-    room = max((len(_name(arc)) for arc in (*own, *others)), default=0)
+    room = max([len(_OWN), *(len(arc_in_list(*arc)) for arc in (*own, *others))])
 
     def line(arc: Arc) -> str:
         shares = f"{_share(found.frequency(arc))} {_share(found.edge_frequency(arc))}"
-        return f"{_name(arc):<{room}} {shares}{_margins(model, arc)}".rstrip()
+        return f"{arc_in_list(*arc):<{room}} {shares}{_margins(model, arc)}".rstrip()
 
     def head(what: str, *losses: str) -> str:
         titles = losses if model.arcs is not None else ()
@@ -106,7 +107,7 @@ def stability_lines(model: Model) -> list[str]:
     lines = [
         f"{'samples':<12}{found.resamples} of {found.wanted}, {found.method}{proven}",
         "",
-        head("arc of the model", "loss without it", "without an edge"),
+        head(_OWN, "loss without it", "without an edge"),
         *map(line, own),
     ]
     if others:
@@ -127,7 +128,3 @@ def _margins(model: Model, arc: Arc) -> str:
 
 def _share(value: float) -> str:
     return f"{100 * value:>7.1f} %"
-
-
-def _name(arc: Arc) -> str:
-    return " -> ".join(map(name_in_list, arc))

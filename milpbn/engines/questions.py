@@ -18,125 +18,48 @@ it needs only structures with the edge.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
-from milpbn._types import AnyFamilies, BoolArray, Families, FloatArray
+from milpbn._types import BoolArray, Families
 from milpbn.anytime import Progress, SolveOptions, allowed_gap
 from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.branch_and_cut import BranchAndCut
+from milpbn.engines.conditions import Condition, Restricted
 from milpbn.engines.primal import Primal
 from milpbn.engines.rows import Edge
-from milpbn.engines.tree import Tree
+from milpbn.engines.tree import Node, Tree
 from milpbn.engines.worker import Worker
 from milpbn.errors import ConstraintError
-from milpbn.families.candidates import FamilySpace
 from milpbn.families.feasibility import Feasibility
-from milpbn.scores import Objective, SearchState
-from milpbn.scores.penalised import PenalisedState
+from milpbn.scores import Objective
 
 # The share of the time in which structures are looked for before any tree is begun, and the
 # unsuccessful kicks per question. A few are enough: what is found for one serves many others.
 _SEARCH_SHARE = 0.2
 _KICKS = 2
+# Nodes per question in the first pass, and how many times as many in each pass after it. A tree
+# that continues later has lost its place in the linear program: most should end in the first pass.
+_FIRST_NODES = 200
+_MORE_NODES = 4
+# Seconds per question, from which on half of the time is kept for the next pass.
+_ENOUGH = 2.0
 
 
-@dataclass(frozen=True)
-class Condition:
-    """The structures with an arc, or those in which two variables have no arc.
+class QuestionTree(Tree):
+    """A tree that pauses after some nodes."""
 
-    Attributes
-    ----------
-    parent, child
-        The arc, as variables.
-    present
-        True: all structures with the arc. False: all structures without an arc between the two
-        variables, in either direction.
-    """
+    pause_at: float = np.inf
 
-    parent: int
-    child: int
-    present: bool
-
-    @property
-    def edge(self) -> Edge:
-        """The two variables, the smaller first."""
-        return min(self.parent, self.child), max(self.parent, self.child)
-
-    @property
-    def ends(self) -> list[tuple[int, int]]:
-        """The variables that the condition restricts, each with the parent in question."""
-        arc = self.child, self.parent
-        return [arc] if self.present else [arc, arc[::-1]]
-
-    def allowed(self, space: FamilySpace) -> BoolArray:
-        """``(F,)``: the families of the structures."""
-        out = np.ones(len(space), dtype=bool)
-        for v, parent in self.ends:
-            own = space.of(v)
-            out[own.start : own.stop] = self.fits(space, own, parent)
-        return out
-
-    def fits(
-        self, space: FamilySpace, families: Sequence[int] | Families, parent: int
-    ) -> BoolArray:
-        """Which families of a restricted variable are allowed."""
-        out: BoolArray = space.contains[families, parent] == self.present
-        return out
-
-    def holds(self, space: FamilySpace, families: Families) -> bool:
-        """Whether a structure satisfies the condition."""
-        return all((p in space.parent_sets[int(families[v])]) == self.present for v, p in self.ends)
-
-    def least_loss(self, space: FamilySpace, loss: FloatArray) -> float:
-        """The sum over the variables of the least loss of an allowed family.
-
-        It is 0 for variables that are not restricted, because the best family has no loss.
-        """
-        own = ((space.of(v), parent) for v, parent in self.ends)
-        least = (loss[f][self.fits(space, f, p)].min(initial=np.inf) for f, p in own)
-        return float(sum(least))
-
-
-def arc_conditions(space: FamilySpace, best: Families) -> list[Condition]:
-    """One condition per possible arc: its edge removed if the structure has it, else the arc."""
-    parents = [space.parent_sets[int(f)] for f in best]
-    return [
-        Condition(p, c, present=p not in parents[c])
-        for c in range(space.n_variables)
-        for p in np.flatnonzero(space.contains[space.of(c)].any(axis=0)).tolist()
-    ]
-
-
-class Restricted(Objective):
-    """An objective over the structures under a condition; the others score minus infinity.
-
-    Searches may pass through other structures, at a price that is higher than any score, so that
-    they find their way back.
-    """
-
-    def __init__(self, objective: Objective, condition: Condition, price: float) -> None:
-        self.objective = objective
-        self.space = objective.space
-        self.condition = condition
-        self._price = price
-
-    def value(self, families: AnyFamilies) -> float:
-        """See :class:`~milpbn.scores.Objective`."""
-        if not self.condition.holds(self.space, np.asarray(families)):
-            return -np.inf
-        return self.objective.value(families)
-
-    def state(self, families: AnyFamilies) -> SearchState:
-        """See :class:`~milpbn.scores.Objective`."""
-        costs = np.where(self.condition.allowed(self.space), 0.0, -self._price)
-        return PenalisedState(self.objective.state(families), costs)
-
-    def quick_bound(self) -> float:
-        """See :class:`~milpbn.scores.Objective`."""
-        return self.objective.quick_bound()
+    def next(self, node: Node | None) -> Node | None:
+        """See :class:`Tree`; None also if it is time to pause. Open nodes stay open."""
+        if self.count >= self.pause_at:
+            self.report()
+            return None
+        return super().next(node)
 
 
 @dataclass
@@ -158,7 +81,7 @@ class Question:
     condition: Condition
     progress: Progress
     seconds: float = 0.0
-    effort: tuple[Tree, Primal] | None = field(default=None, repr=False)
+    effort: tuple[QuestionTree, Primal] | None = field(default=None, repr=False)
 
     @property
     def closed(self) -> bool:
@@ -215,8 +138,9 @@ class QuestionSolver:
     def run(self, listener: Callable[[Question], None] = lambda question: None) -> None:
         """Answer the questions until all are closed or the time is over.
 
-        Every open question gets the same share of the remaining time; what it does not need is
-        left for the others. A question that is still open then continues in the next pass.
+        The questions take turns. In each pass, every open question may process some nodes, more
+        than in the pass before, and gets at most an equal share of the remaining time; half of it,
+        if that is enough to begin with. So bounds that were found quickly help the others.
 
         Parameters
         ----------
@@ -225,15 +149,22 @@ class QuestionSolver:
         """
         try:
             self._begin()
+            nodes = _FIRST_NODES
             while waiting := sorted((q for q in self.questions if not q.closed), key=_rank):
                 for k, question in enumerate(waiting):
                     self.clock.checkpoint()
                     if not question.closed:
-                        share = self.clock.remaining / (len(waiting) - k)
-                        self._spend(question, share, self._branch)
+                        share = self._share(len(waiting) - k)
+                        self._spend(question, share, partial(self._branch, nodes))
                     listener(question)
+                nodes *= _MORE_NODES
         except OutOfTime:
             pass
+
+    def _share(self, waiting: int) -> float:
+        """Seconds for the next of the questions that are waiting."""
+        share = self.clock.remaining / waiting
+        return max(share / 2, min(share, _ENOUGH))
 
     def offer(self, families: Families, source: str) -> None:
         """Offer a structure as an answer to every question that it satisfies."""
@@ -284,7 +215,7 @@ class QuestionSolver:
             self._spend(question, share, _look)
 
     def _spend(
-        self, question: Question, seconds: float, work: Callable[[Tree, Primal], None]
+        self, question: Question, seconds: float, work: Callable[[QuestionTree, Primal], None]
     ) -> None:
         """Work on a question for some seconds, and offer what was found to the others."""
         began = self.clock.elapsed
@@ -315,56 +246,56 @@ class QuestionSolver:
         # No structure needs less of any budget (see `feasible_families`).
         return question.progress.incumbent(found, "any-feasible")
 
-    def _plant(self, question: Question) -> tuple[Tree, Primal]:
+    def _plant(self, question: Question) -> tuple[QuestionTree, Primal]:
         progress = question.progress
-        tree = Tree(progress, 0.0, len(self.space))
+        tree = QuestionTree(progress, 0.0, len(self.space))
         tree.root.allowed = question.condition.allowed(self.space)
         return tree, Primal(progress.objective, progress, self.seed, tree.checkpoint)
 
-    def _branch(self, tree: Tree, primal: Primal) -> None:
-        """Begin with the tree of a question, or continue with it."""
+    def _branch(self, nodes: int, tree: QuestionTree, primal: Primal) -> None:
+        """Begin with the tree of a question, or continue with it, for some nodes."""
         main = self._main
         assert main is not None
         worker = Worker(tree, main.oracle, main.worker.relaxation, main.brancher, primal)
+        tree.pause_at = tree.count + nodes
         tree.run(lambda: self._process(tree, worker), [])
 
-    def _process(self, tree: Tree, worker: Worker) -> None:
-        first = None
-        if tree.count == 0:
-            tree.count = 1
-            self._fix(tree)
-            point = worker.process(tree.root)
-            first = tree.close(tree.root, worker.children_of_root(tree.root, point))
-        else:
-            tree.reopen()
-        worker.work(tree.next(first))
+    def _process(self, tree: QuestionTree, worker: Worker) -> None:
+        removed, edges = self._fixings(tree)
+        if tree.count:
+            tree.reopen(removed, edges)
+            worker.work(tree.next(None))
+            return
+        tree.count, root = 1, tree.root
+        root.allowed, root.edges = root.allowed & ~removed, edges
+        point = worker.process(root)
+        worker.work(tree.next(tree.close(root, worker.children_of_root(root, point))))
 
-    def _fix(self, tree: Tree) -> None:
-        """Fix arcs and edges of the root by the bounds of the other questions.
+    def _fixings(self, tree: Tree) -> tuple[BoolArray, frozenset[Edge]]:
+        """Families and edges that the bounds of the other questions decide.
 
         If no structure with an arc is above the cutoff, the families with the arc can go. If no
         structure without an edge is above the cutoff, the edge is required.
         """
-        root, edges = tree.root, set()
+        removed, edges = np.zeros(len(self.space), dtype=bool), set()
         for other in self.questions:
             bound, condition = other.progress.bound, other.condition
             if not bound <= tree.cutoff:
                 continue
             tree.settle(bound)
             if condition.present:
-                own = (self.space.child == condition.child) & self.space.contains[
-                    :, condition.parent
-                ]
-                root.allowed[own] = False
+                own = self.space.of(condition.child)
+                with_arc = condition.fits(self.space, own, condition.parent)
+                removed[own.start : own.stop] |= with_arc
             else:
                 edges.add(condition.edge)
-        root.edges = frozenset(edges)
+        return removed, frozenset(edges)
 
 
 def _look(_: Tree, primal: Primal) -> None:
     primal.search_widely(primal.search.progress.clock.remaining, _KICKS)
 
 
-def _rank(question: Question) -> tuple[bool, float]:
-    """Arcs of the best structure first; then the worst, whose bounds help the others."""
-    return question.condition.present, question.progress.value
+def _rank(question: Question) -> float:
+    """The worst first: their bounds help the others."""
+    return question.progress.value

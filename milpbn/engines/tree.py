@@ -148,12 +148,23 @@ class Tree:
         near_top = top - bound <= _NEAR_TOP * (top - self.cutoff)
         return near_top and left * self._branchings <= _NEAR_END * self._falls
 
-    def reopen(self) -> None:
-        """Open the nodes again that were being processed when the time ran out."""
-        for node in self._active:
-            node.__post_init__()  # its bound has fallen since
-            heapq.heappush(self._heap, node)
+    def reopen(self, removed: BoolArray, edges: frozenset[Edge]) -> None:
+        """Open the nodes that were being processed, and restrict all open ones.
+
+        Parameters
+        ----------
+        removed
+            Families that no structure above the cutoff contains.
+        edges
+            Pairs that every structure above the cutoff joins.
+        """
+        self._heap += self._active
         self._active.clear()
+        for node in self._heap:
+            node.allowed = node.allowed & ~removed
+            node.edges |= edges
+            node.__post_init__()  # the bound may have fallen since
+        heapq.heapify(self._heap)
 
     def done(self) -> bool:
         """Whether the requested gap is reached, or a worker has failed."""

@@ -14,7 +14,8 @@ from contextlib import suppress
 
 from milpbn.clock import Clock
 from milpbn.datasets.table import Table
-from milpbn.engines.questions import Question, QuestionSolver, arc_conditions
+from milpbn.engines.conditions import arc_conditions
+from milpbn.engines.questions import Question, QuestionSolver
 from milpbn.learning.arc_records import ArcAnswer, ArcMargins
 from milpbn.learning.model import Model
 from milpbn.learning.problem import ModelProblem
