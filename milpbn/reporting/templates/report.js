@@ -34,7 +34,11 @@
     node.addEventListener("focus", () => { if (node.matches(":focus-visible")) show(node); });
     node.addEventListener("blur", hide);
     node.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") { hide(); open(node.dataset.table); }
+      if (event.key === "Enter") {
+        event.preventDefault(); // or the same key would fold the table again
+        hide();
+        open(node.dataset.table);
+      }
       if (event.key === "Escape") hide();
     });
   }
