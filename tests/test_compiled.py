@@ -1,18 +1,20 @@
 """Compiled code: where it is stored, what happens if it cannot be, and who is told."""
 
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import pytest
 
 import milpbn
-from milpbn.compiled import COMPILING, jit, watching
+from milpbn.compiled import COMPILING, _warn_not_stored, jit, watching
+from milpbn.errors import CacheWarning
 
 ROOT = Path(milpbn.__file__).parent
 
 LOOP = """
-import warnings
 from milpbn.compiled import jit
 
 @jit()
@@ -21,57 +23,61 @@ def add_up(n):
     for k in range(n):
         total += k
     return total
-
-if __name__ == "__main__":
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        print(add_up(5), *(w.category.__name__ + ": " + str(w.message) for w in caught))
-        print(dict(add_up.stats.cache_hits) and "from a file" or "compiled")
 """
 
 
 @pytest.fixture
-def run(tmp_path):
-    """Run a module with a compiled loop in a process whose cache folder cannot be written."""
+def load(tmp_path, monkeypatch):
+    """Load a module with a compiled loop as a new process does: nothing is compiled yet."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null/cache")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    path = tmp_path / "module.py"
+    path.write_text(LOOP)
 
-    def run_module(text=LOOP, **environment):
-        module = tmp_path / "module.py"
-        module.write_text(text)
-        nowhere = {"HOME": "/dev/null", "XDG_CACHE_HOME": "/dev/null/cache"}
-        path = {"PYTHONPATH": str(ROOT.parent)}
-        return subprocess.run(
-            [sys.executable, module],
-            env={**path, **nowhere, **environment},
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
+    def load_module():
+        spec = importlib.util.spec_from_file_location("module", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module.add_up
 
-    return run_module
+    return load_module
 
 
-def test_without_a_place_for_it_code_is_compiled_in_memory_with_one_warning(run, tmp_path):
+def from_file(function):
+    assert function(5) == 10
+    return bool(function.stats.cache_hits)
+
+
+def test_without_a_place_for_it_code_is_compiled_in_memory_with_one_warning(load, tmp_path):
     (tmp_path / "__pycache__").write_text("a file where a folder should be")
-    done = run(LOOP.replace("add_up(5),", "add_up(5), add_up(5.0),"))
-    assert done.stderr == ""
-    assert done.stdout.startswith("10 10 CacheWarning: compiled code cannot be stored (neither")
-    assert done.stdout.count("NUMBA_CACHE_DIR") == 1
+    _warn_not_stored.cache_clear()
+    add_up = load()
+    with pytest.warns(CacheWarning, match="neither the installation .* NUMBA_CACHE_DIR") as told:
+        assert (add_up(5), add_up(5.0)) == (10, 10)
+    assert len(told) == 1
 
 
-def test_code_is_stored_and_found_again(run, tmp_path):
-    place = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    assert run(**place).stdout == "10\ncompiled\n"
-    assert run(**place).stdout == "10\nfrom a file\n"
+def test_code_is_stored_and_found_again(load):
+    assert [from_file(load()), from_file(load())] == [False, True]
+
+
+def test_code_in_a_package_that_cannot_be_written_is_used(load, monkeypatch):
+    assert not from_file(load())
+
+    def refuse(self):
+        raise OSError("read-only")
+
+    monkeypatch.setattr(numba.core.caching._CacheLocator, "ensure_cache_path", refuse)
+    assert from_file(load())
 
 
 @pytest.mark.parametrize("pattern", ["*.nbi", "*.nbc"])
-def test_a_damaged_file_of_compiled_code_is_replaced(run, tmp_path, pattern):
-    place = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    run(**place)
-    for file in (tmp_path / "cache").rglob(pattern):
-        file.write_bytes(file.read_bytes()[:20])
-    assert run(**place).stdout == "10\ncompiled\n"
-    assert run(**place).stdout == "10\nfrom a file\n"
+def test_a_damaged_file_of_compiled_code_is_replaced(load, tmp_path, pattern):
+    assert not from_file(load())
+    (file,) = (tmp_path / "__pycache__").glob(pattern)
+    file.write_bytes(file.read_bytes()[:20])
+    assert [from_file(load()), from_file(load())] == [False, True]
 
 
 def test_compilation_is_announced_once_for_a_function_and_those_it_calls():
