@@ -13,7 +13,7 @@ import numpy.typing as npt
 from milpbn._types import BoolArray, Families, FloatArray, IntArray
 from milpbn.errors import BudgetError, ConstraintError, OptionError
 from milpbn.families.budgets import Budgets, BudgetUse
-from milpbn.families.choices import CLASS, ParentChoice, choice_of
+from milpbn.families.choices import CLASS, AllowedParents, choice_of
 from milpbn.families.constraints import Constraints
 from milpbn.families.parent_sets import Finder, ParentSet, ParentSets
 from milpbn.structure import Structure
@@ -276,7 +276,7 @@ def candidate_families(
             f"{len(names):,} variables are too many: milpbn handles up to {MOST_VARIABLES:,}. "
             "Select columns first"
         )
-    choices: list[ParentChoice] = []
+    choices: list[AllowedParents] = []
     n_families = 0
     for i in range(len(names)):
         choices.append(choice_of(i, names, max_parents, class_parents, generative, constraints))

@@ -20,7 +20,7 @@ CLASS = 0
 
 
 @dataclass(frozen=True)
-class ParentChoice:
+class AllowedParents:
     """What the constraints allow for one variable: forced and free parents, size limits."""
 
     forced: tuple[int, ...]
@@ -66,7 +66,7 @@ def choice_of(
     class_parents: bool,
     generative: bool,
     constraints: Constraints,
-) -> ParentChoice:
+) -> AllowedParents:
     """The choice of variable i; raises if it has no parent set."""
     name = names[i]
     limit = min(max_parents, constraints.max_parents.get(name, max_parents), len(names) - 1)
@@ -82,7 +82,7 @@ def choice_of(
             forced.add(CLASS)
         else:
             allowed = set()
-    choice = ParentChoice(
+    choice = AllowedParents(
         forced=tuple(sorted(forced)),
         free=tuple(sorted(allowed - forced)),
         limit=limit,

@@ -106,7 +106,8 @@ class ConcaveOracle:
         """The cuts of all groups at `eta`, where they are tight."""
         least, against = self.margins(eta)
         below = least < self.objective.gamma
-        return [self._cut(g, below, against) for g in range(self.n_groups)]
+        slopes = (self._slopes(g, below, against) for g in range(self.n_groups))
+        return [self._cut(g, own) for g, own in enumerate(slopes)]
 
     def violated_cuts(
         self, at: FloatArray, eta: FloatArray, heights: FloatArray
@@ -119,20 +120,32 @@ class ConcaveOracle:
         if at is eta:
             # A cut is tight here: the group's value is its right-hand side.
             groups = np.flatnonzero(heights > values).tolist()
-        made = (self._cut(g, below, against) for g in groups)
-        gamma = self.objective.gamma
-        return [c for c in made if heights[c.group] > c.value(eta, gamma)], values
+        support = np.flatnonzero(eta > 0)
+        cuts = []
+        for g in groups:
+            slopes = self._slopes(g, below, against)
+            # The families of the point show whether it violates the cut; few cuts need all.
+            height = float(slopes.of(self._tables, support) @ eta[support])
+            height += self.objective.gamma * self._beyond(g, slopes)
+            if heights[g] > height:
+                cuts.append(self._cut(g, slopes))
+        return cuts, values
 
-    def _cut(
+    def _slopes(
         self, group: int, below: npt.NDArray[np.bool_], against: npt.NDArray[np.intp]
-    ) -> ConcaveCut:
+    ) -> Slopes:
+        """The rows of a group that are below the hinge."""
         first, last = self._first_row[group], self._first_row[group + 1]
         rows = first + np.flatnonzero(below[first:last])
-        weights = self.objective.rows.weights[rows]
-        tables = self._tables
+        tables, weights = self._tables, self.objective.rows.weights[rows]
         codes = np.ascontiguousarray(tables.codes[:, rows])
-        slopes = Slopes(weights, against[rows], tables.fold[rows], codes, tables.own[rows])
+        return Slopes(weights, against[rows], tables.fold[rows], codes, tables.own[rows])
+
+    def _beyond(self, group: int, slopes: Slopes) -> float:
+        """The weight of the rows of a group that are beyond the hinge."""
+        return float(self.group_weight[group] - slopes.weights.sum())
+
+    def _cut(self, group: int, slopes: Slopes) -> ConcaveCut:
         out = np.zeros(len(self.objective.space))
-        out[self.families] = slopes.of(tables, self.families)
-        beyond = float(self.group_weight[group] - weights.sum())
-        return ConcaveCut(group, out, beyond)
+        out[self.families] = slopes.of(self._tables, self.families)
+        return ConcaveCut(group, out, self._beyond(group, slopes))
