@@ -34,7 +34,7 @@ _WIDTH = 100
     type=click.IntRange(1, 1000),
     default=10,
     show_default=True,
-    help="Largest number of points in a line. More points lose less by rounding.",
+    help="Largest number of points in a line. More points usually lose less by rounding.",
 )
 @measured_rows_option("Labelled rows on which to compare the card with the model.")
 @click.option("--json", "as_json", is_flag=True, help="Print the card as JSON.")

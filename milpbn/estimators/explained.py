@@ -146,7 +146,7 @@ class ExplainedClassifier(TableClassifier):
             The class that points speak for. By default the second of two classes; with more
             classes, every class has a column of points.
         points : int, default=10
-            The largest number of points of a line. More points lose less by rounding.
+            The largest number of points of a line. More points usually lose less by rounding.
 
         Returns
         -------
