@@ -259,3 +259,21 @@ def test_a_second_run_with_the_same_file_is_refused(launch, milpbn, tmp_path, wa
     started.send_signal(signal.SIGINT)
     started.communicate(timeout=600)
     assert started.returncode == 3
+
+
+def test_ctrl_c_between_folds_of_several_classes_keeps_them(launch, tmp_path, wait_for_line):
+    """The base models of the second method take longer than the test waits."""
+    file = tmp_path / "folds.jsonl"
+    options = ("--dataset", "Jura", "--base", "forest:n_estimators=400", "--out", file)
+    started = launch("mdc", "evaluate", *options, "--folds", "3", "--methods", "br,gbnc")
+    wait_for_line(started, "1/6  br, fold 1")
+    started.send_signal(signal.SIGINT)
+    stdout, stderr = started.communicate(timeout=600)
+    assert started.returncode == 3, stderr
+    assert "Traceback" not in stderr
+    assert "br" in stdout
+    assert "of 6 folds" in stdout
+    kept = [json.loads(line) for line in file.read_text().splitlines()[2:]]
+    assert 1 <= len(kept) < 6
+    assert kept[0]["method"] == "br"
+    assert f"wrote {file}" in stderr
