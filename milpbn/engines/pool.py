@@ -228,12 +228,13 @@ class PoolWorker(Worker):
 
     def explore(self, most: int) -> None:
         """Look at the neighbours of structures that are new in the pool, the best first."""
-        pool = self.tree.progress.pool
+        pool, objective = self.tree.progress.pool, self.oracle.objective
+        graph = self.primal.search.feasibility
         for _ in range(most):
             families = pool.next_to_explore()
             if families is None:
                 return
-            for neighbour in neighbours(self.oracle.objective, families, pool.cutoff):
+            for neighbour in neighbours(objective, graph, families, pool.cutoff):
                 self.tree.checkpoint()
                 self.tree.progress.incumbent(neighbour, "exchange")
 
@@ -288,10 +289,11 @@ class PoolWorker(Worker):
         return children
 
 
-def neighbours(objective: Objective, families: Families, above: float) -> Iterator[Families]:
+def neighbours(
+    objective: Objective, graph: Feasibility, families: Families, above: float
+) -> Iterator[Families]:
     """Structures with one other family that score above a limit, or with one arc reversed."""
-    space, graph = objective.space, Feasibility(objective.space)
-    state = objective.state(families)
+    space, state = objective.space, objective.state(families)
     # Fast scores are in single precision.
     limit = above - _SINGLE * max(1.0, abs(above))
     for v in range(space.n_variables):

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
@@ -31,7 +30,7 @@ from milpbn.engines.branch_and_cut import BranchAndCut
 from milpbn.engines.conditions import Condition, Restricted
 from milpbn.engines.primal import Primal
 from milpbn.engines.rows import Edge
-from milpbn.engines.tree import Node, Tree
+from milpbn.engines.tree import Tree
 from milpbn.engines.worker import Worker
 from milpbn.errors import ConstraintError
 from milpbn.families.feasibility import Feasibility
@@ -41,25 +40,6 @@ from milpbn.scores import Objective
 # unsuccessful kicks per question. A few are enough: what is found for one serves many others.
 _SEARCH_SHARE = 0.2
 _KICKS = 2
-# Nodes per question in the first pass, and how many times as many in each pass after it. A tree
-# that continues later has lost its place in the linear program: most should end in the first pass.
-_FIRST_NODES = 200
-_MORE_NODES = 4
-# Seconds per question, from which on half of the time is kept for the next pass.
-_ENOUGH = 2.0
-
-
-class QuestionTree(Tree):
-    """A tree that pauses after some nodes."""
-
-    pause_at: float = np.inf
-
-    def next(self, node: Node | None) -> Node | None:
-        """See :class:`Tree`; None also if it is time to pause. Open nodes stay open."""
-        if self.count >= self.pause_at:
-            self.report()
-            return None
-        return super().next(node)
 
 
 @dataclass
@@ -81,7 +61,7 @@ class Question:
     condition: Condition
     progress: Progress
     seconds: float = 0.0
-    effort: tuple[QuestionTree, Primal] | None = field(default=None, repr=False)
+    effort: tuple[Tree, Primal] | None = field(default=None, repr=False)
 
     @property
     def closed(self) -> bool:
@@ -138,9 +118,9 @@ class QuestionSolver:
     def run(self, listener: Callable[[Question], None] = lambda question: None) -> None:
         """Answer the questions until all are closed or the time is over.
 
-        The questions take turns. In each pass, every open question may process some nodes, more
-        than in the pass before, and gets at most an equal share of the remaining time; half of it,
-        if that is enough to begin with. So bounds that were found quickly help the others.
+        Every open question gets the same share of the remaining time; what it does not need is
+        left for the others. A question that is still open continues in the next pass, with the
+        bounds that the others have found by then.
 
         Parameters
         ----------
@@ -149,22 +129,18 @@ class QuestionSolver:
         """
         try:
             self._begin()
-            nodes = _FIRST_NODES
             while waiting := sorted((q for q in self.questions if not q.closed), key=_rank):
                 for k, question in enumerate(waiting):
                     self.clock.checkpoint()
                     if not question.closed:
-                        share = self._share(len(waiting) - k)
-                        self._spend(question, share, partial(self._branch, nodes))
+                        self._spend(question, self._share(len(waiting) - k), self._branch)
                     listener(question)
-                nodes *= _MORE_NODES
         except OutOfTime:
             pass
 
     def _share(self, waiting: int) -> float:
         """Seconds for the next of the questions that are waiting."""
-        share = self.clock.remaining / waiting
-        return max(share / 2, min(share, _ENOUGH))
+        return self.clock.remaining / waiting
 
     def offer(self, families: Families, source: str) -> None:
         """Offer a structure as an answer to every question that it satisfies."""
@@ -215,7 +191,7 @@ class QuestionSolver:
             self._spend(question, share, _look)
 
     def _spend(
-        self, question: Question, seconds: float, work: Callable[[QuestionTree, Primal], None]
+        self, question: Question, seconds: float, work: Callable[[Tree, Primal], None]
     ) -> None:
         """Work on a question for some seconds, and offer what was found to the others."""
         began = self.clock.elapsed
@@ -246,21 +222,20 @@ class QuestionSolver:
         # No structure needs less of any budget (see `feasible_families`).
         return question.progress.incumbent(found, "any-feasible")
 
-    def _plant(self, question: Question) -> tuple[QuestionTree, Primal]:
+    def _plant(self, question: Question) -> tuple[Tree, Primal]:
         progress = question.progress
-        tree = QuestionTree(progress, 0.0, len(self.space))
+        tree = Tree(progress, 0.0, len(self.space))
         tree.root.allowed = question.condition.allowed(self.space)
         return tree, Primal(progress.objective, progress, self.seed, tree.checkpoint)
 
-    def _branch(self, nodes: int, tree: QuestionTree, primal: Primal) -> None:
-        """Begin with the tree of a question, or continue with it, for some nodes."""
+    def _branch(self, tree: Tree, primal: Primal) -> None:
+        """Begin with the tree of a question, or continue with it."""
         main = self._main
         assert main is not None
         worker = Worker(tree, main.oracle, main.worker.relaxation, main.brancher, primal)
-        tree.pause_at = tree.count + nodes
         tree.run(lambda: self._process(tree, worker), [])
 
-    def _process(self, tree: QuestionTree, worker: Worker) -> None:
+    def _process(self, tree: Tree, worker: Worker) -> None:
         removed, edges = self._fixings(tree)
         if tree.count:
             tree.reopen(removed, edges)
@@ -296,6 +271,6 @@ def _look(_: Tree, primal: Primal) -> None:
     primal.search_widely(primal.search.progress.clock.remaining, _KICKS)
 
 
-def _rank(question: Question) -> float:
-    """The worst first: their bounds help the others."""
-    return question.progress.value
+def _rank(question: Question) -> tuple[bool, float]:
+    """Arcs of the best structure first; then the worst, whose bounds help the others."""
+    return question.condition.present, question.progress.value
