@@ -4,7 +4,7 @@ Usage: ``python docs/refresh.py docs/tutorial.md ...``; then read the difference
 
 In ``console`` blocks, lines that begin with ``$`` are commands. The commands of a page
 run one after the other in an empty folder. Code blocks with a caption are files in that
-folder, and pictures of the page that the commands draw are copied from there.
+folder, and pictures and reports of the page that the commands write are copied from there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 FILE = re.compile(r"^```\{code-block\}[^\n]*\n:caption: (\S+)\n\n(.*?)^```$", re.M | re.S)
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
-PICTURE = re.compile(r"\]\(((?:\.\./)*images/(\S+))\)")
+PICTURE = re.compile(r"""(?:\]\(|href=")((?:\.\./)*(?:images|_static)/([^\s")]+))""")
 
 
 def refresh(page: Path) -> None:

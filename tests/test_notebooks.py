@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 import os
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import sklearn
+from html_pages import HtmlPage
 
 from milpbn import BNClassifier, load_dataset
 
 EXAMPLE = Path(__file__).parent.parent / "docs" / "examples" / "notebook.ipynb"
 EVIL = "<script>alert(1)</script>"
-
-
-class Tags(HTMLParser):
-    """Counts the elements of some HTML, which must be closed."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.seen: list[str] = []
-        self._open: list[str] = []
-        self.feed(html)
-        assert self._open == []
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self.seen.append(tag)
-        if tag not in ("br", "input", "img"):
-            self._open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop() == tag
 
 
 @pytest.fixture(scope="module", params=["nb", "multinet-cmi"])
@@ -44,7 +25,7 @@ def model(request: pytest.FixtureRequest) -> BNClassifier:
 @pytest.mark.parametrize("part", ["result_", "structure_", "network_"])
 def test_parts_of_a_classifier_as_html(model, part) -> None:
     html = getattr(model, part)._repr_html_()
-    seen = Tags(html).seen
+    seen = HtmlPage(html).tags
     assert not {"script", "b"} & set(seen)
     assert "&lt;script&gt;" in html
     assert "table" in seen
@@ -54,7 +35,7 @@ def test_a_network_shows_its_tables() -> None:
     iris = load_dataset("iris")
     network = BNClassifier(engine="nb").fit(iris.features, iris.target).network_
     html = network._repr_html_()
-    assert Tags(html).seen.count("details") == len(network.variables)
+    assert HtmlPage(html).tags.count("details") == len(network.variables)
     assert f"{network.table('petalwidth').iloc[0, 0]:.4f}" in html
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -30,8 +31,14 @@ def measured_rows(model: Model, model_file: str, file: str | None) -> MeasuredRo
         return _rows_of_file(model, file)
     if not ("dataset" in model.data or "file" in model.data):
         return None
+    from milpbn.errors import DataError
     from milpbn.evaluation.rows import MeasuredRows
 
+    source = model.data.get("file")
+    if source is not None and not Path(source).exists():
+        raise DataError(
+            f"there is no file {source}, which {model_file} was learned from; give rows with --data"
+        )
     data = model.encoder.encode(model_table(model, model_file, None))
     training = not len(data.test())
     codes, kind = (data.train(), "training") if training else (data.test(), "test")

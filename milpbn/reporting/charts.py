@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log10
 
+import numpy as np
 from matplotlib.ticker import LogLocator, MaxNLocator
 
 from milpbn.evaluation.details import Reliability
@@ -14,6 +15,7 @@ from milpbn.result import TracePoint
 
 WIDTH, HEIGHT = 640.0, 300.0
 SQUARE = 300.0
+_DOT = 2.6
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70.0, 14.0, 12.0, 44.0
 
 
@@ -27,11 +29,11 @@ class Tick:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a chart, with a dot at every value that it reaches."""
+    """A line of a chart, with dots at values: x, y and radius."""
 
     name: str
     points: str
-    dots: tuple[tuple[float, float], ...]
+    dots: tuple[tuple[float, float, float], ...]
 
 
 @dataclass(frozen=True)
@@ -76,13 +78,16 @@ def reliability_chart(curve: Reliability) -> Chart:
     x = _scale(0, 100, _LEFT, SQUARE - _RIGHT)
     y = _scale(0, 100, SQUARE - _BOTTOM, _TOP)
     pairs = list(zip(100 * curve.confidence, 100 * curve.accuracy, strict=True))
-    points = tuple((x(a), y(b)) for a, b in pairs)
+    points = [(x(a), y(b)) for a, b in pairs]
+    # The area of a dot grows with the number of rows.
+    radii = 2.0 + 7.0 * np.sqrt(curve.rows / curve.rows.sum())
+    dots = [(*point, round(float(r), 1)) for point, r in zip(points, radii, strict=True)]
     places = range(0, 101, 20)
     return Chart(
         *(SQUARE, SQUARE, _LEFT, SQUARE - _RIGHT, _TOP, SQUARE - _BOTTOM),
         _ticks(places, x, 0, 100),
         _ticks(places, y, 0, 100),
-        (Line("reliability", _joined(points), points),),
+        (Line("reliability", _joined(points), tuple(dots)),),
     )
 
 
@@ -116,7 +121,7 @@ def _steps(
     for across, up in dots[1:]:
         points += [(across, points[-1][1]), (across, up)]
     points.append((x(side.end), points[-1][1]))
-    return Line(name, _joined(points), tuple(dots))
+    return Line(name, _joined(points), tuple((*dot, _DOT) for dot in dots))
 
 
 def _joined(points: Sequence[tuple[float, float]]) -> str:

@@ -155,7 +155,7 @@ def importance(model: Model, codes: Codes | None) -> list[dict[str, Any]]:
 
 
 def _spread(mean: float, deviation: float, digits: int) -> str:
-    return f"{_signed(f'{mean:.{digits}f}')} ± {deviation:.{digits}f}"
+    return f"{_signed(f'{mean:z.{digits}f}')} ± {deviation:.{digits}f}"
 
 
 def _signed(number: str) -> str:

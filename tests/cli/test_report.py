@@ -41,7 +41,7 @@ def test_report_says_what_is_wrong(milpbn, iris_model, iris_rows, tmp_path) -> N
     def error(*arguments: object, code: int) -> str:
         result = milpbn("report", *arguments)
         assert result.exit_code == code, result.output
-        return result.stderr or str(result.exception)
+        return result.stderr
 
     out = tmp_path / "report.html"
     assert "Missing option '--out'" in error(iris_model, code=2)
@@ -52,3 +52,16 @@ def test_report_says_what_is_wrong(milpbn, iris_model, iris_rows, tmp_path) -> N
     assert "missing.csv" in error(iris_model, "--data", "missing.csv", "--out", out, code=1)
     assert not out.exists()
     assert list(Path(tmp_path).iterdir()) == []
+
+
+def test_report_when_the_data_have_moved(milpbn, iris_rows, tmp_path) -> None:
+    rows, model, out = tmp_path / "rows.csv", tmp_path / "iris.json", tmp_path / "report.html"
+    rows.write_bytes(iris_rows.read_bytes())
+    options = ("--data", rows, "--target", "class", "--method", "nb", "--out", model)
+    assert milpbn("learn", *options).exit_code == 0
+    rows.unlink()
+    result = milpbn("report", model, "--out", out)
+    assert result.exit_code == 1
+    assert "give rows with --data" in result.stderr
+    assert not out.exists()
+    assert milpbn("report", model, "--data", iris_rows, "--out", out).exit_code == 0

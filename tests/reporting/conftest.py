@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -58,7 +59,10 @@ def browser() -> Iterator[Any]:
     found = [shutil.which(n) for n in ("chromium", "chromium-browser", "google-chrome")]
     binary, driver = next(filter(None, found), None), shutil.which("chromedriver")
     if binary is None or driver is None:
-        pytest.skip("no Chromium with its driver: install the packages chromium, chromium-driver")
+        why = "no Chromium with its driver: install the packages chromium and chromium-driver"
+        if os.environ.get("MILPBN_NEEDS_BROWSER"):
+            pytest.fail(why)
+        pytest.skip(why)
     options = webdriver.ChromeOptions()
     options.binary_location = binary
     for flag in (

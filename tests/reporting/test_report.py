@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from html_pages import HtmlPage
 
 from milpbn import BNClassifier, report
 from milpbn.errors import OptionError
@@ -15,41 +15,6 @@ from milpbn.reporting.charts import gap_chart
 from milpbn.reporting.parts import explanations, performance, tables, typical_rows
 from milpbn.result import TracePoint
 
-VOID = {"meta", "link", "br", "img", "input", "hr"}
-
-
-class Page(HTMLParser):
-    """Tags, ids and links of a page; every element must be closed."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.ids: list[str] = []
-        self.targets: list[str] = []
-        self.addresses: list[str] = []
-        self._open: list[str] = []
-        self.feed(text)
-        assert self._open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        if tag not in VOID:
-            self._open.append(tag)
-        for name, value in attrs:
-            assert not name.startswith("on")
-            if name == "id":
-                self.ids.append(value or "")
-            if name == "data-table" or (name == "href" and str(value).startswith("#")):
-                self.targets.append(str(value).removeprefix("#"))
-            elif name in ("href", "src"):
-                self.addresses.append(str(value))
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop() == tag
-
 
 def text_of(model: BNClassifier, X=None, y=None) -> str:
     rows = None if X is None else MeasuredRows(model.encode_rows(X, y), "some rows")
@@ -57,7 +22,7 @@ def text_of(model: BNClassifier, X=None, y=None) -> str:
 
 
 def test_the_page_is_whole_and_refers_to_itself_only(fitted, iris) -> None:
-    page = Page(text_of(fitted, iris.features, iris.target))
+    page = HtmlPage(text_of(fitted, iris.features, iris.target))
     assert len(set(page.ids)) == len(page.ids)
     assert set(page.targets) <= set(page.ids)
     assert page.addresses == ["data:,"]
@@ -65,11 +30,11 @@ def test_the_page_is_whole_and_refers_to_itself_only(fitted, iris) -> None:
 
 
 def test_sections_appear_only_if_there_is_something_to_show(fitted, iris) -> None:
-    full = Page(text_of(fitted, iris.features, iris.target))
+    full = HtmlPage(text_of(fitted, iris.features, iris.target))
     optional = {"strength", "alternatives", "performance", "explanations"}
     assert optional <= set(full.ids)
     bare = replace(fitted.model_, arcs=None, alternatives=None, stability=None)
-    page = Page(html_report(bare, None))
+    page = HtmlPage(html_report(bare, None))
     assert not optional & set(page.ids)
     assert {"network", "gap", "importance", "card", "tables", "data", "settings"} <= set(page.ids)
 
@@ -78,7 +43,7 @@ def test_sections_appear_only_if_there_is_something_to_show(fitted, iris) -> Non
 def test_every_kind_of_classifier_has_a_report(iris, engine) -> None:
     model = BNClassifier(engine=engine).fit(iris.features, iris.target)
     text = text_of(model, iris.features, iris.target)
-    Page(text)
+    HtmlPage(text)
     assert "there is no bound on the best score" in text
     assert text.count('class="network"') == (3 if engine == "multinet-cmi" else 1)
 
@@ -94,7 +59,7 @@ def test_what_was_proven_is_said(fitted, iris) -> None:
 def test_names_and_labels_are_escaped(evil) -> None:
     model, frame, labels = evil
     text = text_of(model, frame, labels)
-    page = Page(text)
+    page = HtmlPage(text)
     assert page.tags.count("script") == 1
     assert not {"b", "img"} & set(page.tags)
     assert "document.title='owned'" not in text
