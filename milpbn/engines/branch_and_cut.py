@@ -189,9 +189,11 @@ class BranchAndCut:
     def _assist(self, number: int) -> None:
         """Search for better structures while the root is processed, then process nodes."""
         primal = self._primal(number)
+        before = -inf
         with self.tree.unlocked():
-            primal.search_widely(_SEARCH_SECONDS, _SEARCH_PATIENCE)
-            while self.tree.root_is_open:
+            # Also after the root, as long as there is something to find.
+            while self.tree.root_is_open or self.progress.value > before:
+                before = self.progress.value
                 primal.search_widely(_SEARCH_SECONDS, _SEARCH_PATIENCE)
         node = self.tree.next(None)
         worker = self._worker(primal)

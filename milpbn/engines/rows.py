@@ -139,8 +139,9 @@ class RelaxationRows:
     def delete(self, rows: IntArray) -> None:
         """Remove rows; the others keep their order."""
         keep = np.setdiff1d(np.arange(len(self)), rows)
+        first = int(rows.min(initial=len(self)))  # the rows before stay where they are
         for array in self._arrays():
-            array[: len(keep)] = array[keep]
+            array[first : len(keep)] = array[keep[first:]]
         self._sources = [self._sources[r] for r in keep]
         self._row_of = {s: r for r, s in enumerate(self._sources) if isinstance(s, _UNIQUE)}
 

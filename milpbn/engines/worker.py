@@ -206,6 +206,8 @@ class Worker:
                 self.tree.report()
             if self.is_settled_integer(node, point):
                 return None
+            # On wide data each of these steps takes a part of a second.
+            self.tree.checkpoint()
             added = self.relaxation.add_rows(self.oracle.violated_rows(point.eta))
             if center is not None:
                 center, best_height, n = self.add_stabilised(point, center, best_height)
@@ -220,6 +222,7 @@ class Worker:
                 return point
             if patient:
                 fall = before - node.bound
+                self.tree.checkpoint()
                 self.relaxation.purge(_PATIENCE_WITH_CUTS)
         return point
 
@@ -277,5 +280,6 @@ class Worker:
         if height > best_height:
             center, best_height = between, height
         if added == 0:
+            self.tree.checkpoint()
             added, _ = self.add_cuts(point, point.eta)
         return center, best_height, added
