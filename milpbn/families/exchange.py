@@ -17,6 +17,8 @@ from milpbn.families.tables import FamilyTables, Slopes
 
 # Room for rounding in single precision when rows are left out.
 _SAFE = 1e-2
+# With fewer rows times candidates, bounds on the scores take longer than the scores.
+_FEW = 100_000
 # Room for rounding in double precision in bounds on the score.
 _ROUNDING = 1e-12
 
@@ -72,8 +74,12 @@ class ExchangeState:
         """
         candidates = np.asarray(candidates, dtype=np.int64)
         self.evaluations += len(candidates)
-        self._tables.ensure(np.append(candidates, self.families[variable]))
-        if self._kind != kernels.HINGE or threshold == -np.inf:
+        base, now = self._tables.base, self.families[variable]
+        if base[now] < 0 or (base[candidates] < 0).any():
+            # Together, because making room for one must not drop the other.
+            self._tables.ensure(np.append(candidates, now))
+        few = self._n * len(candidates) < _FEW
+        if self._kind != kernels.HINGE or threshold == -np.inf or few:
             return self._scores(variable, candidates, threshold)
         out = np.full(len(candidates), -np.inf)
         left = np.flatnonzero(self._upper_bounds(variable, candidates) >= threshold)
@@ -105,12 +111,14 @@ class ExchangeState:
     def _scores(self, variable: int, candidates: IntArray, threshold: float) -> FloatArray:
         tables = self._tables
         self._take_out(int(self.families[variable]))
-        fall = float(tables.fall[candidates].max(initial=0.0))
-        open_rows = self._least < self._enough + fall + _SAFE
-        blocks = np.flatnonzero(open_rows)
-        weights = self._block_weights[blocks]
-        remaining = weights.sum() - np.cumsum(weights)
-        closed = float(self._block_weights[~open_rows].sum())
+        blocks, remaining, closed = self._blocks, self._remaining, 0.0
+        if len(blocks) > 1:
+            fall = float(tables.fall[candidates].max(initial=0.0))
+            open_rows = self._least < self._enough + fall + _SAFE
+            blocks = np.flatnonzero(open_rows)
+            weights = self._block_weights[blocks]
+            remaining = weights.sum() - np.cumsum(weights)
+            closed = float(self._block_weights[~open_rows].sum())
         out = np.full(len(candidates), self._top * closed if closed else 0.0)
         kernel = kernels.one_competitor_kernel
         if not tables.single:
@@ -143,6 +151,8 @@ class ExchangeState:
         self._weights[:n] = rows.weights[order]
         self._weights32 = self._weights.astype(np.float32)
         self._block_weights = self._weights.reshape(-1, kernels.BLOCK).sum(axis=1)
+        self._blocks = np.arange(len(self._block_weights))
+        self._remaining = self._block_weights.sum() - np.cumsum(self._block_weights)
         self._fold = np.zeros(padded, dtype=np.int32)
         self._fold[:n] = tables.fold[order]
         self._no_margins = kernels.no_margins(self._labels, tables.space.n_classes, tables.single)
@@ -152,7 +162,14 @@ class ExchangeState:
         self._least = np.empty(len(self._block_weights), dtype=np.float32)
 
     def _add(self, family: int, weight: float) -> None:
-        self._tables.add(self._margins, family, weight, self._fold, self._codes, self._own)
+        tables = self._tables
+        if tables.base[family] < 0:
+            tables.ensure([family])
+        add = kernels.add_family_one if tables.single else kernels.add_family_many
+        add(
+            self._margins, family, weight, tables.key, tables.cards, tables.base, self._fold,
+            self._codes, self._own, tables.exact,
+        )  # fmt: skip
 
     def _take_out(self, family: int) -> None:
         """The margins without a family, for the compiled loops."""

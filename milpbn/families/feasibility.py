@@ -15,23 +15,22 @@ class Feasibility:
     """
 
     def __init__(self, space: FamilySpace) -> None:
+        from milpbn.families import kernels
+
+        self._kernels = kernels
         self._space = space
         self._members = space.parent_sets.members
 
     def descendants(self, families: IntArray, variable: int) -> BoolArray:
         """The variable and its descendants, as a mask."""
-        from milpbn.families.kernels import descendants
-
-        out: BoolArray = descendants(self._members, families, variable)
+        out: BoolArray = self._kernels.descendants(self._members, families, variable)
         return out
 
     def candidates(self, families: IntArray, variable: int) -> IntArray:
         """The families of `variable` with no parent among its descendants, within the budgets."""
-        from milpbn.families.kernels import descendants, without_parents_in
-
         own = self._space.of(variable)
-        below = descendants(self._members, families, variable)
-        found = without_parents_in(self._members, own.start, own.stop, below)
+        below = self._kernels.descendants(self._members, families, variable)
+        found = self._kernels.without_parents_in(self._members, own.start, own.stop, below)
         return self.within_budgets(families, variable, found)
 
     def within_budgets(self, families: IntArray, variable: int, candidates: IntArray) -> IntArray:

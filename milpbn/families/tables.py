@@ -240,25 +240,13 @@ class FamilyTables:
         self.ensure(families)
         out = kernels.no_margins(self.rows.labels, self.space.n_classes, self.single)
         weights = np.ones(len(families)) if weights is None else weights
-        for f, weight in zip(families.tolist(), weights.tolist(), strict=True):
-            self.add(out, f, weight, self.fold, self.codes, self.own)
-        return out
-
-    def add(
-        self,
-        margins: FloatArray,
-        family: int,
-        weight: float,
-        fold: npt.NDArray[np.int32],
-        codes: npt.NDArray[np.signedinteger],
-        own: npt.NDArray[np.int32],
-    ) -> None:
-        """Add `weight` times the margins of a family to those of the given rows."""
-        from milpbn.families import kernels
-
-        self.ensure([family])
         add = kernels.add_family_one if self.single else kernels.add_family_many
-        add(margins, family, weight, self.key, self.cards, self.base, fold, codes, own, self.exact)
+        for f, weight in zip(families.tolist(), weights.tolist(), strict=True):
+            add(
+                out, f, weight, self.key, self.cards, self.base, self.fold, self.codes, self.own,
+                self.exact,
+            )  # fmt: skip
+        return out
 
     def alpha(self, family: int, rows: slice = slice(None)) -> FloatArray:
         """``(U, competitors)``: the margins of one family, competitors in ascending order."""
