@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import reduce
 from operator import or_
 
@@ -28,6 +30,10 @@ _FAMILIES_PER_KICK = 2000
 _NODES_PER_KICK = 8
 _SHARE = 0.2
 
+# A climb from a rounded point takes this many seconds and this share of the time at most. It only
+# takes so long with very many rows.
+_CLIMB_SECONDS = 5.0
+
 # One more point is skipped between two attempts for every this many failures.
 _PATIENCE = 8
 
@@ -48,6 +54,7 @@ class Primal:
     def __init__(
         self, objective: Objective, progress: Progress, seed: int, checkpoint: Checkpoint
     ) -> None:
+        self._checkpoint = checkpoint
         self.search = Search(objective, progress, seed, checkpoint=checkpoint)
         self._climber: Climber | None = None
         self._wide: Climber | None = None
@@ -82,14 +89,8 @@ class Primal:
 
     def search_widely(self, seconds: float, patience: int) -> None:
         """Continue a separate local search: leaving a good structure takes many kicks."""
-        checkpoint, progress = self.search.checkpoint, self.search.progress
-        part = progress.clock.until(progress.clock.elapsed + seconds)
-
-        def limited() -> None:
-            checkpoint()
-            part.checkpoint()
-
-        try:
+        progress = self.search.progress
+        with self._limited(seconds) as limited:
             if self._wide is None:
                 seed = int(self.search.rng.integers(2**31))
                 search = Search(self.search.objective, progress, seed, progress.families, limited)
@@ -98,8 +99,21 @@ class Primal:
             if progress.families is not None and progress.value > self._wide.best_value:
                 self._wide.go_on_from(progress.families)
             self._wide.run(patience)
+
+    @contextmanager
+    def _limited(self, seconds: float) -> Iterator[Checkpoint]:
+        """A checkpoint that ends the block after some seconds, and the run at its end."""
+        clock = self.search.progress.clock
+        part = clock.until(clock.elapsed + seconds)
+
+        def limited() -> None:
+            self._checkpoint()
+            part.checkpoint()
+
+        try:
+            yield limited
         except OutOfTime:
-            checkpoint()
+            self._checkpoint()
 
     def improve(self, eta: FloatArray) -> None:
         """Climb from the rounded point; after failures, less and less often."""
@@ -118,8 +132,12 @@ class Primal:
         if key in self._tried:
             return
         self._tried.add(key)
-        self.climber.restore(families)
-        self.climber.climb()
+        spent = self.search.progress.clock.elapsed - self._begin
+        with self._limited(_CLIMB_SECONDS + _SHARE * spent) as limited:
+            self.search.checkpoint = limited
+            self.climber.restore(families)
+            self.climber.climb()
+        self.search.checkpoint = self._checkpoint
 
     def round(self, eta: FloatArray) -> npt.NDArray[np.int64]:
         """Give each variable its heaviest family that is possible, in order of weight.
