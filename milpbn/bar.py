@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack, suppress
-from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
 from milpbn.compiled import COMPILING, watching
@@ -69,12 +68,7 @@ class Bar:
             self._stack.enter_context(self._progress)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def show(self, done: int, total: int, line: str) -> None:

@@ -28,7 +28,7 @@ COMPILING = "compiling numerical code (once per installation)"
 
 
 class Watcher(Protocol):
-    """Who is told about compilation: the progress line of a command."""
+    """Receives notices about compilation: the progress line of a command."""
 
     def compiling(self, begins: bool) -> None:
         """Compilation begins or ends."""

@@ -52,6 +52,10 @@ class CacheWarning(UserWarning):
     """Compiled code cannot be stored, so it is compiled again in every process."""
 
 
+class ClusterWarning(UserWarning):
+    """Worker processes cannot be used any more; the result so far is returned."""
+
+
 class DataWarning(UserWarning):
     """What was decided about the columns and rows of a table; the message names the way out."""
 
@@ -66,6 +70,10 @@ class OutputWarning(UserWarning):
 
 class ModelFileError(MilpbnError, ValueError):
     """A model file is damaged, truncated, of another kind, or of an unknown version."""
+
+
+class CertificateError(MilpbnError, ValueError):
+    """A certificate does not prove what it claims, or is about something else."""
 
 
 class SolverError(MilpbnError, RuntimeError):

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -37,19 +37,29 @@ _DAMAGE = (
 
 def write_whole(path: str | Path, data: bytes | str) -> None:
     """Write a file under a temporary name in the same folder, then rename it."""
+    with writing_whole(path) as file:
+        file.write(data.encode() if isinstance(data, str) else data)
+
+
+@contextmanager
+def writing_whole(path: str | Path) -> Iterator[BinaryIO]:
+    """A file to write piece by piece; it appears under its name once it is complete.
+
+    If the block fails, nothing is left behind.
+    """
     path = Path(path)
-    content = data.encode() if isinstance(data, str) else data
-    temporary = path.with_name(f".milpbn-{secrets.token_hex(6)}.tmp")
+    special = path.exists() and not (path.is_file() or path.is_dir())
+    # A device or a pipe is written to, not replaced.
+    place = path if special else path.with_name(f".milpbn-{secrets.token_hex(6)}.tmp")
     try:
         try:
-            if path.exists() and not (path.is_file() or path.is_dir()):
-                # A device or a pipe (/dev/stdout) is written to, not replaced.
-                path.write_bytes(content)
-                return
-            temporary.write_bytes(content)
-            os.replace(temporary, path)
+            with open(place, "wb") as file:
+                yield file
+            if not special:
+                os.replace(place, path)
         finally:
-            temporary.unlink(missing_ok=True)
+            if not special:
+                place.unlink(missing_ok=True)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
 

@@ -154,6 +154,8 @@ class Result:
         out = asdict(self)
         out["status"] = str(self.status)
         out["structure"] = self.structure.to_dict()
+        if resolutions := self.structure.resolutions_to_dict():
+            out["resolutions"] = resolutions
         # The gap relative to an objective of zero is infinite, which JSON cannot represent.
         gap = self.gap_rel
         out["gap_abs"] = self.gap_abs
@@ -165,13 +167,14 @@ class Result:
     def from_dict(cls, data: dict[str, Any]) -> Result:
         """Rebuild a result written by :meth:`to_dict`; a string for a number raises ValueError."""
         derived = ("gap_abs", "gap_rel", "gap_of_hinge_loss")
-        data = {k: v for k, v in data.items() if k not in derived}
+        seen = data.get("resolutions")
+        data = {k: v for k, v in data.items() if k not in (*derived, "resolutions")}
         start = data.get("warm_start")
         return cls(
             **{
                 **data,
                 "status": Status(data["status"]),
-                "structure": structure_from_dict(data["structure"]),
+                "structure": structure_from_dict(data["structure"], seen),
                 "objective": float(data["objective"]),
                 "bound": _float_or_none(data["bound"]),
                 "score_parameters": _score_parameters(**data.get("score_parameters", {})),

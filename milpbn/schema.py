@@ -8,8 +8,9 @@ versions can add some.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Required, TypedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 import msgspec
 import numpy as np
@@ -23,6 +24,12 @@ Positive = Annotated[int, Meta(ge=1, le=2**53)]
 Policy = Literal["drop", "state"]
 Parents = dict[str, list[str] | dict[str, list[str]]]
 """Of each variable; for a multinet, of each class and variable."""
+FamilyResolutions = dict[str, dict[str, Count]]
+"""Of each variable, those in its family that are not 0."""
+Resolutions = dict[str, dict[str, Count | dict[str, Count]]]
+"""Of each variable, those in its family; for a multinet, of each class and variable."""
+Tables = dict[str, list[Any] | dict[str, list[Any]]]
+"""Nested lists of numbers, of each variable; for a multinet, of each class and variable."""
 
 
 class ColumnContent(TypedDict, total=False):
@@ -34,6 +41,7 @@ class ColumnContent(TypedDict, total=False):
     states: list[str]
     missing_state: Required[bool]
     pool: bool
+    coarsenings: list[list[float | str]]
 
 
 class ReadingContent(TypedDict, total=False):
@@ -54,6 +62,7 @@ class EncoderContent(TypedDict, total=False):
     dropped: Required[dict[str, str]]
     missing: Required[Policy]
     readings: dict[str, ReadingContent]
+    bins: str
 
 
 class FileColumns(TypedDict, total=False):
@@ -95,6 +104,7 @@ class DataContent(TypedDict, total=False):
     n_rows: Count
     n_incomplete_rows: Count
     missing: Policy
+    bins: str
     columns: FileColumns
     class_weight: str | dict[str, float] | None
     features: list[str]
@@ -173,6 +183,7 @@ class ResultContent(TypedDict, total=False):
 
     status: Required[Literal["optimal", "feasible", "time_limit", "interrupted", "infeasible"]]
     structure: Required[Parents]
+    resolutions: Resolutions
     objective: Required[float]
     bound: Required[float | None]
     score: Required[str]
@@ -224,6 +235,62 @@ class SelectionContent(TypedDict, total=False):
     interrupted: bool
 
 
+class AnswerContent(TypedDict, total=False):
+    """The best score of the structures with an arc, or without an arc between two variables."""
+
+    parent: Required[str]
+    child: Required[str]
+    present: Required[bool]
+    value: Required[float | None]
+    bound: Required[float | None]
+    changes: Required[dict[str, list[str]]]
+    resolutions: FamilyResolutions
+    nodes: Count
+    seconds: float
+
+
+class ArcsContent(TypedDict):
+    """Arc margins."""
+
+    objective: float
+    answers: list[AnswerContent]
+
+
+class AlternativeContent(TypedDict):
+    """A structure of a set."""
+
+    score: float
+    group: Count
+    test_accuracy: float | None
+    changes: dict[str, list[str]]
+    resolutions: NotRequired[FamilyResolutions]
+
+
+class AlternativesContent(TypedDict, total=False):
+    """The best structures."""
+
+    most: Required[Positive]
+    within: Required[float | None]
+    best: Required[dict[str, list[str]]]
+    best_resolutions: FamilyResolutions
+    structures: Required[Annotated[list[AlternativeContent], Meta(min_length=1)]]
+    rest: Required[float | None]
+    complete: Required[bool]
+    more: bool
+    nodes: Count
+
+
+class StabilityContent(TypedDict):
+    """How often arcs are learned from resampled rows."""
+
+    resamples: Positive
+    wanted: Positive
+    method: str
+    optimal: Count
+    seed: Count
+    counts: list[tuple[str, str, Positive]]
+
+
 class ModelContent(TypedDict, total=False):
     """A model file for one class variable."""
 
@@ -231,93 +298,17 @@ class ModelContent(TypedDict, total=False):
     settings: Required[SettingsContent]
     encoder: Required[EncoderContent]
     structure: Required[Parents]
-    log_probabilities: Required[dict[str, list[Any] | dict[str, list[Any]]]]
+    resolutions: Resolutions
+    log_probabilities: Required[Tables]
+    log_shares: dict[str, list[float] | dict[str, list[float]]]
+    counts: Tables
     parameters: ParametersContent
     result: Required[ResultContent]
+    importance: dict[str, Annotated[float, Meta(ge=0)]]
     selection: SelectionContent
-
-
-class TargetContent(TypedDict):
-    """A class variable of a GBNC."""
-
-    name: str
-    classes: list[str | int | float | bool]
-    dtype: str
-
-
-class FeaturesContent(TypedDict):
-    """The encoding of the features of a GBNC."""
-
-    names: list[str]
-    numeric: list[str]
-    means: list[float]
-    scales: list[float]
-    categories: list[ColumnContent]
-    mixed: str
-
-
-class GBNCParameters(TypedDict, total=False):
-    """The parameters of a GBNC classifier."""
-
-    validation: Count | None
-    max_parents: Required[Count | None]
-    mixed: Required[str]
-    max_discrete_parents: Required[Count | None]
-    loss: Required[str]
-    engine: Required[str]
-    random_state: Required[Count | None]
-
-
-class ConfigurationContent(TypedDict):
-    """The base model of one configuration of the parents."""
-
-    configuration: Count
-    counts: list[Count]
-    base_model: Count | None
-
-
-class LocalContent(TypedDict):
-    """The base models of one class variable."""
-
-    child: Count
-    parents: list[Count]
-    n_class_parents: Count
-    cards: list[Positive]
-    n_states: Positive
-    frequencies: list[list[float]]
-    configurations: list[ConfigurationContent]
-
-
-class LogisticContent(TypedDict):
-    """A logistic regression."""
-
-    classes: list[Count]
-    coefficients: list[list[float]]
-    intercepts: list[float]
-
-
-class BaseModelsContent(TypedDict, total=False):
-    """All base models of a GBNC."""
-
-    format: Required[str]
-    models: list[LogisticContent]
-    content: str
-
-
-class GBNCContent(TypedDict, total=False):
-    """A model file for several class variables."""
-
-    data: Required[DataContent]
-    settings: Required[SettingsContent]
-    parameters: Required[GBNCParameters]
-    targets: Required[list[TargetContent]]
-    flat: Required[bool]
-    features: Required[FeaturesContent]
-    training: Required[dict[str, Count]]
-    result: Required[ResultContent]
-    base: str | None
-    local_models: Required[list[LocalContent]]
-    base_models: Required[BaseModelsContent]
+    arcs: ArcsContent
+    alternatives: AlternativesContent
+    stability: StabilityContent
 
 
 def check_content(content: Any, schema: type) -> None:
@@ -335,6 +326,11 @@ def check_content(content: Any, schema: type) -> None:
         raise ModelFileError(_in_words(str(error))) from None
     except SystemError:  # how versions before 0.22 of msgspec fail on 10**320
         raise ModelFileError("a number is out of range") from None
+
+
+def known_entries(kind: type, content: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries that are fields of a dataclass; later versions may have written others."""
+    return {f.name: content[f.name] for f in fields(kind) if f.name in content}
 
 
 def labels_from(values: Sequence[Any], dtype: str | None) -> npt.NDArray[Any]:

@@ -1,7 +1,8 @@
 """Compare the engines with enumeration and with each other on random problems.
 
 Runs for the given time and prints a reproducer at the first disagreement. Small problems are
-enumerated; on problems too large for enumeration, the engines and hosts are compared.
+enumerated; on problems too large for enumeration, the engines and hosts are compared. In some
+problems variables have several resolutions.
 """
 
 import math
@@ -19,6 +20,7 @@ from problems import (
     random_budgets,
     random_codes,
     random_constraints,
+    random_maps,
     random_weights,
 )
 
@@ -29,14 +31,17 @@ from milpbn.scores import applicable_settings, make_score
 
 SMALL = [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3), (5, 1), (5, 2)]
 LARGE = [(7, 2), (8, 2), (6, 3), (10, 1)]
+RESOLVED = [(3, 1), (3, 2), (4, 1)]
 SCORES = ("sm", "sbm", "mdl", "bdeu")
 
 
 def case_of(seed):
     rng = np.random.default_rng(seed)
-    small = rng.random() < 0.8
-    n, max_parents = (SMALL if small else LARGE)[int(rng.integers(len(SMALL if small else LARGE)))]
+    small, resolved = rng.random() < 0.8, rng.random() < 0.3
+    shapes = (RESOLVED if resolved else SMALL) if small else LARGE
+    n, max_parents = shapes[int(rng.integers(len(shapes)))]
     codes, cards = random_codes(rng, n, int(rng.integers(2, 5)))
+    maps = random_maps(rng, cards, 1 if n > 3 else 2) if resolved else None
     p = float(rng.choice([0.501, 0.6, 0.8, 0.9, 0.99, 0.999]))
     limits = random_constraints(rng, n) if rng.random() < 0.5 else {}
     if rng.random() < 0.3:
@@ -45,7 +50,8 @@ def case_of(seed):
         "small": small,
         "codes": codes,
         "cards": cards,
-        "score": str(rng.choice(SCORES)),
+        "maps": maps,
+        "score": str(rng.choice([s for s in SCORES if not resolved or s != "bdeu"])),
         "gamma": math.log(p / (1 - p)),
         "ess": float(rng.choice([0.5, 1.0, 10.0])),
         "penalty": float(rng.choice([0.0, 0.0, 0.02, 0.1, 0.3, 1.0])),
@@ -68,7 +74,7 @@ CONTESTANTS = {
 
 def learn(case, contestant):
     engine, how = CONTESTANTS[contestant]
-    data = encoded(case["codes"], case["cards"], case["weights"])
+    data = encoded(case["codes"], case["cards"], case["weights"], case["maps"])
     try:
         return learn_structure(
             data,
@@ -84,13 +90,23 @@ def learn(case, contestant):
 
 
 def best_by_enumeration(case):
-    parents, values = oracle.scores_of_all(
-        case["score"], case["codes"], case["cards"], gamma=case["gamma"], ess=case["ess"],
-        penalty=case["penalty"], validation=case["validation"], weights=case["weights"],
-        **case["space"],
-    )  # fmt: skip
-    allowed = [k for k, s in enumerate(parents) if oracle.satisfies(s, **case["limits"])]
-    return max(values[allowed]) if allowed else None
+    names = ("gamma", "ess", "penalty", "validation", "weights")
+    how, limits = {k: case[k] for k in names} | case["space"], case["limits"]
+    if case["maps"] is None:
+        found = oracle.scores_of_all(case["score"], case["codes"], case["cards"], **how)
+        values = [v for s, v in zip(*found, strict=True) if oracle.satisfies(s, **limits)]
+        return max(values, default=None)
+    found = oracle.scores_of_all_resolutions(
+        case["score"], case["codes"], case["cards"], case["maps"], **how
+    )
+    budgets = dict(limits.get("budgets", {}))
+    most = budgets.pop("max_parameters", math.inf)
+    values = [
+        value
+        for parents, _, value, size in found
+        if size <= most and oracle.satisfies(parents, **(limits | {"budgets": budgets}))
+    ]
+    return max(values, default=None)
 
 
 def disagreement(case):

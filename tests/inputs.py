@@ -25,11 +25,13 @@ from valid_inputs import (
     FOLDS,
     JKL,
     STRUCTURES,
+    certificate,
     parquet,
     results,
     saved,
 )
 
+from milpbn.check import check_certificate
 from milpbn.cli import cli, params
 from milpbn.datasets import read_table
 from milpbn.datasets.readers import read_raw
@@ -111,7 +113,7 @@ class Edited(dict):
 def edited(draw, content):
     """Content of a JSON file in which entries were replaced, deleted, repeated or exchanged."""
     content = Edited(content)
-    for _ in range(draw(st.integers(1, 3))):
+    for _ in range(draw(st.sampled_from([1, 1, 2, 3]))):
         place, path = content, []
         while True:
             keys = list(place) if isinstance(place, dict) else list(range(len(place)))
@@ -122,7 +124,7 @@ def edited(draw, content):
             if isinstance(place[key], dict | list) and place[key] and draw(st.integers(0, 5)):
                 place = place[key]
                 continue
-            how = draw(st.integers(0, 3))
+            how = draw(st.integers(0, 5))
             if how == 0:
                 del place[key]
                 content.edits.append((path, "deleted"))
@@ -131,8 +133,8 @@ def edited(draw, content):
                 place.append(place[key])
             elif how == 2:
                 place[key] = place[draw(st.sampled_from(keys))]
-            else:
-                place[key] = draw(similar(place[key]) | VALUES)
+            else:  # mostly values that a schema accepts
+                place[key] = draw(VALUES if how == 3 else similar(place[key]))
             content.edits.append((path, place[key]))
             break
     return content
@@ -208,12 +210,18 @@ def use_model(kind, content):
             ["inspect", model, "--tables"],
             ["predict", model, data],
             ["export", model, "--format", "bif"],
+            ["explain", model, data],
+            ["card", model, "--data", data],
+            ["inspect", model, "--importance", "--data", data],
+            ["report", model, "--data", data, "--out", Path(folder, "report.html")],
+            ["stability", model, "--data", data, "--resamples", 1],
+            ["arcs", model, "--data", data],
         ):
             with in_time():
                 done = CliRunner().invoke(cli, list(map(str, command)))
             if done.exception is not None and not isinstance(done.exception, SystemExit):
                 raise done.exception
-            assert done.exit_code in (0, 1, 2, 4), done.output
+            assert done.exit_code in (0, 1, 2, 3, 4), done.output
             tally[kind, f"{command[0]} exit {done.exit_code}"] += 1
 
 
@@ -222,6 +230,7 @@ def false_claims(draw):
     """A model whose score, bound, probabilities or encoding are not those of its data."""
     content = Edited(saved("model")[0])
     tables = content["log_probabilities"]
+    found = [a for a in content["arcs"]["answers"] if a["value"] is not None]
     place, key = draw(
         st.sampled_from(
             [
@@ -229,6 +238,8 @@ def false_claims(draw):
                 (content["result"], "bound"),
                 (tables["y"], 0),
                 (content["data"], "n_rows"),
+                (draw(st.sampled_from(found)), "value"),
+                (draw(st.sampled_from(content["alternatives"]["structures"])), "score"),
             ]
         )
     )
@@ -253,6 +264,28 @@ def find_false_claim(content):
     tally["claims", "found"] += 1
 
 
+def certificates():
+    """A certificate with damaged bytes, or with entries that were edited."""
+    lines = certificate()[0]
+    as_bytes = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    return damaged(as_bytes) | edited({"lines": lines})
+
+
+def check_damaged(content):
+    """A damaged certificate is refused, or proves something that is true."""
+    _, problem, codes, best = certificate()
+    if isinstance(content, Edited):
+        left = content.get("lines")
+        lines = [json.dumps(line).encode() for line in left] if isinstance(left, list) else []
+    else:
+        lines = content.splitlines()
+
+    def prove():
+        assert check_certificate(lines, problem, codes).bound >= best
+
+    accept_or_refuse("certificate", prove)
+
+
 PARSERS = {
     "Duration": (params.Duration(), b"90s", b"1.5m", b"2 h"),
     "Gap": (params.Gap(), b"1%", b"0.01"),
@@ -271,6 +304,7 @@ PARSERS = {
     "VALIDATION": (params.VALIDATION, b"loo", b"5", b"none"),
     "CLASS_WEIGHT": (params.CLASS_WEIGHT, b"sick=5,healthy=1", b"balanced"),
     "PARAMETERS": (params.PARAMETERS, b"cl:penalty=0.1,method=cg", b"mm", b"ml"),
+    "BINS": (params.BINS, b"mdlp", b"quantile:6"),
     "BASE": (params.BASE, b"logistic:C=0.1", b"forest:n_estimators=3", b"gaussian-nb"),
 }
 """The types of options, each with some valid values."""
@@ -322,6 +356,7 @@ TARGETS = {
     ),
     "option": (option_values, parse_option),
     "claims": (false_claims, find_false_claim),
+    "certificate": (certificates, check_damaged),
     **{
         kind: (lambda kind=kind: edited(saved(kind)[0]), partial(use_model, kind))
         for kind in ("model", "multinet", "gbnc", "skops")

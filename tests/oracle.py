@@ -173,6 +173,106 @@ TERMS = {"mdl": mdl_term, "bdeu": bdeu_term}
 SCORES = (*MARGINS, *TERMS)
 
 
+def resolved_families(n, max_parents, class_parents, generative, maps):
+    """For each variable its candidate families: parents, and resolutions of these and of itself.
+
+    `maps` has the maps from finest states to coarser ones of each variable, without resolution 0.
+    """
+    out = []
+    for i, sets in enumerate(families(n, max_parents, class_parents, generative)):
+        choices = [(s, [range(1 + len(maps[v])) for v in (*s, i)]) for s in sets]
+        out.append([(s, seen) for s, ranges in choices for seen in product(*ranges)])
+    return out
+
+
+def as_seen(codes, cards, maps, scope, seen):
+    """Rows and numbers of states as a family sees its variables."""
+    codes, cards = [list(r) for r in codes], list(cards)
+    for v, r in zip(scope, seen, strict=True):
+        if r:
+            cards[v] = max(maps[v][r - 1]) + 1
+            for row in codes:
+                row[v] = maps[v][r - 1][row[v]]
+    return codes, cards
+
+
+def share_term(codes, weights, seen, child, finest, coarse):
+    """What MDL adds for the finest states of a child inside the coarser ones: `seen` has these."""
+    pairs = [[k[child], x[child]] for k, x in zip(seen, codes, strict=True)]
+    total = -0.5 * math.log(max(1.0, math.fsum(weights))) * (finest - coarse)
+    for row, weight in zip(pairs, weights, strict=True):
+        inside = weight_of(pairs, weights, row, (0,))
+        total += weight * math.log(weight_of(pairs, weights, row, (0, 1)) / inside)
+    return total
+
+
+def scores_of_all_resolutions(
+    score,
+    codes,
+    cards,
+    maps,
+    *,
+    max_parents,
+    class_parents,
+    gamma=None,
+    ess=1.0,
+    penalty=0.0,
+    validation=None,
+    weights=None,
+):
+    """Every acyclic structure in all resolutions: parents, resolutions, scores, parameters."""
+    generative = score in TERMS
+    candidates = resolved_families(len(cards), max_parents, class_parents, generative, maps)
+    codes = [list(map(int, r)) for r in codes]
+    weights = [1.0] * len(codes) if weights is None else list(map(float, weights))
+    values, sizes = [], []
+    for i, own in enumerate(candidates):
+        rows = [as_seen(codes, cards, maps, (*s, i), seen) for s, seen in own]
+        sizes.append(
+            [
+                (r[i] - 1) * math.prod(r[p] for p in s)
+                for (s, _), (_, r) in zip(own, rows, strict=True)
+            ]
+        )
+        terms = []
+        for (s, _), (seen, r) in zip(own, rows, strict=True):
+            if generative:
+                term = TERMS[score](seen, weights, r, i, s, ess)
+                terms.append(term + share_term(codes, weights, seen, i, cards[i], r[i]))
+            else:
+                margins = MARGINS["sm" if score == "cr" else score]
+                terms.append(margins(seen, weights, r, i, s, validation))
+        values.append(terms)
+    parents = [[s for s, _ in own] for own in candidates]
+    picks = np.array([p for p in product(*map(range, map(len, parents))) if _acyclic(parents, p)])
+    total = sum(np.array(terms)[picks[:, i]] for i, terms in enumerate(values))
+    size = sum(np.array(own)[picks[:, i]] for i, own in enumerate(sizes))
+    if not generative:
+        total = _row_score(score, total, codes, weights, gamma) - penalty * size
+    chosen = ([own[k] for own, k in zip(candidates, pick, strict=True)] for pick in picks)
+    return [
+        ([s for s, _ in own], [seen for _, seen in own], float(value), int(n))
+        for own, value, n in zip(chosen, total, size, strict=True)
+    ]
+
+
+@lru_cache(maxsize=100_000)
+def _is_acyclic(parents):
+    return is_acyclic(parents)
+
+
+def _acyclic(candidates, pick):
+    return _is_acyclic(tuple(own[k] for own, k in zip(candidates, pick, strict=True)))
+
+
+def _row_score(score, margins, codes, weights, gamma):
+    """The scores of margins against every class (sm, cr) or against the rest (sbm)."""
+    if score != "sbm":
+        margins[:, np.arange(len(codes)), [r[0] for r in codes]] = np.inf
+    least = margins.min(axis=2)
+    return (least > 1e-9 if score == "cr" else np.minimum(least, gamma)) @ np.array(weights)
+
+
 def scores_of_all(
     score,
     codes,

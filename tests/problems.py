@@ -11,6 +11,7 @@ import pytest
 
 from milpbn.datasets import load_dataset
 from milpbn.encoding import EncodedData, Encoder, Variable
+from milpbn.encoding.columns import Coarsening
 from milpbn.errors import ConstraintError
 from milpbn.families import Constraints
 from milpbn.learning.objective import build_objective
@@ -18,10 +19,20 @@ from milpbn.learning.settings import SearchSpace
 from milpbn.scores import applicable_settings, make_score
 
 
-def encoded(codes, cards, weights=None):
-    """Encoded data with the given codes, class first, all rows for training."""
+def encoded(codes, cards, weights=None, maps=None):
+    """Encoded data with the given codes, class first, all rows for training.
+
+    `maps` has, for each variable, the maps from its states to coarser ones.
+    """
     variables = tuple(
-        Variable("class" if i == 0 else f"x{i}", tuple(f"s{k}" for k in range(card)))
+        Variable(
+            "class" if i == 0 else f"x{i}",
+            tuple(f"s{k}" for k in range(card)),
+            tuple(
+                Coarsening(tuple(f"c{k}" for k in range(max(of) + 1)), tuple(of))
+                for of in (maps[i] if maps else ())
+            ),
+        )
         for i, card in enumerate(cards)
     )
     codes = np.ascontiguousarray(codes, dtype=np.int32)
@@ -43,6 +54,18 @@ def random_codes(rng, n, n_classes):
     if rng.random() < 0.3:
         cards[int(rng.integers(1, n))] += 1
     return codes, cards
+
+
+def random_maps(rng, cards, most=2):
+    """Up to `most` coarser resolutions per feature, from a single state to as many as before."""
+    out = [[]]
+    for card in cards[1:]:
+        own = []
+        for _ in range(int(rng.integers(0, most + 1))):
+            of = rng.integers(0, int(rng.integers(1, card + 1)), card)
+            own.append(np.unique(of, return_inverse=True)[1].tolist())
+        out.append(own)
+    return out
 
 
 def random_weights(rng, n):
@@ -124,6 +147,13 @@ def all_rows(name):
     table = load_dataset(name)
     table = replace(table, is_train=np.ones(len(table.features), dtype=bool))
     return Encoder.fit(table).encode(table)
+
+
+def noise(n_features=8, n_rows=60):
+    """Rows of pure noise: their tree is large for their size."""
+    rng = np.random.default_rng(0)
+    codes = [rng.integers(0, 2, n_rows), rng.integers(0, 3, (n_rows, n_features))]
+    return encoded(np.column_stack(codes), [2, *[3] * n_features])
 
 
 def small_problem(seed, score, weights=None):

@@ -189,6 +189,7 @@ def complaint(seed, folder):
         "missing": str(rng.choice(["drop", "state"])),
         "dates": str(rng.choice(["expand", "expand", "drop", "keep"])),
         "max_states": int(rng.choice([2, 5, 50])),
+        "bins": str(rng.choice(["mdlp", "quantile:5", "auto"])),
     }
     path = write(frame, folder, rng)
     flags = [f for k, v in options.items() for f in (f"--{k.replace('_', '-')}", v)]

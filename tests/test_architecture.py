@@ -1,6 +1,7 @@
 """The rooms of milpbn and the arrows between them, as docs/explanation/architecture.md has them."""
 
 import ast
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -13,6 +14,7 @@ ROOT = Path(milpbn.__file__).parent
 # Each room imports only from rooms above it.
 ROOMS = (
     "shared",
+    "check",
     "datasets",
     "encoding",
     "families",
@@ -38,7 +40,7 @@ ROOMS = (
 
 # Single modules at the top that every room may use.
 SHARED = {
-    *("_types", "bar", "clock", "compiled", "errors", "files", "markup"),
+    *("_types", "bar", "clock", "cluster", "compiled", "errors", "files", "markup"),
     *("messages", "result", "schema", "specs", "structure", "widths", "words"),
 }
 
@@ -83,6 +85,19 @@ def test_a_room_imports_only_from_rooms_above(room):
     above = ROOMS[: ROOMS.index(room) + 1]
     wrong = sorted({(m, t) for m, t in own if t not in above} - WRONG_WAY)
     assert wrong == []
+
+
+def test_the_checker_of_certificates_stands_alone():
+    own = [(module, tree) for module, tree in modules() if room_of(module) == "check"]
+    assert own
+    for _, tree in own:
+        used = {target for target in imports(tree) if room_of(target) != "check"}
+        assert used <= {"errors"}
+        lines = [n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom)]
+        names = {a.name for line in lines if isinstance(line, ast.Import) for a in line.names}
+        names |= {str(line.module) for line in lines if isinstance(line, ast.ImportFrom)}
+        names = {name.partition(".")[0] for name in names}
+        assert names <= {"milpbn", "numpy"} | sys.stdlib_module_names
 
 
 def test_the_exceptions_are_still_needed():

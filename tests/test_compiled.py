@@ -1,4 +1,4 @@
-"""Compiled code: where it is stored, what happens if it cannot be, and who is told."""
+"""Compiled code: where it is stored, what happens if it cannot be, and how it is announced."""
 
 import importlib.util
 import subprocess
@@ -98,9 +98,10 @@ def test_compilation_is_announced_once_for_a_function_and_those_it_calls():
 def test_the_progress_line_says_that_code_is_compiled(capsys):
     from milpbn.bar import Bar
 
+    # Functions without a file: machine code that an earlier run stored would not be announced.
     with Bar(sys.stderr, "folds"):
-        assert jit()(lambda x: x + 2)(3) == 5
-        assert jit()(lambda x: x + 3)(3) == 6
+        assert jit()(eval("lambda x: x + 2"))(3) == 5
+        assert jit()(eval("lambda x: x + 3"))(3) == 6
     assert capsys.readouterr().err == COMPILING + "\n"
 
 

@@ -1,8 +1,11 @@
 """A few random and damaged inputs of every kind; ``bash scripts/fuzz inputs`` tries many more."""
 
+import click
 import pytest
 from hypothesis import given, settings
-from inputs import TARGETS
+from inputs import PARSERS, TARGETS
+
+from milpbn.cli import params
 
 FEW = {"claims": 3, "model": 5, "multinet": 3, "gbnc": 5, "skops": 3}
 
@@ -17,3 +20,14 @@ def test_inputs_are_accepted_or_refused_and_nothing_else(kind):
         use(content)
 
     check()
+
+
+def test_every_type_of_option_is_tried():
+    def is_type(value):
+        kind = value if isinstance(value, type) else type(value)
+        return issubclass(kind, click.ParamType) and kind.__module__ == params.__name__
+
+    known = {name for name, value in vars(params).items() if is_type(value)}
+    # Output files are not read, and the others are bases of the types of options.
+    public = {name for name in known if not name.startswith("_")}
+    assert public - {"OutputFile", "Parsed", "ParsedText"} == set(PARSERS)

@@ -20,7 +20,13 @@ def pinned() -> dict[str, Version]:
 def lower_bounds() -> dict[str, Version]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    listed = [*project["dependencies"], *extras["scip"], *extras["test"], *extras["docs"]]
+    listed = [
+        *project["dependencies"],
+        *extras["scip"],
+        *extras["cluster"],
+        *extras["test"],
+        *extras["docs"],
+    ]
     return {
         r.name.lower(): Version(bound.version)
         for r in map(Requirement, listed)

@@ -9,7 +9,12 @@ from tempfile import TemporaryDirectory
 import pandas as pd
 from click.testing import CliRunner
 
+from milpbn import load_dataset, make_settings
+from milpbn.check import read_lines
 from milpbn.cli import cli
+from milpbn.learning.certification import certified_problem
+from milpbn.learning.classifier import encode
+from milpbn.learning.structure import run_method
 
 CSV = b"color;size, cm;day;price;class\n" + b"".join(
     f"{'red' if i % 3 else 'dark blue'};{i},5;{1 + i % 28}.12.2021;${i}.50;{'ab'[i % 2]}\n".encode()
@@ -71,14 +76,33 @@ def saved(kind):
         data, out = Path(folder, "rows.csv"), Path(folder, "model.json")
         data.write_text("color,size,y,z\n" + "".join(lines))
         command = {
-            "model": ["solve", "--target", "y", "--max-parents", "1", "--select", "p=0.6,0.9"],
+            "model": [
+                *("solve", "--target", "y", "--max-parents", "1", "--select", "p=0.6,0.9"),
+                *("--best", "2"),
+            ],
             "multinet": ["learn", "--target", "y", "--method", "multinet-cmi"],
             "gbnc": ["mdc", "solve", "--targets", "y,z", "--base", "logistic:C=1"],
             "skops": ["mdc", "solve", "--targets", "y,z", "--base", "gaussian-nb"],
         }[kind]
-        done = CliRunner().invoke(cli, [*command, "--data", str(data), "--out", str(out)])
-        assert done.exit_code == 0, done.output
+        commands = [[*command, "--data", str(data), "--out", str(out)]]
+        if kind == "model":
+            commands += [["arcs", str(out)], ["stability", str(out), "--resamples", "2"]]
+        for command in commands:
+            done = CliRunner().invoke(cli, command)
+            assert done.exit_code == 0, done.output
         return json.loads(out.read_text()), data.read_text()
+
+
+@cache
+def certificate():
+    """The lines of a certificate, what it is about, the rows, and the optimum that it proves."""
+    table, settings = load_dataset("iris"), make_settings(max_parents=1)
+    data = encode(table).data
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "proof.gz")
+        best = run_method(data, settings, certificate=path).objective
+        lines = [json.loads(line) for line in read_lines(path)]
+    return lines, certified_problem(data, settings), data.train(), best
 
 
 @cache

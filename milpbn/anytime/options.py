@@ -28,6 +28,15 @@ class SolveOptions:
     host
         What manages the branch-and-cut tree: ``"highs"`` (milpbn itself, with linear programs
         in HiGHS) or ``"scip"`` (needs the extra ``milpbn[scip]``).
+    checkpoint
+        Save the branch-and-cut tree to this file every minute and at the end.
+    resume
+        Continue from such a file.
+    workers
+        Number of local processes for the branch-and-cut tree; 0 for none beside this one. Needs
+        the extra ``milpbn[cluster]``, as does `scheduler`.
+    scheduler
+        The address of a Dask scheduler whose workers process the tree.
     """
 
     gap: float = 0.0
@@ -36,12 +45,20 @@ class SolveOptions:
     emit: str = "pulp"
     memory_limit: int = DEFAULT_MEMORY
     host: str = "highs"
+    checkpoint: str | None = None
+    resume: str | None = None
+    workers: int = 0
+    scheduler: str | None = None
 
     def __post_init__(self) -> None:
         if not self.gap >= 0:
             raise OptionError(f"gap must not be negative: {self.gap}")
         if self.threads < 1:
             raise OptionError(f"threads must be at least 1, not {self.threads}")
+        if self.workers < 0:
+            raise OptionError(f"workers must not be negative: {self.workers}")
+        if (self.workers > 0) + (self.scheduler is not None) + (self.threads > 1) > 1:
+            raise OptionError("give one of workers, scheduler and threads")
         if self.emit not in EMITTERS:
             raise OptionError(f"emit must be one of {', '.join(EMITTERS)}, not {self.emit!r}")
         if self.host not in HOSTS:

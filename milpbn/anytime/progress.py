@@ -70,6 +70,13 @@ class Progress:
             self._tell(source)
             return True
 
+    def begin_with(self, families: Families, source: str, bound: float, nodes: int) -> None:
+        """Continue an earlier run, which had this structure and this bound after some nodes."""
+        if bound < self.bound:
+            self.bound, self.bound_is_trivial = bound, False
+        self.nodes = nodes
+        self.incumbent(families, source)
+
     def improve_bound(self, bound: float, nodes: int, source: str) -> None:
         """Report a valid bound; one that is weaker than the current bound changes nothing."""
         with self._lock:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +15,8 @@ from milpbn.bar import Bar
 from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.models import model_table, moved_data_option, single_class_model
 from milpbn.cli.options import option_group, seed_option
-from milpbn.cli.params import Duration, OutputFile, refuse_overwriting, say_written
+from milpbn.cli.outputs import Outputs
+from milpbn.cli.params import Duration, OutputFile, refuse_overwriting
 
 if TYPE_CHECKING:
     from milpbn.learning.model import Model
@@ -79,6 +81,17 @@ class Addition:
         )
         self._interrupts = ctx.find_object(Interrupts) or Interrupts()
 
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Show progress; an error that the model causes names its file."""
+        from milpbn.errors import ConstraintError, ModelFileError, OptionError
+
+        try:
+            with self.bar:
+                yield
+        except (ModelFileError, OptionError, ConstraintError) as error:
+            raise error.at(self.options["model_file"]) from None
+
     def watch(self, words: str) -> Callable[[int, int], None]:
         """A callback that shows how many pieces are done, such as "samples"."""
 
@@ -92,11 +105,10 @@ class Addition:
         self._interrupts.close()
 
     def deliver(self, model: Model, content: dict[str, Any], lines: Sequence[str]) -> None:
-        """Save the model, and print the result."""
-        model.save(self.out)
-        if self.options["as_json"]:
-            click.echo(json.dumps(content, indent=1, allow_nan=False))
-        else:
-            click.echo("\n".join(lines))
-        if not self.options["quiet"]:
-            say_written(self.out)
+        """Print the result, and save the model."""
+        with Outputs(quiet=self.options["quiet"]) as outputs:
+            if self.options["as_json"]:
+                outputs.report(json.dumps(content, indent=1, allow_nan=False))
+            else:
+                outputs.report("\n".join(lines))
+            outputs.write(self.out, model.save)

@@ -12,6 +12,7 @@ from milpbn.words import arc_in_list, count
 
 if TYPE_CHECKING:
     from milpbn.cli.session import Session
+    from milpbn.encoding import Encoder
     from milpbn.engines.pool import PoolLimits
     from milpbn.learning.alternative_records import Alternatives
     from milpbn.learning.model import Model
@@ -80,7 +81,7 @@ def with_alternatives(session: Session, model: Model, limits: PoolLimits) -> Mod
     return replace(model, alternatives=found)
 
 
-def alternative_lines(alternatives: Alternatives) -> list[str]:
+def alternative_lines(alternatives: Alternatives, encoder: Encoder) -> list[str]:
     """The structures as a table, how they differ, and how often each arc occurs."""
     listed = alternatives.structures
     groups = len({s.group for s in listed})
@@ -97,7 +98,7 @@ def alternative_lines(alternatives: Alternatives) -> list[str]:
         test = "" if one.test_accuracy is None else f"{100 * one.test_accuracy:.2f} %"
         loss = f"{listed[0].score - one.score:.4f}"
         cells = str(k + 1), f"{one.score:.6f}", loss, str(one.group), test
-        lines.append(_line(*cells, _difference(alternatives, k)).rstrip())
+        lines.append(_line(*cells, _difference(alternatives, k, encoder)).rstrip())
     if len(listed) > _STRUCTURES:
         lines.append(f"{count(len(listed) - _STRUCTURES, 'more structure')}, see --json")
     return [*lines, "", *_frequencies(alternatives)]
@@ -108,10 +109,12 @@ def _line(k: str, score: str, loss: str, group: str, test: str, difference: str)
     return f"{k:>4} {score:>14} {loss:>10} {group:>6}{tested}  {difference}"
 
 
-def _difference(alternatives: Alternatives, k: int) -> str:
-    added, removed = alternatives.differences(k)
-    words = [f"+ {arc_in_list(*arc)}" for arc in added] + [
-        f"- {arc_in_list(*arc)}" for arc in removed
+def _difference(alternatives: Alternatives, k: int, encoder: Encoder) -> str:
+    added, removed, otherwise = alternatives.described(k, encoder)
+    words = [
+        *(f"+ {arc_in_list(*arc)}" for arc in added),
+        *(f"- {arc_in_list(*arc)}" for arc in removed),
+        *otherwise,
     ]
     more = len(words) - _CHANGES
     return ", ".join(words[:_CHANGES]) + (f" and {more} more" if more > 0 else "")

@@ -14,6 +14,7 @@ import click
 from milpbn import __version__
 from milpbn.cli.arcs import arcs
 from milpbn.cli.card import card
+from milpbn.cli.check import check
 from milpbn.cli.datasets import datasets
 from milpbn.cli.evaluate import evaluate
 from milpbn.cli.explain import explain
@@ -31,14 +32,21 @@ from milpbn.cli.scores import scores
 from milpbn.cli.solve import solve
 from milpbn.cli.stability import stability
 from milpbn.cli.verify import verify
-from milpbn.errors import CacheWarning, DataWarning, FontWarning, MilpbnError, OutputWarning
+from milpbn.errors import (
+    CacheWarning,
+    ClusterWarning,
+    DataWarning,
+    FontWarning,
+    MilpbnError,
+    OutputWarning,
+)
 from milpbn.words import visible
 
 EXIT_ERROR = 1
 EXIT_INTERRUPTED = 130
 
 _LONGEST_MESSAGE = 4000
-_NOTES = (CacheWarning, DataWarning, FontWarning, OutputWarning)
+_NOTES = (CacheWarning, ClusterWarning, DataWarning, FontWarning, OutputWarning)
 
 
 @contextmanager
@@ -99,7 +107,7 @@ def cli() -> None:
       1    error; the message on stderr says what to do
       2    invalid option
       3    stopped early (time limit, Ctrl-C) with a partial result, such as an open gap
-      4    `milpbn verify` found a disagreement
+      4    `milpbn verify` or `check` found a disagreement
       130  interrupted before there was a result
     """
 
@@ -112,6 +120,7 @@ for command in (
     arcs,
     stability,
     verify,
+    check,
     predict,
     explain,
     card,

@@ -44,7 +44,7 @@ def arcs(ctx: click.Context, /, **options: Any) -> None:
 
     from milpbn.learning.arcs import model_arc_margins
 
-    with run.bar:
+    with run.working():
         margins = model_arc_margins(
             run.model,
             run.table,

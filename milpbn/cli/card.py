@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.models import single_class_model
-from milpbn.cli.params import OutputFile, refuse_overwriting, say_written
+from milpbn.cli.outputs import Outputs, say
+from milpbn.cli.params import OutputFile, refuse_overwriting
 from milpbn.cli.rows import measured_rows, measured_rows_option
 from milpbn.widths import terminal_width
 from milpbn.words import assignment, count, name_in_list
@@ -62,7 +63,6 @@ def card(
     """
     refuse_overwriting({"--out": out}, {"MODEL.json": model_file, "--data": file})
     from milpbn.errors import OptionError
-    from milpbn.files import write_whole
 
     model = single_class_model(model_file)
     try:
@@ -76,19 +76,18 @@ def card(
         why = (
             "has no complete row with a known class" if rows else "does not say where its data are"
         )
-        click.echo(
+        say(
             f"note: {file or model_file} {why}; to measure what the card costs, give labelled rows "
-            "with --data",
-            err=True,
+            "with --data"
         )
     described = rows.described if rows else ""
-    if out:
-        write_whole(out, made.to_frame().to_csv(index=False, lineterminator="\n"))
-        say_written(out)
-    if as_json:
-        click.echo(_json(made, loss, described))
-    else:
-        click.echo(_text(made, loss, described, terminal_width() or _WIDTH))
+    with Outputs() as outputs:
+        if as_json:
+            outputs.report(_json(made, loss, described))
+        else:
+            outputs.report(_text(made, loss, described, terminal_width() or _WIDTH))
+        if out:
+            outputs.data(out, made.to_frame().to_csv(index=False, lineterminator="\n"))
 
 
 def _json(card: ScoreCard, loss: CardLoss | None, rows: str) -> str:
@@ -141,12 +140,9 @@ def _block(card: ScoreCard, table: CardTable, width: int) -> str:
     measure = card.encoder.measure(table.variable)
     name = name_in_list(table.variable) + (f" ({measure})" if measure else "")
     parents = table.scope if is_class else table.scope[:-1]
-    states = (
-        ["(start)"]
-        if is_class
-        else [*map(name_in_list, card.codes[table.scope[-1]].readable_states)]
-    )
-    given = list(_configurations(card, parents))
+    seen = card.states(table)
+    states = ["(start)"] if is_class else [*map(name_in_list, seen[-1])]
+    given = list(_configurations(card, parents, seen))
     points = table.points.reshape(len(given), len(states), -1)
     if len(card.columns) == 1:
         heads = [" & ".join(words) or "points" for words in given]
@@ -164,9 +160,11 @@ def _block(card: ScoreCard, table: CardTable, width: int) -> str:
     return aligned(lines, left=1 + bool(parents))
 
 
-def _configurations(card: ScoreCard, parents: tuple[int, ...]) -> Iterator[list[str]]:
+def _configurations(
+    card: ScoreCard, parents: tuple[int, ...], seen: list[tuple[str, ...]]
+) -> Iterator[list[str]]:
     names = [name_in_list(card.codes[p].name) for p in parents]
-    for states in product(*(card.codes[p].readable_states for p in parents)):
+    for states in product(*seen[: len(parents)]):
         yield [assignment(n, name_in_list(s)) for n, s in zip(names, states, strict=True)]
 
 

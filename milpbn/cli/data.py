@@ -10,7 +10,8 @@ import click
 
 from milpbn.cli.options import Decorator, option_group
 from milpbn.cli.outputs import say
-from milpbn.cli.params import CLASS_WEIGHT, Names, Number
+from milpbn.cli.params import BINS, CLASS_WEIGHT, Names, Number
+from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.messages import on_command_line
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ DATA_OPTIONS = (
     "target_bins",
     "weight",
     "class_weight",
+    "bins",
     "rows",
 )
 """The names of the data options, which are the arguments of `load_table`."""
@@ -91,8 +93,8 @@ _WEIGHTS = (
     click.option(
         "--weight",
         metavar="COLUMN",
-        help="Column of FILE with the weights of the rows; not a feature. A row of weight 2 counts "
-        "as two rows.",
+        help="Column of FILE with the weights of the rows; not a feature. A weight of 2 counts "
+        "a row twice.",
     ),
     click.option(
         "--class-weight",
@@ -102,7 +104,15 @@ _WEIGHTS = (
         "all classes the same total weight.",
     ),
 )
-_TABLE = (*_table_options(_TARGET, _MISSING), *_STATES, *_WEIGHTS)
+_BINS = click.option(
+    "--bins",
+    type=BINS,
+    metavar="mdlp|quantile:K|auto",
+    help="How numeric columns are cut: where the classes change (mdlp), into K bins with about the "
+    "same number of rows, or in several resolutions among which the structure chooses (auto).  "
+    "[default: mdlp]",
+)
+_TABLE = (*_table_options(_TARGET, _MISSING), *_STATES, *_WEIGHTS, _BINS)
 _ROWS = click.option(
     "--rows",
     type=click.Choice(["train", "all"]),
@@ -148,6 +158,7 @@ several_sets_options = option_group(
         ),
         *_STATES,
         *_WEIGHTS,
+        _BINS,
         _TEST,
         click.option(
             "--fold-column",
@@ -217,12 +228,15 @@ def load_table(
     target_bins: int | None = None,
     weight: str | None = None,
     class_weight: ClassWeight | None = None,
+    bins: str | None = None,
     rows: str,
+    checkpoint: Checkpoint = no_checkpoint,
 ) -> Table:
     """Load the table that the data options describe; see `check_data_options`."""
     import numpy as np
 
     from milpbn.datasets import load_dataset, read_table
+    from milpbn.datasets.bins import MDLP
     from milpbn.datasets.infer import MAX_STATES
     from milpbn.datasets.table import weighted
     from milpbn.datasets.weights import parse_class_weight
@@ -240,11 +254,13 @@ def load_table(
             max_states=max_states or MAX_STATES,
             target_bins=target_bins,
             weight=weight,
+            checkpoint=checkpoint,
+            bins=bins or MDLP,
         )
     else:
         assert dataset is not None
         table = load_dataset(dataset)
-        table = table if missing is None else replace(table, missing=missing)
+        table = replace(table, missing=missing or table.missing, bins=bins or table.bins)
     if class_weight is not None:
         labels = sorted(set(table.target))
         factors = parse_class_weight(class_weight, dict(zip(labels, labels, strict=True)))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milpbn.cli.params import OutputFile, say_written
+from milpbn.cli.outputs import Outputs
+from milpbn.cli.params import OutputFile
 
 if TYPE_CHECKING:
     from milpbn.datasets import CatalogEntry
@@ -74,11 +75,7 @@ def show(name: str) -> None:
 def export(name: str, out: str | None) -> None:
     """Write a data set as CSV, with a header; missing values are empty."""
     from milpbn.datasets import load_frame
-    from milpbn.files import write_whole
 
     text = load_frame(name).to_csv(index=False, lineterminator="\n")
-    if out:
-        write_whole(out, text)
-        say_written(out)
-    else:
-        click.echo(text, nl=False)
+    with Outputs() as outputs:
+        outputs.data(out, text)

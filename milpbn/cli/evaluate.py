@@ -29,10 +29,10 @@ from milpbn.cli.options import (
     smoothing_option,
     structure_options,
 )
-from milpbn.cli.params import Duration, Gap, Jobs, Names
+from milpbn.cli.params import Duration, Gap, Names
 from milpbn.cli.registries import RegistryOption, parameter_learners
 from milpbn.cli.selecting import AUTO, given_plan, selection_options
-from milpbn.cli.workers import ending_workers
+from milpbn.cli.workers import jobs_options, n_jobs, worker_processes
 
 if TYPE_CHECKING:
     from milpbn.datasets.table import Table
@@ -84,13 +84,7 @@ if TYPE_CHECKING:
     help="Time limit for each fit: 90, 90s, 5m, 2h.",
 )
 @seed_option("Random seed for folds and learners.")
-@click.option(
-    "--jobs",
-    type=Jobs(),
-    default=1,
-    show_default=True,
-    help="Number of folds to run in parallel; -1 for one per core.",
-)
+@jobs_options("Number of folds to run in parallel; -1 for one per core.")
 @evaluation_outputs
 @click.pass_context
 def evaluate(ctx: click.Context, /, **options: Any) -> None:
@@ -121,7 +115,7 @@ def evaluate(ctx: click.Context, /, **options: Any) -> None:
         parameters=options["parameters"],
         select=plan,
         folds=folds,
-        n_jobs=options["jobs"],
+        n_jobs=n_jobs(options),
         predictions=options["predictions_file"] is not None,
         **_settings(options),
     )
@@ -145,7 +139,7 @@ def run_evaluation(
         for table in tables:
             show_notes([*table.notes, *notes_on_incomplete_rows(table)])
     folds = Bar(sys.stderr, "folds; Ctrl-C keeps the finished ones", quiet=options["quiet"])
-    with folds as bar, ending_workers(options["jobs"], kill=True):
+    with folds as bar, worker_processes(options, kill=True):
 
         def listener(record: FoldRecord, done: int, total: int) -> None:
             name = f"{record.data} " if len(tables) > 1 else ""

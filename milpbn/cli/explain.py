@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from milpbn.cli.models import single_class_model
-from milpbn.cli.params import Counts, OutputFile, refuse_overwriting, say_written
+from milpbn.cli.outputs import Outputs
+from milpbn.cli.params import Counts, OutputFile, refuse_overwriting
 from milpbn.widths import fitting, terminal_width
 from milpbn.words import assignment, count, name_in_list, probability
 
@@ -72,21 +74,24 @@ def explain(
         raise click.UsageError("--plot needs one row, such as --row 1")
     model = single_class_model(model_file)
     explanation = _explanation(model, data_file, rows, of, against, strict)
-    if plot:
-        from milpbn.pictures import plot_waterfall
+    with Outputs() as outputs:
+        if as_json:
+            outputs.data(out, _json(explanation))
+        elif rows is None:
+            outputs.data(out, _csv(explanation))
+        else:
+            width = None if out else terminal_width()
+            target = model.encoder.target.name
+            texts = [_text(explanation, k, target, width) for k in range(len(explanation))]
+            outputs.data(out, "\n\n".join(texts) + "\n")
+        title = f"{data_file}, row {rows[0]}" if rows else ""
+        outputs.write(plot, partial(_plot, explanation, title))
 
-        assert rows is not None
-        plot_waterfall(explanation, plot, title=f"{data_file}, row {rows[0]}")
-        say_written(plot)
-    if as_json:
-        _print(_json(explanation), out)
-    elif rows is None:
-        _print(_csv(explanation), out)
-    else:
-        width = None if out else terminal_width()
-        target = model.encoder.target.name
-        texts = [_text(explanation, k, target, width) for k in range(len(explanation))]
-        _print("\n\n".join(texts) + "\n", out)
+
+def _plot(explanation: Explanation, title: str, file: str) -> None:
+    from milpbn.pictures import plot_waterfall
+
+    plot_waterfall(explanation, file, title=title)
 
 
 def _explanation(
@@ -127,16 +132,6 @@ def _explanation(
         )
     except OptionError as error:
         raise click.UsageError(f"--{error}") from None
-
-
-def _print(text: str, out: str | None) -> None:
-    from milpbn.files import write_whole
-
-    if out is None:
-        click.echo(text, nl=False)
-        return
-    write_whole(out, text)
-    say_written(out)
 
 
 def _csv(explanation: Explanation) -> str:

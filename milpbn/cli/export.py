@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from milpbn.cli.models import trust_option
-from milpbn.cli.params import OutputFile, refuse_overwriting, say_written
+from milpbn.cli.outputs import Outputs
+from milpbn.cli.params import OutputFile, refuse_overwriting
 from milpbn.cli.registries import Registered, registry
 
 _FORMATS = registry("milpbn.interchange", "FORMATS")
@@ -54,7 +55,6 @@ def export(model_file: str, kind: str | None, out: str | None, trust: tuple[str,
         kind = _ENDINGS.get(Path(out).suffix.lower()) if out else None
     if kind is None:
         raise click.UsageError(f"give --format, one of {', '.join(_FORMATS())}")
-    from milpbn.files import write_whole
     from milpbn.interchange import export_network, export_structure
     from milpbn.learning.model import Model
     from milpbn.model_files import load_model
@@ -62,12 +62,9 @@ def export(model_file: str, kind: str | None, out: str | None, trust: tuple[str,
     model = load_model(model_file, trust)
     name = str(model.data.get("name") or "milpbn")
     if isinstance(model, Model):
-        text = export_network(model.network, kind, name)
+        text = export_network(model.network, kind, name, encoder=model.encoder)
     else:
         # Base models have no probability tables, so only the graph can be written.
         text = export_structure(model.classifier.structure_, kind, name)
-    if out:
-        write_whole(out, text)
-        say_written(out)
-    else:
-        click.echo(text, nl=False)
+    with Outputs() as outputs:
+        outputs.data(out, text)

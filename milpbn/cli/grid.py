@@ -32,8 +32,9 @@ def check_grid(options: dict[str, Any]) -> None:
                 f"several values of p write several files: put {PLACE} into the file name of "
                 f"{option}, as in {_example(options[name])}"
             )
-    if options["write_model"]:
-        raise click.UsageError("--write-model needs a single value of p")
+    for name in ("write_model", "certificate"):
+        if options[name]:
+            raise click.UsageError(f"--{name.replace('_', '-')} needs a single value of p")
 
 
 def _example(file: str) -> str:
@@ -84,9 +85,7 @@ def _save(outputs: Outputs, options: dict[str, Any], model: Model, p: float) -> 
     from milpbn.cli.report import trace_csv
     from milpbn.files import write_whole
 
-    out, trace = (
-        str(options[name] or "").replace(PLACE, f"{p:g}") for name in ("out", "trace_file")
-    )
+    out, trace = (str(options[name] or "").replace(PLACE, str(p)) for name in ("out", "trace_file"))
     outputs.write(out, model.save)
     outputs.write(trace, lambda file: write_whole(file, trace_csv(model.result)))
 

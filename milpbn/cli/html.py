@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from milpbn.cli.models import single_class_model
-from milpbn.cli.params import Counts, OutputFile, refuse_overwriting, say_written
+from milpbn.cli.outputs import Outputs, say
+from milpbn.cli.params import Counts, OutputFile, refuse_overwriting
 from milpbn.cli.rows import measured_rows, measured_rows_option
 
 
@@ -42,17 +43,15 @@ def report(model_file: str, out: str, file: str | None, explained: tuple[int, ..
       milpbn report model.json --data new-rows.csv --row 3,17 --out report.html
     """
     refuse_overwriting({"--out": out}, {"MODEL.json": model_file, "--data": file})
-    from milpbn.files import write_whole
     from milpbn.reporting import html_report
     from milpbn.words import count
 
     model = single_class_model(model_file)
     rows = measured_rows(model, model_file, file)
     if rows is None:
-        click.echo(
+        say(
             f"note: {model_file} does not say where its data are; to show how well rows are "
-            "predicted, give rows with --data",
-            err=True,
+            "predicted, give rows with --data"
         )
     available = len(rows.codes) if rows else 0
     outside = [n for n in explained or () if not 1 <= n <= available]
@@ -61,5 +60,6 @@ def report(model_file: str, out: str, file: str | None, explained: tuple[int, ..
             f"--row {outside[0]}: there are {count(available, 'row')}, and the first one is 1"
         )
     positions = None if explained is None else [n - 1 for n in explained]
-    write_whole(out, html_report(model, rows, explained=positions))
-    say_written(out)
+    page = html_report(model, rows, explained=positions)
+    with Outputs() as outputs:
+        outputs.data(out, page)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 import pandas as pd
 
+from milpbn.cli.outputs import say
 from milpbn.cli.rows import measured_rows
 from milpbn.evaluation.tables import aligned
 from milpbn.explanation import importance_table
@@ -45,10 +46,9 @@ class ModelImportance:
         stored = pd.Series(model.importance, name="contribution").to_frame()
         self._table = stored.sort_values("contribution", ascending=False, kind="stable")
         self._rows = f"{model.data.get('n_rows', '')} training rows".strip()
-        click.echo(
+        say(
             f"note: {model_file} does not say where its data are; for permutation importance, give "
-            "rows with --data",
-            err=True,
+            "rows with --data"
         )
 
     def to_dict(self) -> dict[str, Any]:

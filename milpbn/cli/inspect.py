@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from milpbn.cli.models import describe_gbnc, trust_option
 from milpbn.cli.options import picture_options
-from milpbn.cli.outputs import show as print_report
-from milpbn.cli.params import Names, refuse_overwriting, say_written
+from milpbn.cli.outputs import Outputs
+from milpbn.cli.params import Names, refuse_overwriting
 from milpbn.cli.rows import measured_rows_option
 from milpbn.widths import terminal_width
 from milpbn.words import name_in_list
@@ -87,18 +88,20 @@ def inspect(
         chosen["tables"] = _chosen_tables(model, tables)
     if importance:
         chosen["importance"] = _importance(model, model_file, file)
-    if plot:
-        from milpbn.pictures import plot_gap
+    with Outputs() as outputs:
+        if as_json:
+            outputs.report(_json(show, chosen))
+        else:
+            parts: list[Any] = list(chosen.values()) or [show]
+            outputs.report("\n\n".join(part.text(terminal_width()) for part in parts))
+        outputs.write(plot, partial(_plot, show))
+        outputs.write(draw, show.draw)
 
-        plot_gap(show.result.trace, plot, title=show.name, score_name=show.score)
-        say_written(plot)
-    if draw:
-        say_written(*show.draw(draw))
-    if as_json:
-        print_report(_json(show, chosen))
-    else:
-        parts: list[Any] = list(chosen.values()) or [show]
-        print_report("\n\n".join(part.text(terminal_width()) for part in parts))
+
+def _plot(show: _Single | _Several, file: str) -> None:
+    from milpbn.pictures import plot_gap
+
+    plot_gap(show.result.trace, file, title=show.name, score_name=show.score)
 
 
 def _chosen_tables(model: Model | GBNCModel, given: str) -> ModelTables:
@@ -163,21 +166,24 @@ class _Single:
 
         structure = self.result.structure
         if not isinstance(structure, Structure):
-            return draw_multinet(structure, path, title=self.name)
+            return draw_multinet(structure, path, title=self.name, encoder=self.model.encoder)
         arcs = self.model.arcs
-        draw_network(structure, path, title=self.name, margins=arcs.of(structure) if arcs else None)
+        margins = arcs.of(structure) if arcs else None
+        encoder = self.model.encoder
+        draw_network(structure, path, title=self.name, margins=margins, encoder=encoder)
         return [path]
 
     def text(self, width: int | None) -> str:
         from milpbn.cli.alternatives import alternative_lines
         from milpbn.cli.arcs import arc_lines
         from milpbn.cli.live import format_header, format_point
-        from milpbn.cli.report import selection_lines
+        from milpbn.cli.report import bins_lines, selection_lines, structure_lines
         from milpbn.cli.stability import stability_lines
 
         model = self.model
         lines = [
             f"{'data':<12}{self.name}, {model.data.get('n_rows', '?')} rows",
+            *bins_lines(model),
             *selection_lines(model, _CANDIDATES),
             str(self.result),
             f"{'parameters':<12}{model.network.n_parameters} by {model.parameters}",
@@ -185,12 +191,12 @@ class _Single:
             format_header(width),
             *(format_point(point, width) for point in self.result.trace),
             "",
-            str(self.result.structure),
+            *structure_lines(model),
         ]
         if model.arcs is not None:
             lines += ["", *arc_lines(model.arcs)]
         if model.alternatives is not None:
-            lines += ["", *alternative_lines(model.alternatives)]
+            lines += ["", *alternative_lines(model.alternatives, model.encoder)]
         if model.stability is not None:
             lines += ["", *stability_lines(model)]
         return "\n".join(lines)

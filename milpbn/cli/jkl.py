@@ -35,6 +35,7 @@ _NOT_WITH_SCORES = (
     "constraints_file",
     *BUDGETS,
     "write_model",
+    "certificate",
 )
 
 
@@ -84,7 +85,11 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     refuse_options(ctx, _NOT_WITH_SCORES, why)
     refuse_options(ctx, ("best", "within"), "does not go with --jkl: it needs data")
     refuse_overwriting(
-        {"--out": options["out"], "--trace": options["trace_file"]},
+        {
+            "--out": options["out"],
+            "--trace": options["trace_file"],
+            "--checkpoint": options["checkpoint"],
+        },
         {"the local scores": options["jkl"]},
     )
 

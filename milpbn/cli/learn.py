@@ -168,7 +168,7 @@ def _race(session: Session) -> list[Model]:
         settings.score,
         settings.space,
         clock=session.clock,
-        memory_limit=settings.options.memory_limit,
+        options=settings.options,
         prune=False,
     )
     session.clock.close_phase("scoring")

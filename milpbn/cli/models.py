@@ -80,6 +80,19 @@ def old_spelling(command: click.Command) -> click.Command:
     )
 
 
+def _is_plausible(path: str) -> bool:
+    """Whether a path from a model file, which may come from anybody, is an ordinary file.
+
+    Files of the system, such as those in /proc, have the size 0.
+    """
+    from milpbn.datasets.readers import MOST_BYTES
+
+    try:
+        return Path(path).is_file() and 0 < Path(path).stat().st_size <= MOST_BYTES
+    except (OSError, ValueError):  # ValueError: a NUL in the name
+        return False
+
+
 def model_table(model: AnyModel, model_file: str, file: str | None) -> Table:
     """Read the table again that a model was learned from; `file` if it has moved."""
     from milpbn.cli.data import hold_out_rows, load_table
@@ -100,10 +113,10 @@ def model_table(model: AnyModel, model_file: str, file: str | None) -> Table:
             f"{model_file} does not say how the columns of {told['file']} were read; learn it "
             "again with this version of milpbn"
         )
-    if "dataset" not in told and file is None and not Path(told["file"]).is_file():
+    if "dataset" not in told and file is None and not _is_plausible(told["file"]):
         raise ModelFileError(
-            f"{model_file} names {told['file']!r} as its data, which is not a file; name the file "
-            "with --data"
+            f"{model_file} names {told['file']!r} as its data, which is not a file of data; name "
+            "the file with --data"
         )
     columns = told.get("columns", {})
     table = load_table(
@@ -120,6 +133,7 @@ def model_table(model: AnyModel, model_file: str, file: str | None) -> Table:
         target_bins=columns.get("target_bins"),
         weight=columns.get("weight"),
         class_weight=told.get("class_weight"),
+        bins=told.get("bins"),
         rows=told.get("rows", "train"),
     )
     held_out = told.get("holdout")

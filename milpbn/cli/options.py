@@ -110,7 +110,7 @@ _VALIDATION = click.option(
     metavar="loo|FOLDS|none",
     help_from=lambda: (
         "Score each row with parameters learned without it (loo) or without its fold, for "
-        f"{scores_with('validation')}.  [default: none]"
+        f"{scores_with('validation')}.  [default: none; loo if columns have several resolutions]"
     ),
 )
 
@@ -213,10 +213,11 @@ def given_names(
 
 def given_solve_options(options: Mapping[str, Any]) -> SolveOptions:
     """The engine options."""
+    from dataclasses import fields
+
     from milpbn.anytime import SolveOptions
 
-    names = ("gap", "threads", "seed", "emit", "memory_limit", "host")
-    return SolveOptions(**{name: options[name] for name in names})
+    return SolveOptions(**{f.name: options[f.name] for f in fields(SolveOptions)})
 
 
 structure_options = option_group(
@@ -317,6 +318,45 @@ proof_options = option_group(
     )
 )
 """Options of the exact engines."""
+
+checkpoint_options = option_group(
+    (
+        click.option(
+            "--checkpoint",
+            type=OutputFile(),
+            metavar="FILE",
+            help="Save the tree every minute and at the end, so that --resume can continue.",
+        ),
+        click.option(
+            "--resume",
+            type=click.Path(exists=True, dir_okay=False),
+            metavar="FILE",
+            help="Continue from a file that --checkpoint wrote for the same data, score and "
+            "search space.",
+        ),
+    )
+)
+"""Options that stop and continue a proof."""
+
+scheduler_option = click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Use the workers of a running Dask cluster: tcp://HOST:8786. Needs milpbn[cluster].",
+)
+
+worker_options = option_group(
+    (
+        click.option(
+            "--workers",
+            type=click.IntRange(min=0),
+            default=0,
+            show_default=True,
+            help="Number of local worker processes; needs the extra milpbn[cluster].",
+        ),
+        scheduler_option,
+    )
+)
+"""Options for worker processes of the tree."""
 
 limit_options = option_group(
     (

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import click
@@ -29,7 +30,7 @@ class Outputs:
         Where to say it; by default stderr.
     """
 
-    def __init__(self, *, quiet: bool, tell: Callable[[str], None] | None = None) -> None:
+    def __init__(self, *, quiet: bool = False, tell: Callable[[str], None] | None = None) -> None:
         self._quiet = quiet
         self._tell = tell or say
         self._failed: list[str] = []
@@ -38,12 +39,7 @@ class Outputs:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
             return
         if self._stdout is not None:
@@ -55,22 +51,37 @@ class Outputs:
 
     def report(self, text: str) -> None:
         """Print a part of the report on stdout."""
-        try:
-            show(text)
-        except OSError as error:  # a full disk, or a reader that closed the pipe
-            self._stdout = error
+        self._print(partial(show, text))
 
-    def write(self, path: str | None, write: Callable[[str], object]) -> None:
-        """Write a file, if there is a path, and say so."""
+    def data(self, path: str | None, text: str) -> None:
+        """Write data to a file; without a path, print them on stdout, as they are."""
+        if path:
+            from milpbn.files import write_whole
+
+            self.write(path, lambda file: write_whole(file, text))
+        else:
+            self._print(partial(click.echo, text, nl=False))
+
+    def write(self, path: str | None, write: Callable[[str], Sequence[object] | None]) -> None:
+        """Write a file, if there is a path, and say so.
+
+        `write` returns the names of the files, if it wrote others than the one it was given.
+        """
         if not path:
             return
         try:
-            write(path)
+            files = write(path) or (path,)
         except OutputError as error:
             self._failed.append(f"{error}; {_save_elsewhere(path, write)}")
         else:
-            if not self._quiet:
-                self._tell(f"wrote {path}")
+            for file in () if self._quiet else files:
+                self._tell(f"wrote {file}")
+
+    def _print(self, text: Callable[[], None]) -> None:
+        try:
+            text()
+        except OSError as error:  # a full disk, or a reader that closed the pipe
+            self._stdout = error
 
 
 def show(text: str) -> None:
@@ -84,15 +95,15 @@ def say(line: str) -> None:
         click.echo(visible(line), err=True)
 
 
-def _save_elsewhere(path: str, write: Callable[[str], object]) -> str:
+def _save_elsewhere(path: str, write: Callable[[str], Sequence[object] | None]) -> str:
     try:
         folder = Path(tempfile.mkdtemp(prefix="milpbn-"))
     except OSError:
         return "choose another folder"
-    other = folder / Path(path).name
+    other = str(folder / Path(path).name)
     try:
-        write(str(other))
+        files = write(other) or (other,)
     except OutputError:
-        folder.rmdir()
+        shutil.rmtree(folder, ignore_errors=True)
         return "choose another folder"
-    return f"saved as {other} instead"
+    return f"saved as {', '.join(map(str, files))} instead"

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import click
 from click.core import ParameterSource
 
-from milpbn.cli.outputs import say
-
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
 else:
@@ -298,11 +296,15 @@ PENALTY = Parsed("penalty", "milpbn.scores.margin", "parse_penalty")
 PENALTIES = Parsed("penalties", "milpbn.scores.margin", "parse_penalties")
 """A number, or ``bic``."""
 
-VALIDATION = Parsed("validation", "milpbn.scores.rows", "parse_validation")
+
+VALIDATION = Parsed("validation", "milpbn.scores.rows", "read_validation")
 """A number of folds, ``loo`` or ``none``."""
 
 CLASS_WEIGHT = Parsed("class weight", "milpbn.datasets.weights", "read_class_weight")
 """``balanced``, or a factor for each class: ``sick=5,healthy=1``."""
+
+BINS = Parsed("bins", "milpbn.datasets.bins", "parse_bins")
+"""``mdlp``, ``quantile:K`` or ``auto``."""
 
 PARAMETERS = ParsedText("parameters", "milpbn.parameters", "make_parameters")
 """``ml``, ``cl`` or ``mm``, with settings after a colon."""
@@ -359,12 +361,6 @@ class OutputFile(_ParamType):
         except OptionError as error:
             self.fail(error.on_command_line(), param, ctx)
         return path
-
-
-def say_written(*files: object) -> None:
-    """Print on stderr which files were written."""
-    for file in files:
-        say(f"wrote {file}")
 
 
 def refuse_options(ctx: click.Context, names: Sequence[str], why: str) -> None:

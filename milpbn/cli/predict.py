@@ -9,8 +9,8 @@ import click
 
 from milpbn.cli.data import show_notes
 from milpbn.cli.models import trust_option
-from milpbn.cli.outputs import say
-from milpbn.cli.params import Names, OutputFile, refuse_overwriting, say_written
+from milpbn.cli.outputs import Outputs, say
+from milpbn.cli.params import Names, OutputFile, refuse_overwriting
 from milpbn.words import count
 
 if TYPE_CHECKING:
@@ -93,13 +93,14 @@ def _predict_one(
     predictions = pd.DataFrame(proba, columns=[f"P({s})" for s in states])
     predicted = pd.Series(np.array(states, dtype=object)[proba.argmax(axis=1)])
     predictions.insert(0, "prediction", predicted)
-    _write(frame[list(keep)], predictions, out)
-    labels = {n: model.encoder.read_labels(frame[n]) for n in (target.name,) if n in frame}
-    compared = _compare(file, pd.DataFrame(labels), {target.name: (states, predicted)})
-    if compared is not None:
-        truth, guesses = compared
-        rows = count(len(truth), "labelled row")
-        say(f"accuracy {100 * (truth == guesses).to_numpy().mean():.2f} % on {rows}")
+    with Outputs() as outputs:
+        outputs.data(out, _csv(frame[list(keep)], predictions))
+        labels = {n: model.encoder.read_labels(frame[n]) for n in (target.name,) if n in frame}
+        compared = _compare(file, pd.DataFrame(labels), {target.name: (states, predicted)})
+        if compared is not None:
+            truth, guesses = compared
+            rows = count(len(truth), "labelled row")
+            say(f"accuracy {100 * (truth == guesses).to_numpy().mean():.2f} % on {rows}")
 
 
 def _predict_several(
@@ -124,27 +125,20 @@ def _predict_several(
     labels = dict(zip(names, model.target_classes_, strict=True))
     for (name, classes), proba in zip(labels.items(), model.marginals(features), strict=True):
         columns.append(pd.DataFrame(proba, columns=[f"P({name}={c})" for c in classes]))
-    _write(frame[list(keep)], pd.concat(columns, axis=1), out)
-    shown = {n: (tuple(map(str, c)), predicted[n].map(str)) for n, c in labels.items()}
-    compared = _compare(file, frame, shown)
-    if compared is not None:
-        exact, hamming = (100 * f(*compared) for f in (exact_match_score, hamming_score))
-        rows = count(len(compared[0]), "labelled row")
-        say(f"exact match {exact:.2f} %, Hamming score {hamming:.2f} % on {rows}")
+    with Outputs() as outputs:
+        outputs.data(out, _csv(frame[list(keep)], *columns))
+        shown = {n: (tuple(map(str, c)), predicted[n].map(str)) for n, c in labels.items()}
+        compared = _compare(file, frame, shown)
+        if compared is not None:
+            exact, hamming = (100 * f(*compared) for f in (exact_match_score, hamming_score))
+            rows = count(len(compared[0]), "labelled row")
+            say(f"exact match {exact:.2f} %, Hamming score {hamming:.2f} % on {rows}")
 
 
-def _write(kept: pd.DataFrame, predictions: pd.DataFrame, out: str | None) -> None:
+def _csv(*columns: pd.DataFrame) -> str:
     import pandas as pd
 
-    from milpbn.files import write_whole
-
-    columns = pd.concat([kept, predictions], axis=1)
-    text = columns.to_csv(index=False, lineterminator="\n")
-    if out:
-        write_whole(out, text)
-        say_written(out)
-    else:
-        click.echo(text, nl=False)
+    return pd.concat(columns, axis=1).to_csv(index=False, lineterminator="\n")
 
 
 def report_values(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from milpbn.cli.alternatives import alternative_lines
+from milpbn.datasets.bins import MDLP
 from milpbn.datasets.infer import MAX_STATES
 from milpbn.encoding import EncodedData
 from milpbn.learning.candidates import show_values
@@ -75,15 +76,16 @@ def text_report(model: Model, data: EncodedData) -> str:
     lines = [
         f"{'data':<12}{data.name}",
         f"{'rows':<12}{rows}",
+        *bins_lines(model),
         *selection_lines(model),
         str(model.result),
         f"{'parameters':<12}{_parameters(model, n_train)}",
         *_accuracy_lines(model, data),
         "",
-        str(model.network.structure),
+        *structure_lines(model),
     ]
     if model.alternatives is not None:
-        lines += ["", *alternative_lines(model.alternatives)]
+        lines += ["", *alternative_lines(model.alternatives, model.encoder)]
     if not n_test and "file" in data.source:
         lines += ["", _advice(model, data)]
     return "\n".join(lines)
@@ -94,6 +96,18 @@ def _parameters(model: Model, n_train: int) -> str:
     if model.network.n_parameters <= n_train:
         return told
     return f"{told}; more parameters than training rows, so the training accuracy says little"
+
+
+def structure_lines(model: Model) -> list[str]:
+    """The structure, and the states of the resolutions that its families use."""
+    legend = model.seen.legend
+    return [str(model.seen), *([""] if legend else []), *legend]
+
+
+def bins_lines(model: Model) -> list[str]:
+    """How numeric columns were cut, if not in the usual way."""
+    bins = model.encoder.bins
+    return [f"{'bins':<12}{bins}"] if bins != MDLP else []
 
 
 def selection_lines(model: Model, most: int = 0) -> list[str]:
@@ -132,7 +146,8 @@ def _accuracy_lines(model: Model, data: EncodedData) -> list[str]:
 def _advice(model: Model, data: EncodedData) -> str:
     """How to estimate the accuracy on new rows of the user's own file."""
     columns = {**data.source.get("columns", {}), "missing": model.encoder.missing}
-    usual = {"missing": "drop", "dates": "expand", "max_states": MAX_STATES}
+    columns["bins"] = model.encoder.bins
+    usual = {"missing": "drop", "dates": "expand", "max_states": MAX_STATES, "bins": MDLP}
     factors = data.source.get("class_weight")
     if isinstance(factors, dict):
         factors = [f"{label}={weight:g}" for label, weight in factors.items()]

@@ -14,7 +14,8 @@ from milpbn.cli.data import (
     show_notes,
 )
 from milpbn.cli.options import check_score, ess_option, given_settings, structure_options
-from milpbn.cli.params import Duration, OutputFile, Size, refuse_overwriting, say_written
+from milpbn.cli.outputs import Outputs
+from milpbn.cli.params import Duration, OutputFile, Size, refuse_overwriting
 from milpbn.cli.registries import Registered, decomposable_scores
 
 
@@ -60,7 +61,6 @@ def scores(**options: Any) -> None:
         {"the data": options["file"], "the constraints": options["constraints_file"]},
     )
     from milpbn.clock import Clock
-    from milpbn.files import write_whole
     from milpbn.interchange.jkl import write_jkl
     from milpbn.learning.classifier import encode
     from milpbn.learning.objective import build_objective
@@ -78,12 +78,8 @@ def scores(**options: Any) -> None:
         settings.score,
         settings.space,
         clock=clock,
-        memory_limit=options["memory_limit"],
+        options=settings.options,
     )
     assert isinstance(objective, LinearObjective)
-    text = write_jkl(objective)
-    if options["out"]:
-        write_whole(options["out"], text)
-        say_written(options["out"])
-    else:
-        click.echo(text, nl=False)
+    with Outputs() as outputs:
+        outputs.data(options["out"], write_jkl(objective))

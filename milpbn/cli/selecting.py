@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from milpbn.learning.plan import SelectionPlan
 
 AUTO = "auto"
+BINS = "bins"
 
 selection_options = option_group(
     (
@@ -24,8 +25,8 @@ selection_options = option_group(
             multiple=True,
             metavar="NAME=VALUES|auto",
             help="Candidate values of a setting, compared by validation on the training rows: "
-            "p=0.6,0.9 or parameters=ml,cl; may be repeated. `auto` for the default candidates "
-            "(with `milpbn evaluate`, use --method auto).",
+            "p=0.6,0.9, parameters=ml,cl or bins=mdlp,quantile:6; may be repeated. `auto` for the "
+            "default candidates (with `milpbn evaluate`, use --method auto).",
         ),
         click.option(
             "--select-by",
@@ -61,10 +62,12 @@ def given_plan(options: Mapping[str, Any], *with_it: str) -> SelectionPlan | Non
             if options.get(option):
                 raise click.UsageError(f"--{option.replace('_', '-')} needs --select")
         return None
-    if AUTO in names and len(names) > 1:
-        raise click.UsageError(f"--select {AUTO} cannot be combined with another --select")
+    if AUTO in names and set(names) - {AUTO, BINS}:
+        raise click.UsageError(f"--select {AUTO} can only be combined with --select {BINS}=...")
     if len(set(names)) < len(names):
         raise click.UsageError("--select is given twice for the same setting")
+    if options["bins"] is not None and BINS in names:
+        raise click.UsageError(f"--bins does not go with --select {BINS}=...")
     for name in ("p", "gamma"):
         if options[name] is not None and {"p", "gamma"} & set(names):
             raise click.UsageError(f"--{name} does not go with --select p=... or gamma=...")
@@ -72,9 +75,11 @@ def given_plan(options: Mapping[str, Any], *with_it: str) -> SelectionPlan | Non
     from milpbn.learning.criteria import LOG_LOSS
     from milpbn.learning.plan import SelectionPlan
 
-    grid = AUTO if names == [AUTO] else {name: list(v) for name, v in options["select"]}
-    by = options["select_by"] or LOG_LOSS
+    given = {name: list(v) for name, v in options["select"]}
+    bins, by = given.pop(BINS, None), options["select_by"] or LOG_LOSS
     try:
-        return SelectionPlan(grid, by, exact_folds=options["exact_folds"])
+        return SelectionPlan(
+            AUTO if AUTO in given else given, by, exact_folds=options["exact_folds"], bins=bins
+        )
     except OptionError as error:
         raise click.UsageError(str(error)) from None

@@ -73,6 +73,8 @@ class Session:
         self.encoded: Encoded
         self.rows: Table
         self.selection: Selection | None = None
+        self.missing: str | None = None
+        """A file that could not be written during the run."""
 
     @staticmethod
     def check(options: dict[str, Any]) -> None:
@@ -83,7 +85,9 @@ class Session:
                 "--out": options["out"],
                 "--trace": options.get("trace_file"),
                 "--write-model": options.get("write_model"),
+                "--certificate": options.get("certificate"),
                 "--plot": options.get("plot"),
+                "--checkpoint": options.get("checkpoint"),
             },
             {
                 "the data": options["file"],
@@ -100,9 +104,14 @@ class Session:
 
     def load(self) -> None:
         """Read and encode the data, and print notes about them."""
-        from milpbn.learning.classifier import encode
+        from milpbn.clock import OutOfTime
+        from milpbn.learning.classifier import encode, late_by_columns
 
-        rows = load_table(**{name: self.options[name] for name in DATA_OPTIONS})
+        given = {name: self.options[name] for name in DATA_OPTIONS}
+        try:
+            rows = load_table(**given, checkpoint=self.clock.checkpoint)
+        except OutOfTime:
+            raise late_by_columns(self.clock, given["file"]) from None
         self.rows = hold_out_rows(
             rows,
             test_file=self.options.get("test_file"),
@@ -111,11 +120,14 @@ class Session:
         )
         self.clock.close_phase("loading")
         self.encoded = encode(self.rows, self.clock)
-        show_notes(self.data.notes, self.table.print)
+        notes = self.settings.notes(self.data.variables)
+        self.settings = self.settings.for_variables(self.data.variables)
+        show_notes([*self.data.notes, *notes], self.table.print)
 
     def select(self, names: Mapping[str, Any], plan: SelectionPlan) -> None:
         """Choose settings by validation on the training rows; `learn` uses them."""
-        from milpbn.learning.selection import select_settings
+        from milpbn.learning.classifier import encode
+        from milpbn.learning.selection import select_settings, selected_table
 
         def watch(done: int, total: int, what: str) -> None:
             self.table.step(f"selecting, {done} of {total} runs")
@@ -127,6 +139,12 @@ class Session:
         )
         self.table.step("")
         self.table.print(f"selected {self.selection}")
+        rows = selected_table(self.rows, self.selection)
+        if rows.bins != self.rows.bins:
+            told, self.rows, self.encoded = self.data.notes, rows, encode(rows)
+            notes = [*self.data.notes, *self.settings.notes(self.data.variables)]
+            show_notes((note for note in notes if note not in told), self.table.print)
+        self.settings = self.settings.for_variables(self.data.variables)
 
     def listener(self, point: TracePoint) -> None:
         """Show an any-time event; once there is a result, no signal may keep it from being saved.
@@ -147,6 +165,7 @@ class Session:
         settings: Settings | None = None,
         clock: Clock | None = None,
         shared: Shared | None = None,
+        certificate: str | None = None,
     ) -> Model:
         """Learn a classifier; with separate `settings`, any-time events are not shown."""
         from milpbn.learning.classifier import learn_encoded
@@ -157,6 +176,7 @@ class Session:
             clock=clock or self.clock,
             listener=self.listener if settings is None else None,
             shared=shared,
+            certificate=certificate,
         )
         if settings is None:
             self.interrupts.close()

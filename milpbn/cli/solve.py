@@ -13,12 +13,14 @@ from milpbn.cli.data import data_options, held_out_options
 from milpbn.cli.grid import check_grid, solve_grid
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import (
+    checkpoint_options,
     given_names,
     given_settings,
     grid_score_options,
     proof_options,
     run_options,
     space_options,
+    worker_options,
 )
 from milpbn.cli.params import OutputFile
 from milpbn.cli.registries import Registered, registry
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
     from milpbn.result import Result
     from milpbn.scores import Objective
     from milpbn.structure import Structure
+
+# The engine and the host that write certificates.
+_CERTIFIED = ("branch-and-cut", "highs")
 
 
 @click.command(short_help="Learn a structure exactly.")
@@ -74,12 +79,20 @@ if TYPE_CHECKING:
     "`milpbn learn`; none for no start.",
 )
 @proof_options
+@worker_options
+@checkpoint_options
 @alternative_options
 @click.option(
     "--write-model",
     type=OutputFile(".lp", ".mps"),
     metavar="X.lp|X.mps",
     help="Save the mixed-integer program.",
+)
+@click.option(
+    "--certificate",
+    type=OutputFile(),
+    metavar="FILE",
+    help="Save the proof of the bound, compressed; `milpbn check` checks it.",
 )
 @run_options
 @click.pass_context
@@ -96,8 +109,13 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
       milpbn solve --dataset heart --class-root --p 0.6,0.8,0.9,0.99
       milpbn solve --data my.csv --target outcome --select auto
       milpbn solve --dataset heart --class-root --best 10
+      milpbn solve --dataset heart --class-root --out heart.json --certificate heart.gz
       milpbn solve --jkl asia.jkl --out structure.json
+      milpbn solve --dataset german --checkpoint german.tree
+      milpbn solve --dataset german --checkpoint german.tree --resume german.tree
     """
+    from milpbn.errors import OutputError
+
     if options["jkl"]:
         from milpbn.cli.jkl import solve_local_scores
 
@@ -122,6 +140,10 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
             models = [with_alternatives(session, models[0], limits)]
     if not grid:
         session.deliver(models[0])
+    if session.missing:
+        raise OutputError(
+            f"{session.missing} was not written: nothing was proven, or there was no space"
+        )
     results = [model.result for model in models]
     complete = len(results) == (len(options["p"]) if grid else 1)
     stopped = any(model.parameters.stopped_early for model in models)
@@ -142,11 +164,15 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
         check_grid(options)
         if options["select"]:
             raise click.UsageError("--select needs a single value of p; write --select p=0.6,0.9")
+        if options["checkpoint"] or options["resume"]:
+            raise click.UsageError("--checkpoint and --resume need a single value of p")
         if options["warm_start"] != "local-search":
             raise click.UsageError(
                 "--warm-start needs a single value of p; several start from each other's structures"
             )
     check_engine(ctx, options)
+    if options["certificate"] and (options["engine"], options["host"]) != _CERTIFIED:
+        raise click.UsageError("--certificate needs --engine branch-and-cut and --host highs")
     from milpbn.scores import score_class
 
     score = score_class(options["score"])
@@ -161,6 +187,11 @@ def check_engine(ctx: click.Context, options: dict[str, Any]) -> None:
     emit_given = ctx.get_parameter_source("emit") is ParameterSource.COMMANDLINE
     if emit_given and options["engine"] != "monolithic":
         raise click.UsageError("--emit goes with --engine monolithic")
+    if bool(options["workers"]) + bool(options["scheduler"]) + (options["threads"] > 1) > 1:
+        raise click.UsageError("give one of --workers, --scheduler and --threads")
+    for name in ("checkpoint", "resume", "workers", "scheduler"):
+        if options[name] and (options["engine"], options["host"]) != ("branch-and-cut", "highs"):
+            raise click.UsageError(f"--{name} goes with --engine branch-and-cut and --host highs")
     if options["host"] != "scip":
         return
     if options["engine"] != "branch-and-cut":
@@ -194,7 +225,22 @@ def _solve(session: Session) -> Model:
     from milpbn.learning.maximise import Shared
 
     shared = Shared(_write_model(session)) if session.options["write_model"] else None
-    return session.learn(shared=shared)
+    file = session.options["certificate"]
+    before = _stamp(file)
+    model = session.learn(shared=shared, certificate=file)
+    if file and _stamp(file) != before:
+        session.table.print(f"wrote {file}")
+    elif file and (before or not Path(file).exists()):
+        session.missing = file
+    return model
+
+
+def _stamp(file: str | None) -> tuple[int, int] | None:
+    """What changes if an ordinary file is written."""
+    if file is None or not Path(file).is_file():
+        return None
+    stat = Path(file).stat()
+    return stat.st_ino, stat.st_mtime_ns
 
 
 def _write_model(session: Session) -> Objective:
@@ -205,9 +251,10 @@ def _write_model(session: Session) -> Objective:
     from milpbn.learning.objective import build_objective
 
     clock, file = session.clock, session.options["write_model"]
-    limit, settings = session.options["memory_limit"], session.settings
+    settings = session.settings
+    limit = settings.options.memory_limit
     objective = build_objective(
-        session.data, settings.score, settings.space, clock=clock, memory_limit=limit
+        session.data, settings.score, settings.space, clock=clock, options=settings.options
     )
     clock.close_phase("scoring")
     try:

@@ -8,9 +8,9 @@ import click
 
 from milpbn.cli.additions import Addition, addition_options, model_options
 from milpbn.cli.interrupts import EXIT_STOPPED
-from milpbn.cli.params import Duration, Jobs
+from milpbn.cli.params import Duration
 from milpbn.cli.registries import Registered, registry
-from milpbn.cli.workers import ending_workers
+from milpbn.cli.workers import jobs_options, n_jobs, worker_processes
 from milpbn.words import arc_in_list
 
 if TYPE_CHECKING:
@@ -39,13 +39,7 @@ _OWN = "arc of the model"
     help="What learns the structures; branch-and-cut proves that they are optimal.",
 )
 @click.option("--resample-limit", type=Duration(), help="Time limit for each sample: 10s, 1m.")
-@click.option(
-    "--jobs",
-    type=Jobs(),
-    default=1,
-    show_default=True,
-    help="Number of samples to work on in parallel; -1 for all cores.",
-)
+@jobs_options("Number of samples to work on in parallel; -1 for all cores.")
 @addition_options
 @click.pass_context
 def stability(ctx: click.Context, /, **options: Any) -> None:
@@ -65,7 +59,7 @@ def stability(ctx: click.Context, /, **options: Any) -> None:
 
     from milpbn.evaluation.stability import model_stability
 
-    with run.bar, ending_workers(options["jobs"], kill=True):
+    with run.working(), worker_processes(options, kill=True):
         found = model_stability(
             run.model,
             run.table,
@@ -74,7 +68,7 @@ def stability(ctx: click.Context, /, **options: Any) -> None:
             resample_limit=options["resample_limit"],
             clock=run.clock,
             seed=options["seed"],
-            n_jobs=options["jobs"],
+            n_jobs=n_jobs(options),
             watch=run.watch("samples"),
         )
         run.finish()

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from milpbn.encoding import ColumnCode
 from milpbn.evaluation.tables import aligned
+from milpbn.explanation.resolutions import seen_cuts
 from milpbn.learning.model import Model
 from milpbn.messages import option
 from milpbn.words import count, name_in_list
@@ -42,13 +42,14 @@ class ModelTables:
             for name in self._tables
             if model.network.has_counts
         }
+        self._cuts = seen_cuts(model.network.structure, model.encoder)
         self._encoder = model.encoder
         self._most_rows = None if names else _MOST_ROWS
 
     def to_dict(self) -> dict[str, Any]:
         """The tables as plain data, with probabilities between 0 and 1."""
         return {
-            name: _plain(table, self._codes[name], self._counts.get(name))
+            name: _plain(table, self._cuts[name], self._counts.get(name))
             for name, table in self._tables.items()
         }
 
@@ -59,7 +60,10 @@ class ModelTables:
         variables were chosen, long tables are cut off.
         """
         width = width or _WIDTH
-        words = {name: _readable(code) for name, code in self._codes.items()}
+        words = {
+            name: {state: name_in_list(shown) for state, shown in code.words.items()}
+            for name, code in self._codes.items()
+        }
         told = f"{_HEADING} {_ROWS}" if self._counts else _HEADING
         heading = "\n".join(wrap(told, width))
         return "\n\n".join([heading, *(self._block(name, words, width) for name in self._tables)])
@@ -67,7 +71,8 @@ class ModelTables:
     def _block(self, name: str, words: Mapping[str, Mapping[str, str]], width: int) -> str:
         table, measure = self._tables[name], self._encoder.measure(name)
         unit = f" ({measure})" if measure else ""
-        states = f"{name_in_list(name)}{unit}: {', '.join(words[name].values())}"
+        own = (words[name][state] for state in table.columns)
+        states = f"{name_in_list(name)}{unit}: {', '.join(own)}"
         parents = [str(level) for level in table.index.names if level is not None]
         given = ", ".join(map(name_in_list, parents)) or "none"
         lines = [*_wrapped(states, width), *_wrapped(f"parents: {given}", width, _INDENT)]
@@ -79,12 +84,6 @@ class ModelTables:
             all_of_them = option("tables", [name]).command_line
             lines.append(f"{_INDENT}... {count(left, 'more line')}; all with {all_of_them}")
         return "\n".join(lines)
-
-
-def _readable(code: ColumnCode) -> dict[str, str]:
-    """The states of a column as they are printed."""
-    pairs = zip(code.variable.states, code.readable_states, strict=True)
-    return {state: name_in_list(shown) for state, shown in pairs}
 
 
 def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
@@ -129,7 +128,9 @@ def _parts(
         yield aligned(lines, left=len(parents))
 
 
-def _plain(table: pd.DataFrame, code: ColumnCode, counts: pd.DataFrame | None) -> dict[str, Any]:
+def _plain(
+    table: pd.DataFrame, cuts: Sequence[float], counts: pd.DataFrame | None
+) -> dict[str, Any]:
     parents = [level for level in table.index.names if level is not None]
     rows = [
         {"given": dict(zip(parents, labels, strict=False)), "probabilities": own}
@@ -140,7 +141,7 @@ def _plain(table: pd.DataFrame, code: ColumnCode, counts: pd.DataFrame | None) -
             row["counts"] = own
     return {
         "states": list(table.columns),
-        **({"cuts": list(code.cuts)} if code.cuts else {}),
+        **({"cuts": list(cuts)} if cuts else {}),
         "parents": parents,
         "rows": rows,
     }

@@ -1,18 +1,69 @@
-"""Worker processes of joblib that end with the command that started them."""
+"""Worker processes of a command: local ones that end with it, or those of a Dask cluster."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from milpbn.cli.options import Decorator, option_group, scheduler_option
+from milpbn.cli.params import Jobs
 
 # The command exits without shutting down the interpreter, so joblib never withdraws the temporary
 # folders that it has announced. Its resource tracker removes them, and should not complain.
 _SILENT = "ignore:resource_tracker:UserWarning"
 
 
+def jobs_options(what: str) -> Decorator:
+    """The options --jobs and --scheduler; `what` is the help text of the first."""
+    jobs = click.option(
+        "--jobs", "--workers", "jobs", type=Jobs(), default=1, show_default=True, help=what
+    )
+    return option_group((jobs, scheduler_option))
+
+
+def n_jobs(options: Mapping[str, Any]) -> int | None:
+    """The number of joblib's jobs; None if the workers of a cluster decide."""
+    return None if options["scheduler"] else options["jobs"]
+
+
 @contextmanager
-def ending_workers(jobs: int, *, kill: bool = False) -> Iterator[None]:
+def worker_processes(options: Mapping[str, Any], *, kill: bool = False) -> Iterator[None]:
+    """Run joblib's tasks in local processes or on a cluster; with `kill`, end busy ones too."""
+    if options["scheduler"]:
+        with _on_cluster(options["scheduler"]):
+            yield
+    else:
+        with _ending_workers(options["jobs"], kill=kill):
+            yield
+
+
+@contextmanager
+def _on_cluster(scheduler: str) -> Iterator[None]:
+    import joblib
+
+    from milpbn.cluster import cluster_client
+    from milpbn.errors import MilpbnError
+
+    with cluster_client(0, scheduler) as client:
+        try:
+            with joblib.parallel_config(backend="dask", client=client):
+                yield
+        except (OSError, CancelledError):
+            if client.status == "running":
+                raise
+            raise MilpbnError(
+                f"the connection to the Dask scheduler at {scheduler} was lost; what was finished "
+                "before is in the output file, if there is one"
+            ) from None
+
+
+@contextmanager
+def _ending_workers(jobs: int, *, kill: bool = False) -> Iterator[None]:
     """End idle worker processes and free their shared memory; with `kill`, busy ones too.
 
     They would end by themselves only after some minutes. The command exits without shutting

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from milpbn.clock import Checkpoint, no_checkpoint
+from milpbn.datasets.bins import MDLP
 from milpbn.datasets.infer import FEW_VALUES, MAX_STATES, Rules
 from milpbn.datasets.raw import Columns, RawFrame
 from milpbn.datasets.screening import Screened, screen
@@ -18,7 +20,7 @@ from milpbn.datasets.table import Table
 from milpbn.datasets.targets import decide_target
 from milpbn.datasets.text import column_names
 from milpbn.datasets.weights import weighted_rows
-from milpbn.errors import DataError
+from milpbn.errors import DataError, OptionError
 from milpbn.messages import Message, option
 from milpbn.words import count, quoted
 
@@ -36,6 +38,7 @@ def table_from_frame(
     max_states: int | None = MAX_STATES,
     target_bins: int | None = None,
     weight: str | None = None,
+    bins: str = MDLP,
 ) -> Table:
     """Build a table from columns in memory, by the rules for files.
 
@@ -60,10 +63,12 @@ def table_from_frame(
     raw = RawFrame(name, frame.assign(**{str(labels.name): labels}), untyped=False)
     kinds = tuple(categorical), tuple(numeric), tuple(drop)
     columns = Columns((str(labels.name),), *kinds, dates, max_states, target_bins, weight)
-    return build_table(raw, columns, missing)
+    return build_table(raw, columns, missing, bins)
 
 
-def build_table(raw: RawFrame, columns: Columns, missing: str) -> Table:
+def build_table(
+    raw: RawFrame, columns: Columns, missing: str, bins: str, checkpoint: Checkpoint = no_checkpoint
+) -> Table:
     """Decide the targets and every other column of a raw frame.
 
     Two rules depend on the number of targets. One target: a numeric column with few values
@@ -73,6 +78,9 @@ def build_table(raw: RawFrame, columns: Columns, missing: str) -> Table:
     """
     wanted = _check_columns(raw, columns)
     several = len(columns.targets) > 1
+    if several and bins != MDLP:
+        told = " does not go with several targets, whose base models take numbers as they are"
+        raise OptionError(Message(option("bins", bins), told))
     frame, notes = labelled_rows(raw, columns.targets)
     frame, weights, more_notes = weighted_rows(frame, raw, columns.weight)
     notes += more_notes
@@ -88,7 +96,7 @@ def build_table(raw: RawFrame, columns: Columns, missing: str) -> Table:
         taken=frozenset(columns.targets),
     )
     left_out = [*columns.targets, *columns.drop, *((columns.weight,) if columns.weight else ())]
-    screened = screen(frame.drop(columns=left_out), rules, wanted)
+    screened = screen(frame.drop(columns=left_out), rules, wanted, checkpoint)
     table = Table(
         name=raw.name,
         features=screened.features,
@@ -105,6 +113,7 @@ def build_table(raw: RawFrame, columns: Columns, missing: str) -> Table:
             **{t.reading.source: t.reading for t in targets if t.reading},
         },
         max_states=max_states,
+        bins=bins,
         notes=(*raw.notes, *notes, *(n for t in targets for n in t.notes), *screened.notes),
         source=dict(raw.source),
     )

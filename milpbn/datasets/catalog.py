@@ -19,7 +19,7 @@ import pandas as pd
 from milpbn._types import BoolArray
 from milpbn.datasets.generators import GENERATORS
 from milpbn.datasets.table import Table
-from milpbn.errors import DataError
+from milpbn.errors import DataError, OptionError
 
 
 @dataclass(frozen=True)
@@ -146,11 +146,19 @@ def load_frame(name: str) -> pd.DataFrame:
     return _frame_of(entry(name))
 
 
-def load_dataset(name: str) -> Table:
+def load_dataset(name: str, *, seed: int | None = None) -> Table:
     """Load a data set of the catalog, with one class variable or several.
 
     Rows that a seeded split uses neither for training nor for testing are left out, and
     a note says so.
+
+    Parameters
+    ----------
+    name
+        See :func:`load_catalog`; ``mdc/`` may be left out.
+    seed
+        Draw other training and test rows, of the same numbers, with this random seed. Only for
+        data sets whose split is seeded or generated.
 
     Examples
     --------
@@ -159,8 +167,10 @@ def load_dataset(name: str) -> Table:
     (4435, 2000)
     >>> load_dataset("Jura").targets.columns.tolist()
     ['class_1', 'class_2']
+    >>> len(load_dataset("car", seed=7).test())
+    576
     """
-    found = entry(name)
+    found = entry(name) if seed is None else _redrawn(entry(name), seed)
     if found.generator:
         arguments = ", ".join(f"{key}={value}" for key, value in found.arguments.items())
         source = {"dataset": found.name, "generator": f"{found.generator}({arguments})"}
@@ -179,9 +189,24 @@ def load_dataset(name: str) -> Table:
         missing=found.missing,
         folds=found.folds,
         notes=_split_notes(found, left_out),
-        source={"dataset": found.name, "sha256": found.sha256},
+        source={
+            "dataset": found.name,
+            "sha256": found.sha256,
+            **({} if seed is None else {"seed": str(seed)}),
+        },
     )
     return table.rows(kept) if left_out else table
+
+
+def _redrawn(found: CatalogEntry, seed: int) -> CatalogEntry:
+    """The entry with another seed for its split."""
+    if found.split not in ("seeded", "generated"):
+        raise OptionError(
+            f"{found.name} has no split that is drawn at random, so it cannot have another seed"
+        )
+    if found.generator:
+        return replace(found, arguments={**found.arguments, "seed": seed})
+    return replace(found, seed=seed)
 
 
 def _entry(name: str, table: dict[str, Any]) -> CatalogEntry:

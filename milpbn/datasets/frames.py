@@ -69,6 +69,7 @@ def labelled_table(
     missing: str,
     dates: str,
     max_states: int | None,
+    bins: str,
 ) -> Table:
     """The table that a classifier learns from; a column whose dtype is a number is numeric."""
     wanted = dict.fromkeys(
@@ -101,6 +102,7 @@ def labelled_table(
         missing=missing,
         readings=screened.readings,
         max_states=max_states,
+        bins=bins,
         notes=screened.notes,
     )
 

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.datasets.arff import parse_arff
 from milpbn.datasets.assemble import build_table, unknown_columns
+from milpbn.datasets.bins import MDLP
 from milpbn.datasets.infer import MAX_STATES
 from milpbn.datasets.raw import Columns, RawFrame
 from milpbn.datasets.strings import with_objects
@@ -27,7 +29,7 @@ _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 # Limits on files that may come from strangers: bytes in memory, and how many times as many as in
 # the file. Small ones may be compressed as well as can be.
-_MOST_BYTES = 2**33
+MOST_BYTES = 2**33
 _MOST_RATIO = 200
 _SMALL = 2**28
 
@@ -44,6 +46,8 @@ def read_table(
     max_states: int | None = MAX_STATES,
     target_bins: int | None = None,
     weight: str | None = None,
+    bins: str = MDLP,
+    checkpoint: Checkpoint = no_checkpoint,
 ) -> Table:
     """Read a table to learn from, with one class column or several.
 
@@ -74,6 +78,11 @@ def read_table(
     weight
         The column of the weights of the rows, which is not a feature. Rows of weight 0 are left
         out.
+    bins
+        How numeric features are cut: ``"mdlp"``, ``"quantile:K"`` or ``"auto"``; see
+        :func:`~milpbn.datasets.bins.parse_bins`.
+    checkpoint
+        Called between columns if there are many; may raise to stop.
 
     Returns
     -------
@@ -83,9 +92,9 @@ def read_table(
     targets = (target,) if isinstance(target, str) else tuple(target)
     kinds = tuple(categorical), tuple(numeric), tuple(drop)
     columns = Columns(targets, *kinds, dates, max_states, target_bins, weight)
-    raw = read_raw(path)
+    raw = read_raw(path, checkpoint)
     source = {**raw.source, "columns": columns.to_dict()}
-    return build_table(replace(raw, source=source), columns, missing)
+    return build_table(replace(raw, source=source), columns, missing, bins, checkpoint)
 
 
 def read_features(
@@ -126,11 +135,11 @@ def read_features(
     return frame
 
 
-def read_raw(path: str | Path) -> RawFrame:
+def read_raw(path: str | Path, checkpoint: Checkpoint = no_checkpoint) -> RawFrame:
     """Read the columns of a file; its content and its name tell the format."""
     path = Path(path)
     stored = _read_bytes(path)
-    data = _decompress(stored, path) if stored[:2] == _GZIP else stored
+    data = unpacked(stored, path)
     suffix = Path(path.stem).suffix if path.suffix.lower() == ".gz" else path.suffix
     source = {"file": str(path), "sha256": hashlib.sha256(stored).hexdigest()}
     if data[:4] == _PARQUET or suffix.lower() in (".parquet", ".pq"):
@@ -139,13 +148,13 @@ def read_raw(path: str | Path) -> RawFrame:
     if suffix.lower() == ".arff":
         frame, states = parse_arff(data.decode("utf-8"), path.name)
         return RawFrame(path.name, frame, False, states, notes, source)
-    frame, more_notes = parse_csv(data, path.name)
+    frame, more_notes = parse_csv(data, path.name, checkpoint)
     return RawFrame(path.name, frame, True, notes=notes + more_notes, source=source)
 
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        return read_limited(path, _MOST_BYTES)
+        return read_limited(path, MOST_BYTES)
     except FileNotFoundError as error:
         raise DataError(f"there is no file {path}") from error
     except IsADirectoryError as error:
@@ -154,8 +163,11 @@ def _read_bytes(path: Path) -> bytes:
         raise DataError(f"{path} cannot be read: {error}") from error
 
 
-def _decompress(data: bytes, path: Path) -> bytes:
-    most = min(_MOST_BYTES, max(_SMALL, _MOST_RATIO * len(data)))
+def unpacked(data: bytes, path: Path) -> bytes:
+    """What a gzip file contains, within limits; other data as they are."""
+    if data[:2] != _GZIP:
+        return data
+    most = min(MOST_BYTES, max(_SMALL, _MOST_RATIO * len(data)))
     parts, size = [], 0
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
@@ -178,7 +190,7 @@ def _parse_parquet(data: bytes, path: Path) -> pd.DataFrame:
     try:
         file = pq.ParquetFile(io.BytesIO(data))
         cells = file.metadata.num_rows * file.metadata.num_columns
-        if 8 * cells > min(_MOST_BYTES, max(_SMALL, _MOST_RATIO * len(data))):
+        if 8 * cells > min(MOST_BYTES, max(_SMALL, _MOST_RATIO * len(data))):
             raise DataError(f"{path}: {len(data)} bytes contain {cells} values, which are too many")
         column_names(file.schema_arrow.names, path.name)
         frame: pd.DataFrame = file.read().to_pandas()

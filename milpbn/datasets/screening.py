@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from milpbn.clock import Checkpoint, column_by_column, no_checkpoint
 from milpbn.datasets.infer import DATES, Column, Rules, decide_column
 from milpbn.datasets.notes import Note, grouped
 from milpbn.datasets.readings import DATE, DURATION, TIME, Reading
@@ -39,7 +40,12 @@ class Screened:
     notes: tuple[str, ...]
 
 
-def screen(frame: pd.DataFrame, rules: Rules, wanted: Mapping[str, str]) -> Screened:
+def screen(
+    frame: pd.DataFrame,
+    rules: Rules,
+    wanted: Mapping[str, str],
+    checkpoint: Checkpoint = no_checkpoint,
+) -> Screened:
     """Decide every column of a raw frame.
 
     Parameters
@@ -50,6 +56,8 @@ def screen(frame: pd.DataFrame, rules: Rules, wanted: Mapping[str, str]) -> Scre
         How columns are decided.
     wanted
         The kind, ``"numeric"`` or ``"categorical"``, that the user chose for some columns.
+    checkpoint
+        Called between columns if there are many; may raise to stop.
 
     Examples
     --------
@@ -74,10 +82,9 @@ def screen(frame: pd.DataFrame, rules: Rules, wanted: Mapping[str, str]) -> Scre
         raise OptionError(f"dates must be one of {', '.join(DATES)}, not {rules.dates!r}")
     names = [str(name) for name in frame.columns]
     rules = replace(rules, taken=rules.taken.union(names))
-    decisions = [
-        decide_column(frame.iloc[:, j].rename(name), rules, wanted.get(name))
-        for j, name in enumerate(names)
-    ]
+    decisions = []
+    for j, name in enumerate(column_by_column(names, checkpoint)):
+        decisions.append(decide_column(frame.iloc[:, j].rename(name), rules, wanted.get(name)))
     notes = [note for decision in decisions for note in decision.notes]
     columns = {str(c.values.name): c for decision in decisions for c in decision.columns}
     for repeated, note in _repeated(columns, wanted):

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from milpbn._types import FloatArray
+from milpbn.datasets.bins import MDLP, parse_bins
 from milpbn.datasets.readings import Reading
 from milpbn.datasets.weights import (
     ClassWeight,
@@ -47,7 +48,7 @@ class Table:
     is_train
         True for training rows. All True if the data have no held-out test rows.
     weights
-        The positive weight of each row: a row of weight 2 counts as two equal rows. None if
+        The positive weight of each row: a weight of 2 counts a row twice. None if
         every row counts as one.
     class_weight
         A factor for the weights of the rows of each class: a mapping from labels to numbers (1
@@ -62,6 +63,9 @@ class Table:
     max_states
         The number of states of a categorical feature above which rare states are pooled; None
         for no limit.
+    bins
+        How numeric features are cut: ``"mdlp"``, ``"quantile:K"`` or ``"auto"``; see
+        :func:`~milpbn.datasets.bins.parse_bins`.
     folds
         Number of folds that the catalog proposes for cross-validation; 0 for none.
     notes
@@ -96,6 +100,7 @@ class Table:
     missing: str = "drop"
     readings: dict[str, Reading] = field(default_factory=dict)
     max_states: int | None = None
+    bins: str = MDLP
     folds: int = 0
     notes: tuple[str, ...] = ()
     source: dict[str, Any] = field(default_factory=dict)
@@ -106,6 +111,7 @@ class Table:
                 f"{self.name}: unknown missing-value policy {self.missing!r}; "
                 f"choose one of {', '.join(MISSING_POLICIES)}"
             )
+        object.__setattr__(self, "bins", parse_bins(self.bins))
         object.__setattr__(self, "targets", pd.DataFrame(self.targets))
         if self.weights is not None:
             check_positive(self.weights, len(self), self.name)

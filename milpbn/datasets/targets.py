@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from milpbn.datasets.bins import equal_shares, quantile_cuts
 from milpbn.datasets.formats import number_format
 from milpbn.datasets.infer import SHORT_COLUMN
 from milpbn.datasets.raw import Columns, RawFrame
@@ -89,13 +90,9 @@ def _binned(values: pd.Series[Any], label: str, n_bins: int) -> Target:
             Message(f"{label} holds values that are not numbers; remove ", option("target_bins"))
         )
     plain = Reading(str(values.name), "number", form.mark, form.unit).apply(values)
-    numbers = np.sort(plain.to_numpy(dtype=np.float64))
-    ends = np.quantile(numbers, np.arange(1, n_bins) / n_bins, method="lower")
-    # A class ends midway to the next value; an end at the largest value would leave none above.
-    above = numbers[np.minimum(np.searchsorted(numbers, ends, side="right"), len(numbers) - 1)]
-    cuts = tuple(np.unique((ends / 2 + above / 2)[ends < numbers[-1]]).tolist())
+    cuts = tuple(quantile_cuts(plain, equal_shares(n_bins)).tolist())
     if not cuts:
-        raise DataError(f"{label} cannot be cut into classes: most of its values are equal")
+        raise DataError(f"{label} cannot be cut into classes: all of its values are equal")
     reading = Reading(str(values.name), CLASSES, form.mark, form.unit, cuts)
     states = tuple(between_cuts(cuts))
     labels = reading.apply(values)

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from milpbn.clock import Checkpoint, column_by_column, no_checkpoint
 from milpbn.datasets.arrow_csv import regular_columns
 from milpbn.datasets.strings import MISSING_TOKENS, string_column
 from milpbn.datasets.values import is_number
@@ -59,7 +60,9 @@ def to_utf8(data: bytes, where: str) -> tuple[bytes, list[str]]:
     return data, notes
 
 
-def parse_csv(data: bytes, where: str) -> tuple[pd.DataFrame, list[str]]:
+def parse_csv(
+    data: bytes, where: str, checkpoint: Checkpoint = no_checkpoint
+) -> tuple[pd.DataFrame, list[str]]:
     """Columns of strings, and notes about how they were read.
 
     Arrow reads regular files. All others, and those with an error, are read row by row, so that
@@ -77,7 +80,7 @@ def parse_csv(data: bytes, where: str) -> tuple[pd.DataFrame, list[str]]:
     if len(fields[0]) == 0:
         raise DataError(f"{where}: there are column names, but no rows below them")
     columns, with_commas = {}, []
-    for j, name in enumerate(names):
+    for j, name in enumerate(column_by_column(names, checkpoint)):
         values = string_column(fields[j])
         fields[j] = None  # frees memory: the next column takes as much
         if separator != "," and _has_decimal_commas(values):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from itertools import count, pairwise
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count as counting
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,14 +16,52 @@ import numpy.typing as npt
 import pandas as pd
 
 from milpbn._types import Codes
+from milpbn.encoding.texts import as_number, codes_by_number
 from milpbn.errors import DataError
-from milpbn.words import between_cuts
+from milpbn.words import between_cuts, count, name_in_list
 
 NUMERIC = "numeric"
 CATEGORICAL = "categorical"
 
 UNKNOWN = -1  # the code of a value that has no state
 _MISSING, _UNSEEN = -1, -2  # distinguished inside this module only
+
+# With so many bins, cuts are easier to read than intervals.
+_MANY_BINS = 8
+
+Kept = tuple[float, ...] | tuple[str, ...]
+"""The cuts or the states of a column that a resolution keeps."""
+
+
+@dataclass(frozen=True)
+class Coarsening:
+    """Fewer states for a variable: each of its states belongs to one of them.
+
+    Attributes
+    ----------
+    states
+        The coarse states.
+    of
+        For each state of the variable, the index of its coarse state. Every coarse state has at
+        least one.
+
+    Examples
+    --------
+    >>> Coarsening(("low", "high"), (0, 0, 1)).card
+    2
+    """
+
+    states: tuple[str, ...]
+    of: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if set(self.of) != set(range(len(self.states))):
+            raise DataError(f"states {self.states} do not fit the map {self.of} of a coarsening")
+
+    @property
+    def card(self) -> int:
+        """The number of coarse states."""
+        return len(self.states)
 
 
 @dataclass(frozen=True)
@@ -34,20 +74,46 @@ class Variable:
         The name of its column.
     states
         The states that the codes 0, 1, ... stand for.
+    coarsenings
+        The other resolutions in which a family may see the variable. Resolution 0 is `states`,
+        and resolution r > 0 is ``coarsenings[r - 1]``.
 
     Examples
     --------
-    >>> Variable("petal", ("(-inf, 2.45]", "(2.45, inf)")).card
-    2
+    >>> petal = Variable(
+    ...     "petal",
+    ...     ("(-inf, 2.45]", "(2.45, 4.75]", "(4.75, inf)"),
+    ...     (Coarsening(("(-inf, 2.45]", "(2.45, inf)"), (0, 1, 1)),),
+    ... )
+    >>> petal.card
+    3
+    >>> [petal.resolution(r).card for r in range(petal.n_resolutions)]
+    [3, 2]
     """
 
     name: str
     states: tuple[str, ...]
+    coarsenings: tuple[Coarsening, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        if any(len(coarse.of) != len(self.states) for coarse in self.coarsenings):
+            raise DataError(f"variable {self.name!r}: a coarsening has another number of states")
 
     @property
     def card(self) -> int:
         """The number of states."""
         return len(self.states)
+
+    @property
+    def n_resolutions(self) -> int:
+        """The number of resolutions, all states included."""
+        return 1 + len(self.coarsenings)
+
+    def resolution(self, index: int) -> Coarsening:
+        """One of the resolutions; the first leaves the states as they are."""
+        if index == 0:
+            return Coarsening(self.states, tuple(range(self.card)))
+        return self.coarsenings[index - 1]
 
 
 @dataclass(frozen=True)
@@ -89,6 +155,9 @@ class ColumnCode:
         Whether a category has a state, after `states`, for all other values.
     missing_state
         Whether there is a last state for missing values.
+    coarsenings
+        The other resolutions. Each keeps some of the cuts of a numeric column; of a category, it
+        keeps some of the states and pools the others. Missing stays a state of its own.
 
     Examples
     --------
@@ -97,6 +166,9 @@ class ColumnCode:
     ('(-inf, 2.45]', '(2.45, 4.75]', '(4.75, inf)', 'missing')
     >>> column.encode(pd.Series(["1.4", "4.75", "5", None, "long"]))
     CodedColumn(codes=array([0, 1, 2, 3, 3], dtype=int32), unseen={'long': 1}, n_missing=1)
+    >>> column = ColumnCode("petal", "numeric", cuts=(2.45, 4.75), coarsenings=((4.75,),))
+    >>> column.variable.coarsenings
+    (Coarsening(states=('(-inf, 4.75]', '(4.75, inf)'), of=(0, 0, 1)),)
     """
 
     name: str
@@ -105,6 +177,7 @@ class ColumnCode:
     states: tuple[str, ...] = ()
     missing_state: bool = False
     pool: bool = False
+    coarsenings: tuple[Kept, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in (NUMERIC, CATEGORICAL):
@@ -113,16 +186,44 @@ class ColumnCode:
             raise DataError(f"column {self.name!r}: the cuts must be finite and increasing")
         if len(set(self.states)) < len(self.states):
             raise DataError(f"column {self.name!r}: a state is listed twice in {self.states}")
+        for kept in self.coarsenings:
+            if not kept or kept != tuple(own for own in self._finest if own in kept):
+                raise DataError(f"column {self.name!r}: {kept} is not one of its coarsenings")
 
     @property
+    def _finest(self) -> Kept:
+        return self.cuts if self.kind == NUMERIC else self.states
+
+    @cached_property
     def variable(self) -> Variable:
         """The variable that this column becomes, with readable states."""
-        states = _interval_labels(self.cuts) if self.kind == NUMERIC else self.states
-        if self.pool:
+        coarse = (
+            Coarsening(self._labelled(kept, pool=self.kind != NUMERIC), self._coarse_codes(kept))
+            for kept in self.coarsenings
+        )
+        return Variable(self.name, self._labelled(self._finest, pool=self.pool), tuple(coarse))
+
+    def _labelled(self, kept: Kept, *, pool: bool) -> tuple[str, ...]:
+        """The states for some of the cuts or states, and those of other and missing values."""
+        numeric = self.kind == NUMERIC
+        states = _interval_labels([*map(float, kept)]) if numeric else tuple(map(str, kept))
+        if pool:
             states = (*states, _free("other", states))
         if self.missing_state:
             states = (*states, _free("missing", states))
-        return Variable(self.name, states)
+        return states
+
+    def _coarse_codes(self, kept: Kept) -> tuple[int, ...]:
+        """For each state of the variable, its state if only these cuts or states are kept."""
+        rest = len(kept)  # above the last cut, or the pool
+        if self.kind == NUMERIC:
+            # A bin contains its upper end: it belongs where that end does.
+            ends = np.array(kept, dtype=np.float64)
+            of = [*np.searchsorted(ends, self.cuts, side="left").tolist(), rest]
+        else:
+            place = {str(state): code for code, state in enumerate(kept)}
+            of = [place.get(state, rest) for state in self.states] + [rest] * self.pool
+        return (*of, *([rest + 1] if self.missing_state else ()))
 
     @property
     def readable_states(self) -> tuple[str, ...]:
@@ -133,11 +234,55 @@ class ColumnCode:
         >>> ColumnCode("petal", "numeric", cuts=(2.45, 4.75), missing_state=True).readable_states
         ('<= 2.45', '2.45 to 4.75', '> 4.75', 'missing')
         """
-        states = self.variable.states
+        return self.readable(0)
+
+    def readable(self, resolution: int) -> tuple[str, ...]:
+        """The states of one resolution of the variable, with intervals in words."""
+        states = self.variable.resolution(resolution).states
         if self.kind != NUMERIC:
             return states
-        intervals = between_cuts(self.cuts) if self.cuts else ["any number"]
+        cuts = self.cuts_of(resolution)
+        intervals = between_cuts(cuts) if cuts else ["any number"]
         return (*intervals, *states[len(intervals) :])
+
+    def cuts_of(self, resolution: int) -> tuple[float, ...]:
+        """The cuts of one resolution; none for a category."""
+        if self.kind != NUMERIC:
+            return ()
+        return tuple(map(float, (self.cuts, *self.coarsenings)[resolution]))
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The states of all resolutions, with intervals in words."""
+        pairs = (
+            zip(self.variable.resolution(r).states, self.readable(r), strict=True)
+            for r in range(self.variable.n_resolutions)
+        )
+        return {state: shown for own in pairs for state, shown in own}
+
+    def in_words(self, resolution: int, letter: str = "") -> str:
+        """The column in one of its resolutions, in the user's units.
+
+        A `letter` tells apart resolutions with the same number of states.
+
+        Examples
+        --------
+        >>> ages = ColumnCode("age", "numeric", cuts=(30.0, 42.0, 55.0), coarsenings=((42.0,),))
+        >>> ages.in_words(0), ages.in_words(1)
+        ('age in 4 bins: <= 30, 30 to 42, 42 to 55, > 55', 'age in 2 bins: <= 42, > 42')
+        """
+        name, cuts = name_in_list(self.name), self.cuts_of(resolution)
+        size = self.size(resolution, letter)
+        if len(cuts) < _MANY_BINS:
+            return f"{name} in {size}: {', '.join(self.readable(resolution))}"
+        missing = " and missing" if self.missing_state else ""
+        return f"{name} in {size}{missing}, cut at {', '.join(f'{cut:.10g}' for cut in cuts)}"
+
+    def size(self, resolution: int, letter: str = "") -> str:
+        """The number of bins or states of one resolution, in words."""
+        number, numeric = self.variable.resolution(resolution).card, self.kind == NUMERIC
+        found = count(number - self.missing_state, "bin") if numeric else count(number, "state")
+        return f"{found} {letter}" if letter else found
 
     def encode(self, values: pd.Series[Any]) -> CodedColumn:
         """Code a column of numbers or strings, from any reader.
@@ -175,7 +320,7 @@ class ColumnCode:
         return CodedColumn(codes.astype(np.int32), {}, int(missing.sum()))
 
     def _code_numbers(self, distinct: Any) -> npt.NDArray[np.int64]:
-        parsed = [_parse(value) for value in distinct]
+        parsed = [as_number(value) for value in distinct]
         numbers = np.array([np.nan if x is None else x for x in parsed], dtype=np.float64)
         unseen = np.array([x is None for x in parsed], dtype=bool)
         codes = np.searchsorted(np.asarray(self.cuts, dtype=np.float64), numbers, side="left")
@@ -183,7 +328,7 @@ class ColumnCode:
 
     def _code_texts(self, distinct: Any) -> npt.NDArray[np.int64]:
         by_text = {state: code for code, state in enumerate(self.states)}
-        by_number = _codes_by_number(self.states)
+        by_number = codes_by_number(self.states)
         other = len(self.states) if self.pool else _UNSEEN
 
         def code(value: object) -> int:
@@ -194,7 +339,7 @@ class ColumnCode:
             for spelling in spellings:
                 if spelling in by_text:
                     return by_text[spelling]
-            number = _parse(value)
+            number = as_number(value)
             if number is None:
                 return other
             return _MISSING if math.isnan(number) else by_number.get(number, other)
@@ -212,6 +357,7 @@ class ColumnCode:
             **rule,
             "missing_state": self.missing_state,
             **({"pool": True} if self.pool else {}),
+            **({"coarsenings": list(map(list, self.coarsenings))} if self.coarsenings else {}),
         }
 
     @classmethod
@@ -225,55 +371,19 @@ class ColumnCode:
             states=() if numeric else tuple(map(str, data["states"])),
             missing_state=bool(data["missing_state"]),
             pool=bool(data.get("pool", False)),
+            coarsenings=tuple(
+                tuple(map(float, kept)) if numeric else tuple(map(str, kept))
+                for kept in data.get("coarsenings", ())
+            ),
         )
 
 
 def _free(name: str, taken: tuple[str, ...]) -> str:
-    names = (f"{name}_{i}" if i > 1 else name for i in count(1))
+    names = (f"{name}_{i}" if i > 1 else name for i in counting(1))
     return next(n for n in names if n not in taken)
 
 
-def sorted_states(texts: Iterable[str]) -> tuple[str, ...]:
-    """Distinct strings in order: by number if all are numbers, else as strings.
-
-    Examples
-    --------
-    >>> sorted_states(["10", "9", "9", "2.5"])
-    ('2.5', '9', '10')
-    >>> sorted_states(["10", "9", "x"])
-    ('10', '9', 'x')
-    """
-    distinct = sorted(set(texts))
-    numbers = [number for text in distinct if (number := _parse(text)) is not None]
-    if len(numbers) < len(distinct) or any(map(math.isnan, numbers)):
-        return tuple(distinct)
-    return tuple(text for _, text in sorted(zip(numbers, distinct, strict=True)))
-
-
-def _parse(value: object) -> float | None:
-    """A value as a number; NaN for a blank text, None if it is not a number."""
-    if isinstance(value, str):
-        value = value.strip() or "nan"
-        if "_" in value:  # Python reads 1_000 as a number, data files do not
-            return None
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return None
-
-
-def _codes_by_number(states: tuple[str, ...]) -> dict[float, int]:
-    """The code of each number among the states, except for numbers that two states share."""
-    numbers = [_parse(state) for state in states]
-    times = Counter(numbers)
-    return {
-        number: code
-        for code, number in enumerate(numbers)
-        if number is not None and times[number] == 1
-    }
-
-
-def _interval_labels(cuts: tuple[float, ...]) -> tuple[str, ...]:
+def _interval_labels(cuts: Sequence[float]) -> tuple[str, ...]:
     """Names of the bins; their ends are rounded as long as they stay distinct."""
     ends = [f"{cut:.10g}" for cut in cuts]
     if len(set(ends)) < len(ends):

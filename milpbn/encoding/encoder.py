@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,22 +10,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from milpbn._types import BoolArray, Codes, FloatArray
+from milpbn._types import BoolArray, Codes
+from milpbn.clock import Checkpoint, column_by_column, no_checkpoint
+from milpbn.datasets.bins import AUTO, MDLP, parse_bins
 from milpbn.datasets.readings import Reading
 from milpbn.datasets.table import MISSING_POLICIES, Table
-from milpbn.encoding.columns import CATEGORICAL, NUMERIC, ColumnCode, Variable, sorted_states
+from milpbn.encoding.columns import ColumnCode, Variable
 from milpbn.encoding.data import EncodedData, EncodedFeatures
-from milpbn.encoding.mdlp import mdlp_cuts
+from milpbn.encoding.fitting import NO_CUT, REASONS, categorical_code, feature_code
+from milpbn.encoding.texts import sorted_states
 from milpbn.errors import DataError, ModelFileError
 from milpbn.messages import Message, option
 from milpbn.words import count, quoted
 
 __all__ = ["ColumnCode", "EncodedData", "EncodedFeatures", "Encoder", "Variable"]
-
-# Reasons for leaving a feature out of the model.
-NO_CUT = "no cut found"
-CONSTANT = "constant"
-RARE = "every state is rare"
 
 
 @dataclass(frozen=True)
@@ -44,6 +43,8 @@ class Encoder:
         The policy for missing values, ``"drop"`` or ``"state"``.
     readings
         How columns are made from raw ones; see :attr:`milpbn.datasets.Table.readings`.
+    bins
+        How numeric columns were cut; see :attr:`milpbn.datasets.Table.bins`.
 
     Examples
     --------
@@ -71,16 +72,21 @@ class Encoder:
     dropped: dict[str, str]
     missing: str
     readings: dict[str, Reading] = field(default_factory=dict)
+    bins: str = MDLP
 
     @classmethod
-    def fit(cls, table: Table) -> Encoder:
+    def fit(cls, table: Table, checkpoint: Checkpoint = no_checkpoint) -> Encoder:
         """Learn states and cuts from the training rows of a table.
 
         The table must have one class variable. Under the policy ``"drop"`` training rows
         with a missing feature are ignored; under ``"state"`` a column gets a missing state
         if a value is missing in its training rows. A category with more states than the
         table's `max_states` keeps the most frequent ones, and a last state stands for all
-        other values. A row of weight 2 counts as two rows, for cuts as well.
+        other values. A weight of 2 counts a row twice, for cuts as well. The table's
+        `bins` say how numeric columns are cut; under ``"auto"``, features have several
+        resolutions.
+
+        `checkpoint` is called between columns if there are many, and may raise to stop.
         """
         _check_table(table)
         assert table.is_train is not None
@@ -94,14 +100,15 @@ class Encoder:
                     option("missing", "state"),
                 )
             )
-        target = _categorical_code(table, train.target)
+        target = categorical_code(table, train.target)
         if target.variable.card < 2:
             raise DataError(
                 f"{table.name}: a classifier needs two classes, but column {target.name!r} "
                 f"is {target.states[0]!r} in every training row"
             )
         labels, weights = target.encode(train.target).codes, train.row_weights()
-        fitted = [_fit_feature(train, name, labels, weights) for name in table.features.columns]
+        features = column_by_column(table.features.columns, checkpoint)
+        fitted = [feature_code(train, name, labels, weights) for name in features]
         kept = tuple(column for column, reason in fitted if not reason)
         names = {target.name, *(column.name for column in kept)}
         return cls(
@@ -110,6 +117,7 @@ class Encoder:
             dropped={column.name: reason for column, reason in fitted if reason},
             missing=table.missing,
             readings={name: r for name, r in table.readings.items() if name in names},
+            bins=table.bins,
         )
 
     @property
@@ -117,11 +125,12 @@ class Encoder:
         """The class, then the features that are kept."""
         return (self.target.variable, *(column.variable for column in self.columns))
 
-    def encode(self, table: Table) -> EncodedData:
+    def encode(self, table: Table, checkpoint: Checkpoint = no_checkpoint) -> EncodedData:
         """Encode the training and test rows of a table.
 
         Under the policy ``"drop"``, training and test rows with a missing feature are left
-        out. The notes name what was left out or not recognised.
+        out. The notes name what was left out or not recognised. `checkpoint` is called
+        between columns if there are many, and may raise to stop.
         """
         _check_table(table)
         complete = self._complete(table)
@@ -129,7 +138,7 @@ class Encoder:
         labels = self.target.encode(kept.target)
         codes = np.empty((len(kept), len(self.columns) + 1), dtype=np.int32)
         codes[:, 0] = labels.codes
-        features = self._transform(kept.features, table.name, codes[:, 1:])
+        features = self._transform(kept.features, table.name, codes[:, 1:], checkpoint)
         assert kept.is_train is not None
         return EncodedData(
             name=table.name,
@@ -174,22 +183,31 @@ class Encoder:
         made = column.name in self.readings and column.name not in names
         return self.readings[column.name].source if made else column.name
 
-    def _transform(self, frame: pd.DataFrame, where: str, codes: Codes) -> EncodedFeatures:
+    def _transform(
+        self,
+        frame: pd.DataFrame,
+        where: str,
+        codes: Codes,
+        checkpoint: Checkpoint = no_checkpoint,
+    ) -> EncodedFeatures:
         """Fill the array `codes`, which has a column for each feature."""
         names = [str(name) for name in frame.columns]
-        sources = [self._source(column, names) for column in self.columns]
-        absent = [source for source in dict.fromkeys(sources) if source not in names]
+        place = {name: j for j, name in enumerate(names)}
+        sources = [self._source(column, place) for column in self.columns]
+        absent = [source for source in dict.fromkeys(sources) if source not in place]
         if absent:
             raise DataError(
                 f"{where}: no column is named {quoted(absent)}, but the model needs it; "
                 f"the columns are {quoted(names)}"
             )
-        twice = [source for source in dict.fromkeys(sources) if names.count(source) > 1]
+        times = Counter(names)
+        twice = [source for source in dict.fromkeys(sources) if times[source] > 1]
         if twice:
             raise DataError(f"{where}: two columns are named {quoted(twice)}; rename one")
         unseen, missing_counts = {}, {}
-        for j, (column, source) in enumerate(zip(self.columns, sources, strict=True)):
-            values = frame.iloc[:, names.index(source)]
+        pairs = column_by_column(zip(self.columns, sources, strict=True), checkpoint)
+        for j, (column, source) in enumerate(pairs):
+            values = frame.iloc[:, place[source]]
             if column.name in self.readings:
                 values = self.readings[column.name].apply(values)
             coded = column.encode(values)
@@ -208,6 +226,7 @@ class Encoder:
             "dropped": dict(self.dropped),
             "missing": self.missing,
             **({"readings": told} if (told := self._readings_to_dict()) else {}),
+            **({"bins": self.bins} if self.bins != MDLP else {}),
         }
 
     def _readings_to_dict(self) -> dict[str, Any]:
@@ -226,6 +245,7 @@ class Encoder:
                     str(name): Reading.from_dict(told)
                     for name, told in data.get("readings", {}).items()
                 },
+                bins=parse_bins(data.get("bins", MDLP)),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelFileError(f"the encoder cannot be read: {error!r}") from error
@@ -257,13 +277,21 @@ class Encoder:
         lost = sorted_states(set(table.target) - set(table.target[complete]))
         if lost:
             notes.append(f"Classes left out because they have no complete row: {quoted(lost)}.")
-        for reason in (NO_CUT, CONSTANT, RARE):
+        for reason in REASONS:
             names = [name for name, why in self.dropped.items() if why == reason]
             if names:
-                notes.append(f"Features left out ({reason}): {quoted(names)}.")
+                notes.append(_left_out(reason, names))
         if not self.columns:
             notes.append("No feature is left: only the class distribution can be learned.")
         return notes
+
+
+def _left_out(reason: str, names: list[str]) -> Message:
+    told = f"Features left out ({reason}): {quoted(names)}"
+    if reason != NO_CUT:
+        return Message(f"{told}.")
+    effect = f" keeps {'it' if len(names) == 1 else 'them'}."
+    return Message(f"{told}; ", option("bins", AUTO), effect)
 
 
 def _notes_on_values(
@@ -291,7 +319,7 @@ def _check_table(table: Table) -> None:
     unnamed = [name for name in names if not isinstance(name, str)]
     if unnamed:
         raise DataError(f"{table.name}: column names must be strings, not {quoted(unnamed)}")
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
         raise DataError(f"{table.name}: two columns are named {quoted(twice)}; rename one")
     for what, mentioned in (("numeric", table.numeric), ("states", table.states)):
@@ -307,67 +335,6 @@ def _check_table(table: Table) -> None:
             f"{table.name}: the class {table.target.name!r} is missing in row {row + 1}; "
             f"leave out such rows"
         )
-
-
-def _fit_feature(
-    train: Table, name: str, labels: Codes, weights: FloatArray | None
-) -> tuple[ColumnCode, str]:
-    """The code of a feature, and the reason for leaving it out ("" to keep it)."""
-    values = train.features[name]
-    if name in train.numeric:
-        column = _numeric_code(train, name, labels, weights)
-    else:
-        column = _categorical_code(train, values)
-        column = _pooled(column, values, weights, train.max_states)
-    if column.variable.card == 1 or (train.missing == "state" and values.isna().all()):
-        several = RARE if column.pool else NO_CUT
-        return column, several if values.nunique() > 1 else CONSTANT
-    return column, ""
-
-
-def _pooled(
-    column: ColumnCode,
-    values: pd.Series[Any],
-    weights: FloatArray | None,
-    max_states: int | None,
-) -> ColumnCode:
-    """The most frequent states and one for all others, if there are more than `max_states`.
-
-    A state with a single row, or with a weight of at most 1, is never kept. Of equally frequent
-    states, the first ones are.
-    """
-    if max_states is None or len(column.states) <= max_states:
-        return column
-    amounts = pd.Series(1.0 if weights is None else weights, index=values.index)
-    tally = amounts.groupby(values.dropna().map(str)).sum().to_dict()
-    frequent = [state for state in column.states if tally.get(state, 0) > 1]
-    kept = set(sorted(frequent, key=lambda state: -tally[state])[: max_states - 1])
-    return replace(column, states=tuple(s for s in column.states if s in kept), pool=True)
-
-
-def _numeric_code(train: Table, name: str, labels: Codes, weights: FloatArray | None) -> ColumnCode:
-    try:
-        values = train.features[name].to_numpy(dtype=np.float64, na_value=np.nan)
-        cuts = mdlp_cuts(values, labels, weights)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{train.name}: numeric column {name!r}: {error}") from error
-    missing = bool(np.isnan(values).any())
-    return ColumnCode(name, NUMERIC, cuts=tuple(cuts.tolist()), missing_state=missing)
-
-
-def _categorical_code(table: Table, train_values: pd.Series[Any]) -> ColumnCode:
-    name, distinct = str(train_values.name), list(train_values.unique())
-    known = [str(value) for value in distinct if not pd.isna(value)]
-    seen = sorted_states(known)
-    states = table.states.get(name, seen)
-    undeclared = [state for state in seen if state not in states]
-    if undeclared:
-        raise DataError(
-            f"{table.name}: column {name!r} holds {quoted(undeclared)}, "
-            f"but its declared states are {quoted(states)}"
-        )
-    missing = len(known) < len(distinct)
-    return ColumnCode(name, CATEGORICAL, states=tuple(states), missing_state=missing)
 
 
 def _tally(counts: dict[str, int], limit: int = 10) -> str:

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from milpbn.datasets.bins import check_finite, midpoints
 from milpbn.errors import DataError
 
 Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 # A class has no rows if their weight is a smaller share of all rows: the rest is rounding.
 _NONE = 1e-12
@@ -52,7 +52,7 @@ def mdlp_cuts(
         The class of each row, of any type that can be sorted.
     weights
         The positive weight of each row: N and the class counts are then sums of weights, so
-        that a row of weight 2 is the same as two equal rows. If N < 2, log2(N - 1) is 0.
+        that a weight of 2 is the same as repeating the row. If N < 2, log2(N - 1) is 0.
 
     Returns
     -------
@@ -80,12 +80,11 @@ def mdlp_cuts(
             f"values and labels must be one-dimensional and of equal length, "
             f"not of shape {column.shape} and {classes.shape}"
         )
-    if np.isinf(column).any():
-        raise DataError("an infinite value cannot be discretised; make it finite or missing")
+    check_finite(column)
     distinct, cumulated = _cumulated_counts(column, classes, weights)
     table = _n_log_n_table(len(column)) if weights is None else np.empty(0)
     positions = _accepted_cuts(cumulated, table)
-    return _midpoints(distinct, np.array(sorted(positions), dtype=np.int64))
+    return midpoints(distinct, np.array(sorted(positions), dtype=np.int64))
 
 
 def _cumulated_counts(
@@ -157,12 +156,3 @@ def _entropy(counts: Floats) -> float:
 def _n_log_n(counts: Floats) -> Floats:
     result: Floats = counts * np.log2(np.maximum(counts, _TINY))
     return result
-
-
-def _midpoints(distinct: Floats, positions: Ints) -> Floats:
-    """The midpoint between the values on both sides of each position."""
-    below, above = distinct[positions - 1], distinct[positions]
-    middle = below / 2 + above / 2  # halved first: the sum could overflow
-    # Between neighbouring floats the midpoint is rounded to one of them; the lower one
-    # separates the two, because a bin contains its upper end.
-    return np.where((below <= middle) & (middle < above), middle, below)

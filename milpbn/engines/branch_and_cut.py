@@ -7,6 +7,7 @@ order rows (see :mod:`milpbn.engines.cuts`). The tree and its workers are in
 
 from __future__ import annotations
 
+import warnings
 from contextlib import nullcontext, suppress
 from functools import partial
 from math import inf
@@ -16,14 +17,18 @@ import numpy as np
 from milpbn._types import Families
 from milpbn.anytime import Progress, Run, SolveOptions, complete_quietly
 from milpbn.clock import Clock, OutOfTime
+from milpbn.cluster import ClusterLost
 from milpbn.engines.branching import Brancher
+from milpbn.engines.checkpoint import Checkpoints
 from milpbn.engines.cuts.oracle import CutOracle
 from milpbn.engines.primal import Primal
+from milpbn.engines.proof import ProofLog
 from milpbn.engines.relaxation import Pool, Relaxation
 from milpbn.engines.report import EngineRecord
 from milpbn.engines.scip_host import ScipHost, scip_version
 from milpbn.engines.tree import Node, Tree
 from milpbn.engines.worker import Worker
+from milpbn.errors import BudgetError, ClusterWarning
 from milpbn.families.candidates import FamilySpace
 from milpbn.result import Result, Status
 from milpbn.scores import Objective, ScoreReport
@@ -42,7 +47,11 @@ _SHRINK = 0.5
 
 
 def solve_branch_and_cut(
-    objective: Objective, score: ScoreReport, run: Run | None = None, pool: Pool | None = None
+    objective: Objective,
+    score: ScoreReport,
+    run: Run | None = None,
+    pool: Pool | None = None,
+    log: ProofLog | None = None,
 ) -> Result:
     """Solve by branch-and-cut; always returns a structure, a bound and a gap.
 
@@ -54,29 +63,55 @@ def solve_branch_and_cut(
         Time, start, options and listener.
     pool
         Cuts of an earlier run on the same rows and families; replaced by the cuts of this run.
+    log
+        Is notified of everything that the bound rests on; not with the host SCIP.
     """
-    run = run or Run()
+    run, log = run or Run(), log or ProofLog()
     solver = scip_version() if run.options.host == "scip" else None
+    options = run.options
+    checkpoints = Checkpoints(options.checkpoint, options.resume, objective, score)
     record = EngineRecord(objective, run)
     status = Status.TIME_LIMIT
     try:
+        checkpoints.resume(record.progress)
         record.begin()
         if not record.is_closed:
-            _search(objective, record.progress, run, pool)
+            _search(objective, record.progress, run, pool, log, checkpoints)
         status = Status.FEASIBLE
+    except ClusterLost as error:
+        status = Status.INTERRUPTED
+        warnings.warn(
+            f"the connection to the Dask scheduler was lost ({error}); the result so far is kept",
+            ClusterWarning,
+            stacklevel=2,
+        )
     except OutOfTime:
         pass
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
         complete_quietly(record.progress)
+    log.end(record.progress)
+    checkpoints.finish(record.progress, closed=record.is_closed)
     run.clock.close_phase("solving")
     return record.result("branch-and-cut", score, status, start_accepted=True, solver=solver)
 
 
-def _search(objective: Objective, progress: Progress, run: Run, pool: Pool | None) -> None:
+def _search(
+    objective: Objective,
+    progress: Progress,
+    run: Run,
+    pool: Pool | None,
+    log: ProofLog,
+    checkpoints: Checkpoints,
+) -> None:
     """Search the tree, or without it if it does not fit into memory."""
     options = run.options
     if _tree_bytes(objective.space) > options.memory_limit:
+        if options.checkpoint or options.resume:
+            raise BudgetError(
+                "the tree does not fit into the memory limit, so there is none to save or to "
+                "continue; raise the memory limit or lower max_parents"
+            )
         primal = Primal(objective, progress, options.seed, run.clock.checkpoint)
         primal.search_widely(inf, _LONE_SEARCH_PATIENCE)
         return
@@ -84,7 +119,7 @@ def _search(objective: Objective, progress: Progress, run: Run, pool: Pool | Non
     if options.host == "scip":
         search = ScipHost(objective, progress, options.gap, options.seed)
     else:
-        search = BranchAndCut(objective, progress, options, pool)
+        search = BranchAndCut(objective, progress, options, pool, log, checkpoints)
     run.clock.close_phase("building")
     search.run()
 
@@ -118,15 +153,20 @@ class BranchAndCut:
         progress: Progress,
         options: SolveOptions,
         pool: Pool | None = None,
+        log: ProofLog | None = None,
+        checkpoints: Checkpoints | None = None,
     ) -> None:
         self.objective = objective
         self.progress = progress
         self.options = options
         self.pool = pool
         self.oracle = CutOracle(objective, progress.clock.checkpoint)
-        self.tree = self.tree_type(progress, options.gap, len(objective.space))
+        self.tree = self.tree_type(progress, options.gap, len(objective.space), log)
+        self.tree.log.begin(self.oracle, self.tree.root)
         self.brancher = Brancher(self.oracle)
         self.worker = self._worker(self._primal(0))
+        if checkpoints is not None:
+            checkpoints.attach(self)
 
     def _primal(self, number: int) -> Primal:
         seed = self.options.seed + number
@@ -139,7 +179,8 @@ class BranchAndCut:
     def _relaxation(self) -> Relaxation:
         alone = self.options.threads == 1
         unlocked = nullcontext if alone else self.tree.unlocked
-        return Relaxation(self.oracle, self.progress.clock, unlocked)
+        recording = self.tree.log.recording
+        return Relaxation(self.oracle, self.progress.clock, unlocked, recording)
 
     def run(self) -> None:
         """Branch until no node is open or the requested gap is reached."""
@@ -156,9 +197,12 @@ class BranchAndCut:
 
     def close_root(self) -> None:
         """Process the root only."""
-        self.tree.run(self._start, [])
+        self.tree.run(self.start, [])
 
-    def _start(self) -> Node | None:
+    def start(self) -> Node | None:
+        """Process the root; returns the node to continue with, if it is not the best open one."""
+        if not self.tree.root_is_open:
+            return None  # the run continues an earlier one
         if self.pool is not None:
             self.worker.relaxation.fill(self.pool)
         root = self.tree.root
@@ -180,11 +224,20 @@ class BranchAndCut:
         self._fill_pool()
         cuts = self.worker.relaxation.pool()
         self.oracle.keep(np.flatnonzero(self.tree.root.allowed))
+        self.replace_program(cuts)
+
+    def replace_program(self, cuts: Pool) -> None:
+        """Continue with a new program for the families of the oracle."""
         self.worker.relaxation = self._relaxation()
         self.worker.relaxation.fill(cuts)
 
     def _lead(self) -> None:
-        self.worker.work(self.tree.next(self._start()))
+        if self.options.workers or self.options.scheduler:
+            from milpbn.engines.supervisor import supervise
+
+            supervise(self)
+        else:
+            self.worker.work(self.tree.next(self.start()))
 
     def _assist(self, number: int) -> None:
         """Search for better structures while the root is processed, then process nodes."""

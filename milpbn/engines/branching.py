@@ -2,7 +2,9 @@
 
 Trees that differ only in the direction of their arcs have almost the same score, so a
 forbidden arc comes back reversed. Hence the two kinds of candidates: whether two variables
-are joined, in either direction, and whether a variable has a given family.
+are joined, in either direction, and whether a variable has a given family. If variables have
+several resolutions, a forbidden family comes back in another one. Then there is a third kind:
+whether the family of a variable sees one of its parents, or itself, in a given resolution.
 """
 
 from __future__ import annotations
@@ -13,13 +15,16 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from milpbn._types import BoolArray, FloatArray
+from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.engines.cuts.oracle import CutOracle
+from milpbn.engines.proof import Proof
 from milpbn.engines.relaxation import Relaxation, RelaxationPoint
 from milpbn.engines.rows import Edge, joining
-from milpbn.engines.tree import Candidate, Node, Origin
+from milpbn.engines.tree import Candidate, Node, Origin, Sight
 
 Child = tuple[BoolArray, frozenset[Edge]]
+Bounds = tuple[tuple[float, Proof], tuple[float, Proof]]
+"""The bounds of two children, with their proofs."""
 
 # Pseudo-costs are reliable after this many trials.
 _RELIABLE = 8
@@ -36,17 +41,19 @@ _DECIDED = 1e-6
 
 
 @dataclass
-class _PseudoCosts:
+class PseudoCosts:
     """Mean fall of the bound per unit, in the child with the candidate and in the one without."""
 
     falls: list[float] = field(default_factory=lambda: [0.0, 0.0])
     counts: list[int] = field(default_factory=lambda: [0, 0])
 
     def add(self, side: int, fall: float) -> None:
+        """Record the fall of a child, per unit."""
         self.falls[side] += fall
         self.counts[side] += 1
 
     def mean(self, side: int, default: float) -> float:
+        """The mean fall of a child, per unit."""
         return self.falls[side] / self.counts[side] if self.counts[side] else default
 
 
@@ -56,7 +63,7 @@ class Brancher:
     def __init__(self, oracle: CutOracle) -> None:
         self.space = oracle.space
         self.clusters = oracle.clusters
-        self.costs: dict[Candidate, _PseudoCosts] = defaultdict(_PseudoCosts)
+        self.costs: dict[Candidate, PseudoCosts] = defaultdict(PseudoCosts)
 
     def children(
         self, relaxation: Relaxation, node: Node, point: RelaxationPoint, cutoff: float
@@ -66,8 +73,10 @@ class Brancher:
         distance = _distances(weight)
         children = zip(self.split(node, candidate), bounds, strict=True)
         return [
-            Node(bound, 0, allowed, edges, Origin(candidate, side, distance[side], node.bound))
-            for side, ((allowed, edges), bound) in enumerate(children)
+            Node(
+                bound, 0, allowed, edges, Origin(candidate, side, distance[side], node.bound), proof
+            )
+            for side, ((allowed, edges), (bound, proof)) in enumerate(children)
         ]
 
     def split(self, node: Node, candidate: Candidate) -> tuple[Child, Child]:
@@ -76,12 +85,22 @@ class Brancher:
         if isinstance(candidate, tuple):
             without[joining(self.space, candidate)] = False
             return (node.allowed, node.edges | {candidate}), (without, node.edges)
-        own = self.space.of(int(self.space.child[candidate]))
+        if isinstance(candidate, Sight):
+            own, with_it = self.space.of(candidate.variable), self._seeing(candidate)
+        else:
+            own, with_it = self.space.of(int(self.space.child[candidate])), np.array([candidate])
         chosen = node.allowed.copy()
         chosen[own.start : own.stop] = False
-        chosen[candidate] = True
-        without[candidate] = False
+        chosen[with_it] = node.allowed[with_it]
+        without[with_it] = False
         return (chosen, node.edges), (without, node.edges)
+
+    def _seeing(self, sight: Sight) -> IntArray:
+        """The families of a variable that see a view."""
+        own = self.space.of(sight.variable)
+        seen = self.space.parent_views[own.start : own.stop] == sight.view
+        itself = self.space.child_view[own.start : own.stop] == sight.view
+        return own.start + np.flatnonzero(seen.any(axis=1) | itself)
 
     def learn(self, node: Node) -> None:
         """Update the pseudo-costs behind a node once its own cuts have been added."""
@@ -91,16 +110,17 @@ class Brancher:
 
     def choose(
         self, relaxation: Relaxation, node: Node, point: RelaxationPoint, cutoff: float
-    ) -> tuple[Candidate, float, tuple[float, float]]:
+    ) -> tuple[Candidate, float, Bounds]:
         """The candidate with the largest product of falls, its weight, the children's bounds."""
         weight = {
             **self._undecided_edges(node, point.eta),
             **self._undecided_families(node, point.eta),
+            **self._undecided_sights(node, point.eta),
         }
         typical = self._typical()
         candidates = sorted(weight, key=lambda c: -self._guess(c, weight[c], typical))
         best, best_score = candidates[0], -1.0
-        best_bounds = (point.bound, point.bound)
+        best_bounds: Bounds = ((point.bound, point.proof), (point.bound, point.proof))
         failures = 0
         for candidate in candidates[:_CANDIDATES]:
             falls, bounds = self._falls(
@@ -112,7 +132,7 @@ class Brancher:
                 best, best_score, best_bounds = candidate, score, bounds
             if failures > _LOOK_AHEAD:
                 break
-            if min(bounds) <= cutoff:
+            if min(bound for bound, _ in bounds) <= cutoff:
                 # One child can be discarded: the other is this node with fewer choices.
                 best, best_bounds = candidate, bounds
                 break
@@ -134,6 +154,19 @@ class Brancher:
             fractional = self._any_open(node.allowed)
         return {int(f): float(eta[f]) for f in fractional}
 
+    def _undecided_sights(self, node: Node, eta: FloatArray) -> dict[Candidate, float]:
+        space = self.space
+        if space.resolutions is None:
+            return {}
+        support = np.flatnonzero(node.allowed & (eta > _DECIDED))
+        seen = np.column_stack([space.parent_views[support], space.child_view[support]])
+        weights: dict[Candidate, float] = defaultdict(float)
+        for f, views in zip(support.tolist(), seen.tolist(), strict=True):
+            for view in views:
+                if view >= 0 and space.views.counts[space.views.variable[view]] > 1:
+                    weights[Sight(int(space.child[f]), view)] += float(eta[f])
+        return {c: w for c, w in weights.items() if w < 1 - _DECIDED}
+
     def _any_open(self, allowed: BoolArray) -> npt.NDArray[np.intp]:
         for i in range(self.space.n_variables):
             own = self.space.of(i)
@@ -151,7 +184,7 @@ class Brancher:
         return up, down
 
     def _guess(self, candidate: Candidate, weight: float, typical: tuple[float, float]) -> float:
-        costs = self.costs.get(candidate) or _PseudoCosts()
+        costs = self.costs.get(candidate) or PseudoCosts()
         up, down = costs.mean(0, typical[0]), costs.mean(1, typical[1])
         return max(up * (1 - weight), 1e-6) * max(down * weight, 1e-6)
 
@@ -163,22 +196,27 @@ class Brancher:
         candidate: Candidate,
         weight: float,
         cutoff: float,
-    ) -> tuple[tuple[float, float], tuple[float, float]]:
+    ) -> tuple[tuple[float, float], Bounds]:
         """Falls and bounds of the children, from pseudo-costs or from a trial."""
         distance = _distances(weight)
         costs = self.costs[candidate]
         may_try = relaxation.trials < _TRIALS_PER_SOLVE * relaxation.solves + _FREE_TRIALS
         if min(costs.counts) >= (_RELIABLE if may_try else 1):
             known = [costs.mean(side, 0.0) * distance[side] for side in (0, 1)]
-            return (known[0], known[1]), (point.bound, point.bound)
+            same = point.bound, point.proof
+            return (known[0], known[1]), (same, same)
         falls, bounds = [], []
         for side, (allowed, edges) in enumerate(self.split(node, candidate)):
             relaxation.restrict(allowed, edges)
             trial = relaxation.solve(_TRIAL_ITERATIONS)
-            bound = -np.inf if trial is None else min(trial.bound, point.bound)
+            bound, proof = point.bound, point.proof
+            if trial is None:
+                bound, proof = -np.inf, relaxation.emptiness
+            elif trial.bound < bound:
+                bound, proof = trial.bound, trial.proof
             # An empty child counts as a fall to the cutoff, not as an infinite one.
             falls.append(point.bound - (cutoff if trial is None else min(trial.estimate, bound)))
-            bounds.append(bound)
+            bounds.append((bound, proof))
             costs.add(side, falls[side] / distance[side])
         return (falls[0], falls[1]), (bounds[0], bounds[1])
 

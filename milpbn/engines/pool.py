@@ -238,17 +238,6 @@ class PoolWorker(Worker):
                 self.tree.checkpoint()
                 self.tree.progress.incumbent(neighbour, "exchange")
 
-    def is_settled_integer(self, node: Node, point: RelaxationPoint) -> bool:
-        """Whether the node is closed by its last choice; the relaxation's point is recorded."""
-        left = self.oracle.choice_at(node.allowed.astype(np.float64))
-        if left is not None:
-            self.settle_last(node, left)
-            return True
-        chosen = self.oracle.structure_at(point.eta)
-        if chosen is not None:
-            self.tree.progress.incumbent(chosen, "relaxation")
-        return node.bound <= self.cutoff
-
     def settle_last(self, node: Node, families: Families) -> None:
         """Record the last choice of a node: nothing is left in it."""
         if self.oracle.is_structure(families):
@@ -306,11 +295,11 @@ def neighbours(
 
 
 def _reversals(space: FamilySpace, families: Families) -> Iterator[Families]:
-    for child, f in enumerate(families):
-        for parent in space.parent_sets[int(f)]:
-            fewer = space.find(child, [p for p in space.parent_sets[int(f)] if p != parent])
-            above = {*space.parent_sets[int(families[parent])], child}
-            more = space.find(parent, list(above))
+    for child, f in enumerate(families.tolist()):
+        for parent in space.parent_sets[f]:
+            fewer = space.find(child, [p for p in space.parent_sets[f] if p != parent], f)
+            now = int(families[parent])
+            more = space.find(parent, list({*space.parent_sets[now], child}), now)
             if fewer is not None and more is not None:
                 changed = families.copy()
                 changed[child], changed[parent] = fewer, more

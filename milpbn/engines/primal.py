@@ -30,6 +30,13 @@ _FAMILIES_PER_KICK = 2000
 _NODES_PER_KICK = 8
 _SHARE = 0.2
 
+# A round at the root that takes more than a second is followed by a search of half that time: with
+# hundreds of features the first rounds leave the bound as it is, and better structures are what
+# can be had.
+_LONG_ROUND = 1.0
+_SHARE_OF_ROUND = 0.5
+_UNTIL_TIME_IS_UP = 10**9
+
 # A climb from a rounded point takes this many seconds and this share of the time at most. It only
 # takes so long with very many rows.
 _CLIMB_SECONDS = 5.0
@@ -78,6 +85,11 @@ class Primal:
         """Search before the first branching: a better structure now saves many nodes."""
         share = _SHARE * self.search.progress.clock.remaining
         self.search_widely(min(_ROOT_SECONDS, share), _ROOT_KICKS)
+
+    def search_after(self, seconds: float) -> None:
+        """Search if a round at the root took that long."""
+        if seconds > _LONG_ROUND:
+            self.search_widely(_SHARE_OF_ROUND * seconds, _UNTIL_TIME_IS_UP)
 
     def search_when_due(self, nodes: int) -> None:
         """Search from time to time, longer as the tree grows."""

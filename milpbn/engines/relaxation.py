@@ -28,10 +28,11 @@ import numpy as np
 from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.clock import Clock
 from milpbn.engines.cuts.clusters import Cluster
-from milpbn.engines.cuts.concave import ConcaveCut
+from milpbn.engines.cuts.concave import ConcaveCut, Hinge
 from milpbn.engines.cuts.oracle import CutOracle, StructureRow
 from milpbn.engines.program import INFEASIBLE, SOLVED, Program, ProgramPoint
-from milpbn.engines.rows import Edge, Hinge, RelaxationRows, Source, joining
+from milpbn.engines.proof import BOUND, EMPTY, TRIVIAL, Proof
+from milpbn.engines.rows import Edge, RelaxationRows, Source, joining
 from milpbn.families.candidates import CLASS
 
 # Up to this many families, all of them are in the working set.
@@ -64,6 +65,8 @@ class RelaxationPoint:
         joined the working set.
     loss
         ``(F,)``: by how much L(y) decreases if a family is chosen; inf if it is not allowed.
+    proof
+        The multipliers y, if they are recorded.
     """
 
     eta: FloatArray
@@ -71,6 +74,7 @@ class RelaxationPoint:
     bound: float
     estimate: float
     loss: FloatArray
+    proof: Proof = TRIVIAL
 
 
 @dataclass
@@ -96,6 +100,7 @@ class _Prices:
     the best families of the working set only.
     """
 
+    y: FloatArray
     bound: float
     within: float
     reduced: FloatArray
@@ -112,6 +117,13 @@ class Relaxation:
         Limits the time of a solve.
     while_solving
         A context manager for the time in which HiGHS runs.
+    recording
+        Whether points have the multipliers of their bounds.
+
+    Attributes
+    ----------
+    emptiness
+        Why the last program without a solution has none, if proofs are recorded.
     """
 
     def __init__(
@@ -119,8 +131,11 @@ class Relaxation:
         oracle: CutOracle,
         clock: Clock,
         while_solving: Callable[[], AbstractContextManager[None]] = nullcontext,
+        recording: bool = False,
     ) -> None:
         self.space = oracle.space
+        self.emptiness = TRIVIAL
+        self._recording = recording
         self.gamma = oracle.gamma
         self._oracle = oracle
         # Column k is family columns[k]; variable i owns columns offsets[i]:offsets[i + 1].
@@ -143,8 +158,9 @@ class Relaxation:
         if self._all_at_once:
             self._add_columns(np.arange(n))
         self._add_class_rows()
-        for coefficients, limit in oracle.budget_rows():
-            self._add(coefficients, limit, None)
+        for name, (coefficients, limit) in oracle.budget_rows().items():
+            self._add(coefficients, limit, name)
+        self._rows.keep()
 
     def restrict(self, allowed: BoolArray, edges: frozenset[Edge] = frozenset()) -> None:
         """Set the allowed families, and the pairs of variables that must be joined."""
@@ -159,8 +175,7 @@ class Relaxation:
     def add_cuts(self, cuts: Sequence[ConcaveCut]) -> None:
         """Add rows ``T[g] - coefficients . eta <= constant``."""
         for cut in cuts:
-            source = Hinge(cut.group, cut.beyond)
-            self._add(-cut.coefficients, cut.constant(self.gamma), source)
+            self._add(-cut.coefficients, cut.constant(self.gamma), cut.hinge)
 
     def add_rows(self, rows: Sequence[StructureRow]) -> int:
         """Add rows on the structure; returns how many were new."""
@@ -171,7 +186,8 @@ class Relaxation:
 
     def _add_class_rows(self) -> None:
         # A feature with any parent has the class as parent, so a parent of the class has none:
-        #   sum_{S contains a} eta[C,S] <= eta[a, no parents]
+        #   sum_{S contains a} eta[C,S] <= eta[a, no parents],
+        # which is the row of the cluster {C, a}, since a has exactly one family.
         of_class = np.array(self.space.of(CLASS))
         for a in range(1, self.space.n_variables):
             own = self.space.of(a)
@@ -182,7 +198,7 @@ class Relaxation:
                 bare = self.space.find(a, ())
                 if bare is not None:
                     row[bare] = -1.0
-                self._add(row, 0.0, None)
+                self._add(row, 0.0, Cluster(frozenset((CLASS, a))))
 
     def _require(self, edges: frozenset[Edge]) -> None:
         """Require an arc, in either direction, between exactly these pairs of variables.
@@ -288,6 +304,7 @@ class Relaxation:
             elif status == INFEASIBLE:
                 now = self._farkas()
                 if now.bound < -_CERTAIN:
+                    self.emptiness = self._proof(now, EMPTY)
                     return None
             else:
                 break
@@ -350,7 +367,17 @@ class Relaxation:
         best = self._best(prices.reduced)
         with np.errstate(invalid="ignore"):  # a variable without any family has no losses
             loss = self._of_all(best[self._child] - prices.reduced, np.inf)
-        return RelaxationPoint(self._of_all(eta, 0.0), heights, prices.bound, estimate, loss)
+        eta, proof = self._of_all(eta, 0.0), self._proof(prices)
+        return RelaxationPoint(eta, heights, prices.bound, estimate, loss, proof)
+
+    def _proof(self, prices: _Prices, kind: str = BOUND) -> Proof:
+        """The multipliers by what their rows are made from."""
+        if not self._recording:
+            return TRIVIAL
+        used = np.flatnonzero(prices.y)
+        return Proof(
+            tuple(zip(self._rows.sources(used), prices.y[used].tolist(), strict=True)), kind
+        )
 
     def _lagrangian(self, duals: FloatArray, costs: float = 1.0) -> _Prices:
         """L(y) and the reduced cost of each family, for `costs` times the objective."""
@@ -361,7 +388,7 @@ class Relaxation:
         constant = rhs + float((costs - on_heights) @ self._high)
         within = self._best(np.where(self._working, reduced, -np.inf)).sum()
         bound = constant + float(self._best(reduced).sum())
-        return _Prices(bound, constant + float(within), reduced)
+        return _Prices(y, bound, constant + float(within), reduced)
 
     def _best(self, reduced: FloatArray) -> FloatArray:
         """The best reduced cost of each variable."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy.typing as npt
 from milpbn._types import FloatArray, IntArray
 from milpbn.compiled import jit
 from milpbn.engines.cuts.clusters import Cluster
-from milpbn.engines.cuts.concave import ConcaveCut
+from milpbn.engines.cuts.concave import ConcaveCut, Hinge
 from milpbn.engines.cuts.features import FeatureRow
 from milpbn.engines.cuts.oracle import StructureRow
 from milpbn.families.candidates import FamilySpace
@@ -30,16 +29,8 @@ _TINY = 1e-300
 _UNIQUE = (Cluster, FeatureRow, tuple)
 
 
-@dataclass(frozen=True)
-class Hinge:
-    """The source of a concave cut: the same fields as in ``ConcaveCut``."""
-
-    group: int
-    beyond: float
-
-
-Source = Hinge | StructureRow | Edge | None
-"""What a row was made from; None for a class row or a budget, which are always there."""
+Source = Hinge | StructureRow | Edge | str
+"""What a row was made from; the name of a budget for its row."""
 
 
 def joining(space: FamilySpace, edge: Edge) -> IntArray:
@@ -82,6 +73,7 @@ class RelaxationRows:
         self.n_groups = n_groups
         self._sources: list[Source] = []
         self._row_of: dict[StructureRow | Edge, int] = {}
+        self._permanent = 0
         self._coefficients = np.zeros((_CAPACITY, n_families))
         self._rhs = np.zeros(_CAPACITY)
         self._group = np.zeros(_CAPACITY, dtype=np.int64)
@@ -100,7 +92,7 @@ class RelaxationRows:
     def cuts(self) -> list[ConcaveCut]:
         """All concave cuts."""
         return [
-            ConcaveCut(source.group, -self._coefficients[r], source.beyond)
+            ConcaveCut(source, -self._coefficients[r])
             for r, source in enumerate(self._sources)
             if isinstance(source, Hinge)
         ]
@@ -119,6 +111,14 @@ class RelaxationRows:
         self._sources.append(source)
         if isinstance(source, _UNIQUE):
             self._row_of[source] = r
+
+    def keep(self) -> None:
+        """Make the rows so far permanent: they are never stale."""
+        self._permanent = len(self)
+
+    def sources(self, rows: IntArray) -> list[Source]:
+        """What some rows were made from."""
+        return [self._sources[r] for r in rows.tolist()]
 
     def of_columns(self, columns: IntArray) -> FloatArray:
         """The coefficients of some columns, with a row for each row."""
@@ -157,10 +157,8 @@ class RelaxationRows:
     def stale(self, patience: int, required: frozenset[Edge]) -> IntArray:
         """Rows not tight in more than `patience` solves, unless permanent or of a required edge."""
         idle = np.flatnonzero(self._idle[: len(self)] > patience)
-        removable = [
-            self._sources[r] is not None and self._sources[r] not in required for r in idle
-        ]
-        return idle[removable]
+        idle = idle[idle >= self._permanent]
+        return idle[[self._sources[r] not in required for r in idle]]
 
     def combine(self, y: FloatArray, most: float) -> tuple[FloatArray, FloatArray, float]:
         """The sum of y times the rows: coefficients of eta, coefficients of T, right-hand side.

@@ -92,7 +92,7 @@ class ScipHost:
         model.setMaximize()
         for i in range(oracle.space.n_variables):
             model.addCons(quicksum(self.eta[f] for f in oracle.space.of(i)) == 1)
-        for row, limit in oracle.budget_rows():
+        for row, limit in oracle.budget_rows().values():
             terms = (float(row[f]) * self.eta[f] for f in np.flatnonzero(row))
             model.addCons(quicksum(terms) <= limit)
 
@@ -178,7 +178,7 @@ class ScipHost:
         cuts = self._violated(eta, heights)
         for cut in cuts:
             terms = [(self.eta[f], -cut.coefficients[f]) for f in np.flatnonzero(cut.coefficients)]
-            terms.append((self.heights[cut.group], 1.0))
+            terms.append((self.heights[cut.hinge.group], 1.0))
             self._add_cut(terms, cut.constant(self.oracle.gamma), force)
         rows = self.oracle.violated_rows(eta)
         for row in rows:

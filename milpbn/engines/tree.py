@@ -4,6 +4,9 @@ A node is a set of families that are still allowed and a set of pairs that must 
 Workers take nodes, close or split them (:mod:`milpbn.engines.worker`), and return children.
 All Python code runs under one lock. A worker releases it while its linear program is solved,
 so that two workers use two cores. With one worker the run is deterministic.
+
+Ctrl-C may arrive between any two steps, and the open nodes are saved afterwards. So a node leaves
+the tree only when its children are in it, or when its bound has been settled.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import numpy as np
 from milpbn._types import BoolArray
 from milpbn.anytime.progress import Progress, allowed_gap
 from milpbn.clock import OutOfTime
+from milpbn.engines.proof import TRIVIAL, Proof, ProofLog
 from milpbn.engines.rows import Edge
 
 # The better child is processed at once if about this many branchings or fewer will close it,
@@ -27,8 +31,17 @@ from milpbn.engines.rows import Edge
 _NEAR_END = 30
 _NEAR_TOP = 0.25
 
-Candidate = Edge | int
-"""What can be branched on: a pair of variables, or a family."""
+
+@dataclass(frozen=True)
+class Sight:
+    """Whether the family of a variable sees a view: of one of its parents, or of itself."""
+
+    variable: int
+    view: int
+
+
+Candidate = Edge | int | Sight
+"""What can be branched on: a pair of variables, a family, or what a family sees."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +56,7 @@ class Origin:
 
 @dataclass(order=True)
 class Node:
-    """Families that are still allowed, pairs that must be joined, and a bound."""
+    """Families that are still allowed, pairs that must be joined, and a bound with its proof."""
 
     rank: tuple[float, int] = field(init=False)
     bound: float = field(compare=False)
@@ -51,9 +64,17 @@ class Node:
     allowed: BoolArray = field(compare=False, repr=False)
     edges: frozenset[Edge] = field(compare=False, default=frozenset())
     origin: Origin | None = field(compare=False, default=None)
+    proof: Proof = field(compare=False, default=TRIVIAL, repr=False)
 
     def __post_init__(self) -> None:
         self.rank = (-self.bound, self.number)
+
+    def bound_by(self, bound: float, proof: Proof) -> None:
+        """Lower the bound, if this one is lower."""
+        if bound < self.bound:
+            # The proof first: a run may be interrupted between the two.
+            self.proof = proof
+            self.bound = bound
 
     @property
     def fall(self) -> float | None:
@@ -61,6 +82,26 @@ class Node:
         if self.origin is None or not np.isfinite(self.bound):
             return None
         return max(self.origin.bound - self.bound, 0.0)
+
+
+@dataclass(frozen=True)
+class TreeRecord:
+    """What a tree has done so far.
+
+    Attributes
+    ----------
+    count
+        Nodes that were processed.
+    settled
+        The highest bound of what was discarded.
+    falls, branchings
+        The sum of the falls of the bound over all branchings, and how many there were.
+    """
+
+    count: int = 0
+    settled: float = -np.inf
+    falls: float = 0.0
+    branchings: int = 0
 
 
 class Tree:
@@ -74,10 +115,15 @@ class Tree:
         Relative gap at which to stop.
     n_families
         Number of families. The root allows all of them; it is being processed from the start.
+    log
+        Is notified of everything that the bound rests on.
     """
 
-    def __init__(self, progress: Progress, gap: float, n_families: int) -> None:
+    def __init__(
+        self, progress: Progress, gap: float, n_families: int, log: ProofLog | None = None
+    ) -> None:
         self.progress = progress
+        self.log = log or ProofLog()
         self.gap = gap
         self.count = 0
         self._heap: list[Node] = []
@@ -89,6 +135,8 @@ class Tree:
         self._changed = threading.Condition(threading.Lock())
         self._failure: BaseException | None = None
         self._ended = False
+        self.after_report: Callable[[], object] = lambda: None
+        """Called after each report, when all open nodes are in the tree."""
 
     @property
     def cutoff(self) -> float:
@@ -99,6 +147,62 @@ class Tree:
     def root_is_open(self) -> bool:
         """Whether the root is still being processed."""
         return any(node is self.root for node in self._active)
+
+    @property
+    def open_nodes(self) -> list[Node]:
+        """The nodes that are open or being processed."""
+        # An interrupted step may leave a node in both lists.
+        return list({id(node): node for node in (*self._active, *self._heap)}.values())
+
+    @property
+    def record(self) -> TreeRecord:
+        """What has been done so far."""
+        return TreeRecord(self.count, self._settled, self._falls, self._branchings)
+
+    def restore(self, nodes: Sequence[Node], record: TreeRecord, root: Node | None = None) -> None:
+        """Continue with these open nodes; `root` is one of them if it has not been closed."""
+        self.count, self._settled = record.count, record.settled
+        self._falls, self._branchings = record.falls, record.branchings
+        self._active = [] if root is None else [root]
+        self.root = self.root if root is None else root
+        self._heap = [node for node in nodes if node is not root]
+        for number, node in enumerate(self._heap):
+            node.number = number
+            node.__post_init__()
+        self._made = len(self._heap)
+        heapq.heapify(self._heap)
+
+    def take(self, most: int) -> list[Node]:
+        """The best open nodes, at most so many; they are being processed from now on."""
+        taken: list[Node] = []
+        while self._heap and len(taken) < most:
+            node = self._heap[0]
+            self._active.append(node)
+            heapq.heappop(self._heap)
+            if node.bound > self.cutoff:
+                taken.append(node)
+            else:
+                self.close(node, [])
+        return taken
+
+    def put(self, taken: Sequence[Node], nodes: Sequence[Node], record: TreeRecord) -> None:
+        """Replace nodes that were taken by what is left of them; `record` says what was done."""
+        self.settle(record.settled)
+        for node in nodes:
+            self._made += 1
+            node.number = self._made
+            node.__post_init__()
+            heapq.heappush(self._heap, node)
+        gone = set(map(id, taken))
+        self._active = [node for node in self._active if id(node) not in gone]
+        self.count += record.count
+        self._falls += record.falls
+        self._branchings += record.branchings
+
+    @property
+    def n_waiting(self) -> int:
+        """The number of open nodes that are not being processed."""
+        return len(self._heap)
 
     def settle(self, bound: float) -> None:
         """Record that structures scoring up to `bound` have been discarded."""
@@ -113,42 +217,47 @@ class Tree:
             open_bounds.append(self._heap[0].bound)
         bound = max([self._settled, self.progress.value, *open_bounds])
         self.progress.improve_bound(bound, self.count, "branch-and-cut")
+        self.after_report()
 
     def close(self, node: Node, children: list[Node]) -> Node | None:
         """Replace a node by its children; returns the better one if it should be processed next."""
-        self._active.remove(node)
         if node.fall is not None:
             self._falls += node.fall
             self._branchings += 1
-        if not children:
+        for child in children:
+            child.bound_by(node.bound, node.proof)
+        if children:
+            self.log.branch(node, children)
+        else:
             self.settle(node.bound)
+            self.log.close(node)
         kept = []
         for child in children:
-            child.bound = min(child.bound, node.bound)
             if child.bound <= self.cutoff:
                 self.settle(child.bound)
+                self.log.close(child)
             else:
                 self._made += 1
                 child.number = self._made
                 child.__post_init__()
                 kept.append(child)
         kept.sort(reverse=True)
-        best = kept.pop() if kept and self._should_plunge(kept[-1].bound) else None
+        others = [n for n in self._active if n is not node]
+        best = kept.pop() if kept and self._should_plunge(kept[-1].bound, others) else None
         for child in kept:
             heapq.heappush(self._heap, child)
-        if best is not None:
-            self._active.append(best)
+        self._active = others if best is None else [*others, best]
         self._changed.notify_all()
         return best
 
-    def _should_plunge(self, bound: float) -> bool:
+    def _should_plunge(self, bound: float, active: Sequence[Node]) -> bool:
         """Whether to continue with a child, from the last basis, rather than with the best node.
 
         Far from the end, or far below the best open node, this would only delay better nodes,
         and the bound of the tree is theirs.
         """
         left = bound - self.cutoff
-        others = [n.bound for n in (*self._active, *self._heap[:1])]
+        others = [n.bound for n in (*active, *self._heap[:1])]
         top = max([bound, *others])
         near_top = top - bound <= _NEAR_TOP * (top - self.cutoff)
         return near_top and left * self._branchings <= _NEAR_END * self._falls
@@ -184,8 +293,9 @@ class Tree:
             if self.done():
                 return None
             if node is None and self._heap:
-                node = heapq.heappop(self._heap)
+                node = self._heap[0]
                 self._active.append(node)
+                heapq.heappop(self._heap)
             if node is not None:
                 if node.bound > self.cutoff:
                     self.count += 1

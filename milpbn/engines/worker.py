@@ -11,9 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from milpbn._types import Families, FloatArray
+from milpbn.anytime.progress import allowed_gap
 from milpbn.engines.branching import Brancher
 from milpbn.engines.cuts.oracle import CutOracle
 from milpbn.engines.primal import Primal
+from milpbn.engines.proof import SINGLE, Proof
 from milpbn.engines.relaxation import Relaxation, RelaxationPoint
 from milpbn.engines.tree import Node, Tree
 from milpbn.families.candidates import CLASS
@@ -37,6 +39,8 @@ _ROUNDS_AT_ROOT = 400
 _ROUNDS_PER_PROBE = 4
 _FAILED_PROBES = 8
 _PROBE_SUCCESS = 0.25
+# The share of the tolerance that a proof of a removed family leaves to the rounding of a checker.
+_ROUNDING = 0.1
 
 
 class Worker:
@@ -79,16 +83,20 @@ class Worker:
     def work(self, node: Node | None) -> None:
         """Process a node and all that follow, until the tree has none left."""
         while node is not None:
-            nodes = self.tree.count
-            with self.tree.unlocked():
-                self.primal.search_when_due(nodes)
-            point = self.process(node)
-            self.brancher.learn(node)
-            node = self.tree.next(self.tree.close(node, self.children(node, point)))
+            node = self.step(node)
+
+    def step(self, node: Node) -> Node | None:
+        """Process a node and return the next one."""
+        nodes = self.tree.count
+        with self.tree.unlocked():
+            self.primal.search_when_due(nodes)
+        point = self.process(node)
+        self.brancher.learn(node)
+        return self.tree.next(self.tree.close(node, self.children(node, point)))
 
     def children(self, node: Node, point: RelaxationPoint | None) -> list[Node]:
         """Two children, or none if the node cannot contain a better structure."""
-        if point is None or node.bound <= self.cutoff:
+        if point is None or node.bound <= self.cutoff or self.is_settled_choice(node):
             return []
         return self.brancher.children(self.relaxation, node, point, self.cutoff)
 
@@ -115,8 +123,10 @@ class Worker:
         best = self.probe_class_parents(root)
         bare, others = self._class_families(root)
         if len(bare) and len(others) and self._is_success(root, best):
+            # The bound of all trials together has no multipliers.
+            known = root.bound if self.tree.log.recording else best
             return [
-                self._with_class_families(root, others, best),
+                self._with_class_families(root, others, known),
                 self._with_class_families(root, bare, root.bound),
             ]
         if int(root.allowed.sum()) < families:
@@ -138,12 +148,15 @@ class Worker:
             if len(families) == 0:
                 continue
             trial = self._with_class_families(root, families, root.bound)
+            self.tree.log.probe(trial, root, feature)
             self.relaxation.restrict(trial.allowed, trial.edges)
             self.rounds(trial, None, _ROUNDS_PER_PROBE)
             if trial.bound <= self.cutoff:
                 self.tree.settle(trial.bound)
+                self.tree.log.close(trial)
                 root.allowed[families] = False
                 continue
+            self.tree.log.finish_probe(trial)
             root.allowed[families[~trial.allowed[families]]] = False
             best = max(best, trial.bound)
             failures += not self._is_success(root, trial.bound)
@@ -170,7 +183,7 @@ class Worker:
         allowed = node.allowed.copy()
         allowed[own.start : own.stop] = False
         allowed[families] = True
-        return Node(bound, 0, allowed, node.edges)
+        return Node(bound, 0, allowed, node.edges, proof=node.proof)
 
     def process(self, node: Node) -> RelaxationPoint | None:
         """Process a node: a few rounds of cuts, as long as they are worthwhile."""
@@ -190,13 +203,14 @@ class Worker:
         fall = 0.0
         for k in range(limit):
             self.tree.checkpoint()
+            began = self.tree.progress.clock.elapsed
             tolerance = max(_PRICED * (node.bound - self.cutoff), _PRICED_AT_ROOT * fall)
             point = self.relaxation.solve(tolerance=tolerance)
             if point is None:
-                node.bound = -np.inf
+                node.bound_by(-np.inf, self.relaxation.emptiness)
                 return None
             before = node.bound
-            node.bound = min(node.bound, point.bound)
+            node.bound_by(point.bound, point.proof)
             if node.bound <= self.cutoff:
                 return point
             self.fix(node, point)
@@ -224,36 +238,43 @@ class Worker:
                 fall = before - node.bound
                 self.tree.checkpoint()
                 self.relaxation.purge(_PATIENCE_WITH_CUTS)
+                with self.tree.unlocked():
+                    self.primal.search_after(self.tree.progress.clock.elapsed - began)
         return point
 
     def fix(self, node: Node, point: RelaxationPoint) -> None:
         """Remove the families whose choice lowers the bound to the cutoff."""
-        forced = point.bound - point.loss
-        removed = node.allowed & (forced <= self.cutoff)
+        forced, cutoff = point.bound - point.loss, self.cutoff
+        removed = node.allowed & (forced <= cutoff)
         if removed.any():
             self.tree.settle(float(forced[removed].max()))
+            self.tree.log.fix(node, point.proof, cutoff + _ROUNDING * allowed_gap(cutoff))
             node.allowed = node.allowed & ~removed
             self.relaxation.restrict(node.allowed, node.edges)
 
     def is_settled_integer(self, node: Node, point: RelaxationPoint) -> bool:
-        """Whether the node is closed by a structure: its last choice, or the relaxation's point."""
+        """Whether the node is closed by a structure; the relaxation's point may be one."""
+        if self.is_settled_choice(node):
+            return True
+        chosen = self.oracle.structure_at(point.eta)
+        if chosen is not None:
+            self.tree.progress.incumbent(chosen, "relaxation")
+        return node.bound <= self.cutoff
+
+    def is_settled_choice(self, node: Node) -> bool:
+        """Whether a single choice of families is left, by which the node is then closed."""
         left = self.oracle.choice_at(node.allowed.astype(np.float64))
         if left is not None:
             self.settle_last(node, left)
-            return True
-        chosen = self.oracle.structure_at(point.eta)
-        if chosen is None:
-            return False
-        self.tree.progress.incumbent(chosen, "relaxation")
-        return node.bound <= self.cutoff
+        return left is not None
 
     def settle_last(self, node: Node, families: Families) -> None:
         """Close a node with a single choice left, which may be cyclic or too large."""
         if not self.oracle.is_structure(families):
-            node.bound = -np.inf
+            node.bound_by(-np.inf, Proof(kind=SINGLE))
             return
         self.tree.progress.incumbent(families, "relaxation")
-        node.bound = min(node.bound, self.oracle.objective.value(families))
+        node.bound_by(self.oracle.objective.value(families), Proof(kind=SINGLE))
 
     def add_hidden_clusters(self, point: RelaxationPoint) -> int:
         """Add cluster rows that only an integer program finds; returns how many."""

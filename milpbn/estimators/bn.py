@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from milpbn._types import FloatArray
+from milpbn.datasets.bins import MDLP
 from milpbn.datasets.frames import labelled_table
 from milpbn.datasets.infer import MAX_STATES
 from milpbn.datasets.table import Table, weighted
@@ -38,13 +38,16 @@ SETTING_NAMES = {"engine": "method", "random_state": "seed"}
 """Parameters that the settings of a run call by another name."""
 
 _SCORE_DEFAULTS = {"p": 0.9, "penalty": 0.0, "validation": None}
-_OF_COLUMNS = ("categorical_features", "numeric_features", "missing", "dates", "max_states")
+_OF_COLUMNS = (
+    *("categorical_features", "numeric_features"),
+    *("missing", "dates", "max_states", "bins"),
+)
 
 
 class BNClassifier(ExplainedClassifier):
     """Bayesian network classifier whose structure is learned exactly.
 
-    Numeric columns are discretised by MDLP; dates, times and numbers with a unit become numeric
+    Numeric columns are discretised, see `bins`; dates, times and numbers with a unit become numeric
     columns; other columns are treated as categories. What is decided about columns and rows is
     reported as :class:`~milpbn.DataWarning`.
 
@@ -60,9 +63,9 @@ class BNClassifier(ExplainedClassifier):
     penalty : float or "bic", default=0.0
         Cost of one free parameter in the margin scores: sparser networks for larger values.
         ``"bic"`` is half the logarithm of the number of rows.
-    validation : int, "loo" or None, default=None
-        How the scores of rows (all but ``"mdl"`` and ``"bdeu"``) are computed: with the counts
-        of all rows, of all other rows (``"loo"``), or of the other folds (a number of folds).
+    validation : int, "loo", "none" or None, default=None
+        Which rows score a row (not for ``"mdl"``, ``"bdeu"``): all (``"none"``), all others
+        (``"loo"``), other folds (a number). None: "loo" if columns have several resolutions.
     max_parents : int, default=2
         Maximum number of parents per variable, including the class.
     class_parents : bool, default=True
@@ -100,6 +103,10 @@ class BNClassifier(ExplainedClassifier):
     max_states : int or None, default=50
         Categories with more states keep the most frequent ones; the others are pooled into one
         state. None for no limit.
+    bins : {"mdlp", "quantile:K", "auto"}, default="mdlp"
+        How numeric columns are cut: where the classes change, by MDLP; into K bins with about
+        the same number of rows; or in several resolutions per column, among which every family
+        of the structure chooses.
     class_weight : "balanced", dict or None, default=None
         A factor for the weights of the rows of each class: ``{class: factor}``, 1 for classes
         that are not listed, or ``"balanced"`` to give all classes the same total weight.
@@ -184,6 +191,7 @@ class BNClassifier(ExplainedClassifier):
         missing: str = "drop",
         dates: str = "expand",
         max_states: int | None = MAX_STATES,
+        bins: str = MDLP,
         class_weight: str | Mapping[Any, float] | None = None,
         engine: str | Learner = "branch-and-cut",
         time_limit: float | None = 60.0,
@@ -211,6 +219,7 @@ class BNClassifier(ExplainedClassifier):
         self.missing = missing
         self.dates = dates
         self.max_states = max_states
+        self.bins = bins
         self.class_weight = class_weight
         self.engine = engine
         self.time_limit = time_limit
@@ -229,8 +238,8 @@ class BNClassifier(ExplainedClassifier):
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, not negative. A row of weight 2 counts as two equal rows in cuts,
-            counts, scores and parameters; a row of weight 0 is left out.
+            Weights of the rows, not negative. A weight of 2 is the same as repeating the row, in
+            cuts, counts, scores and parameters. Rows with a weight of 0 are left out.
 
         Returns
         -------
@@ -242,16 +251,23 @@ class BNClassifier(ExplainedClassifier):
         table = self._table(*rows_with_weight(frame, y, sample_weight))
         self._note(table.notes)
         self._take(self._learn(table))
-        self._note(self.encoder_.notes(table))
+        self._note([*self.encoder_.notes(table), *self._settings().notes(self.network_.variables)])
         self._warn()
         return self
 
     def _learn(self, table: Table) -> Model:
-        return learn_classifier(table, make_settings(**self._names()))
+        return learn_classifier(table, self._settings())
+
+    def _settings(self) -> Settings:
+        return make_settings(**self._names())
 
     def _note(self, notes: Iterable[str]) -> None:
         for note in notes:
             warnings.warn(note, DataWarning, stacklevel=3)
+
+    def _of_columns(self) -> dict[str, Any]:
+        """What the parameters say about columns."""
+        return {parameter: getattr(self, parameter) for parameter in _OF_COLUMNS}
 
     def _names(self) -> dict[str, Any]:
         """The settings of a run, by their names."""
@@ -336,7 +352,8 @@ class BNClassifier(ExplainedClassifier):
             **asdict(constraints.budgets),
         }
         back = {setting: parameter for parameter, setting in SETTING_NAMES.items()}
-        estimator = cls(**{back.get(k, k): told[k] for k in names}, missing=encoder.missing)
+        estimator = cls(**{back.get(k, k): told[k] for k in names})
+        estimator.set_params(missing=encoder.missing, bins=encoder.bins)
         # A score that name, p, gamma and smoothing describe is called by its name.
         by_name = clone(estimator).set_params(structure_score=score.name)
         if make_settings(**by_name._names()).score == score:
@@ -359,22 +376,6 @@ class BNClassifier(ExplainedClassifier):
             estimator.feature_names_in_ = columns
         return estimator
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The most probable class of every row."""
-        best = self.predict_log_proba(X).argmax(axis=1)
-        labels: npt.NDArray[Any] = self.classes_[best]
-        return labels
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Class probabilities, in the order of ``classes_``."""
-        proba: FloatArray = np.exp(self.predict_log_proba(X))
-        return proba
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Logarithms of the class probabilities."""
-        check_is_fitted(self)
-        return self.model_.log_posterior(self._frame(X, reset=False))
-
     def _table(self, frame: pd.DataFrame, y: Any, weights: FloatArray | None) -> Table:
         self.classes_, index = encode_labels("y", y)
         states = tuple(str(show_value(c)) for c in self.classes_)
@@ -387,8 +388,7 @@ class BNClassifier(ExplainedClassifier):
         if self.classes_.dtype.kind in "iuf":
             ways = "pandas.qcut(y, 5) cuts it into classes, y.astype(str) accepts its values"
             check_classes(labels.value_counts(), "y", True, f"{ways} as classes")
-        told = {parameter: getattr(self, parameter) for parameter in _OF_COLUMNS}
-        table = labelled_table(frame, labels, states, **told)
+        table = labelled_table(frame, labels, states, **self._of_columns())
         known = dict(zip(self.classes_.tolist(), states, strict=True))
         return weighted(table, weights, parse_class_weight(self.class_weight, known))
 

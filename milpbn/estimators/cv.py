@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 from sklearn.model_selection import BaseCrossValidator
 
+from milpbn.datasets.bins import MDLP
 from milpbn.datasets.table import Table
 from milpbn.estimators.bn import SETTING_NAMES, BNClassifier
 from milpbn.learning.auto import AUTO
@@ -16,6 +17,7 @@ from milpbn.learning.criteria import LOG_LOSS
 from milpbn.learning.model import Model
 from milpbn.learning.plan import Grid, SelectionPlan
 from milpbn.learning.selection import learn_selected
+from milpbn.learning.settings import Settings
 
 
 class BNClassifierCV(BNClassifier):
@@ -43,7 +45,8 @@ class BNClassifierCV(BNClassifier):
         Run the exact engine inside the folds, too.
     **settings
         The other parameters of :class:`BNClassifier`. The time limit covers the selection and
-        the final fit; the selection gets at most 60 % of it.
+        the final fit; the selection gets at most 60 % of it. `bins` may be a list: then every
+        candidate is tried with each of them.
 
     Attributes
     ----------
@@ -86,10 +89,18 @@ class BNClassifierCV(BNClassifier):
         self.cv = cv
         self.exact_folds = exact_folds
 
+    def _of_columns(self) -> dict[str, Any]:
+        told = super()._of_columns()
+        return told if isinstance(self.bins, str) else {**told, "bins": MDLP}
+
     def _learn(self, table: Table) -> Model:
         grid = _in_setting_names(self.param_grid)
-        plan = SelectionPlan(grid, self.scoring, self.cv, self.exact_folds)
+        bins = None if isinstance(self.bins, str) else self.bins
+        plan = SelectionPlan(grid, self.scoring, self.cv, self.exact_folds, bins)
         return learn_selected(table, self._names(), plan)
+
+    def _settings(self) -> Settings:
+        return Settings.from_dict(self.model_.settings)  # those that were chosen
 
     def _take(self, model: Model) -> None:
         super()._take(model)

@@ -1,4 +1,4 @@
-"""What a classifier adds to its predictions: explanations and the importance of features."""
+"""What a fitted classifier says about rows: predictions, explanations, importance of features."""
 
 from __future__ import annotations
 
@@ -20,12 +20,28 @@ from milpbn.words import count
 
 
 class ExplainedClassifier(TableClassifier):
-    """A classifier for tables that explains its predictions; it is fitted by subclasses."""
+    """A classifier for tables that predicts and explains; it is fitted by subclasses."""
 
     classes_: npt.NDArray[Any]
     model_: Model
     encoder_: Encoder
     network_: Classifier
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The most probable class of every row."""
+        best = self.predict_log_proba(X).argmax(axis=1)
+        labels: npt.NDArray[Any] = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Class probabilities, in the order of ``classes_``."""
+        proba: FloatArray = np.exp(self.predict_log_proba(X))
+        return proba
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Logarithms of the class probabilities."""
+        check_is_fitted(self)
+        return self.model_.log_posterior(self._frame(X, reset=False))
 
     def explain(self, X: Any, *, of: Any = None, against: Any = None) -> Explanation:
         """Explain predictions: the contribution of every feature to the log-odds.

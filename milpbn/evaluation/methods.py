@@ -48,7 +48,7 @@ _PATIENCE = 400
 # Parameters of BNClassifier that the arguments `methods` and `parameters` or the table decide.
 _GIVEN = (
     *("engine", "parameters"),
-    *("categorical_features", "numeric_features", "missing", "dates", "max_states"),
+    *("categorical_features", "numeric_features", "missing", "dates", "max_states", "bins"),
     "class_weight",
 )
 
@@ -250,9 +250,9 @@ def _applicable(plan: SelectionPlan, method: str, settings: Settings) -> Selecti
     for grid in plan.grids:
         kept = {}
         for name, values in grid.items():
-            of_parameters = name in ("parameters", "smoothing")
+            always = name in ("parameters", "smoothing", "bins")
             of_score = name in OF_SOME_SCORES and "structure_score" not in grid
-            if of_parameters or (method not in _FIXED and (not of_score or name in score)):
+            if always or (method not in _FIXED and (not of_score or name in score)):
                 kept[name] = values
         grids.append(kept)
     return replace(plan, grid=grids) if any(grids) else None

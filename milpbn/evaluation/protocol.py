@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.model_selection import KFold
 
+from milpbn.datasets.readers import unpacked
 from milpbn.datasets.table import Table
 from milpbn.errors import DataError, OptionError
 from milpbn.files import read_limited
@@ -56,10 +57,14 @@ def splits(table: Table, folds: int | FoldNumbers | None, seed: int) -> list[Spl
 
 
 def read_folds(path: str | Path, n_rows: int) -> FoldNumbers:
-    """Fold numbers from a file: a header, then the number of a row's test fold on each line."""
+    """Fold numbers from a file: a header, then the number of a row's test fold on each line.
+
+    The file may be gzipped.
+    """
     try:
-        # As bytes: pandas would open addresses and unpack archives.
-        frame = pd.read_csv(io.BytesIO(read_limited(path)), dtype=str, keep_default_na=False)
+        # As bytes: pandas would open addresses and unpack archives without a limit.
+        content = unpacked(read_limited(path), Path(path))
+        frame = pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:
         raise DataError(f"cannot read folds from {path}: {error}") from None
     if frame.shape != (n_rows, 1):

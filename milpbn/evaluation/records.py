@@ -50,6 +50,8 @@ class FoldRecord:
         Number of free parameters of the network; None for a classifier without a network.
     status, gap
         How structure learning ended, and the relative gap if there is a bound.
+    evaluations
+        Number of score evaluations of a heuristic; None without structure learning.
     selected
         Hyper-parameters that validation chose.
     seconds
@@ -70,6 +72,7 @@ class FoldRecord:
     n_parameters: int | None = None
     status: str = ""
     gap: float | None = None
+    evaluations: int | None = None
     selected: dict[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
     predictions: Predictions | None = None
@@ -136,9 +139,10 @@ class ResultFile:
             self._append({"data": self._data})
             return []
         whole, _, torn = text.rpartition("\n")
-        lines = whole.split("\n")
-        self._check_header(lines[0])
-        read = [self._read(number, line) for number, line in enumerate(lines[1:], 2)]
+        theirs, read = self._parse(whole)
+        mine = self._header["settings"]
+        if theirs != mine:
+            self._refuse("settings", theirs if isinstance(theirs, dict) else {}, mine)
         if torn:
             os.truncate(self.path, len(whole.encode("utf-8")) + 1)
         name = self._data["name"]
@@ -148,6 +152,13 @@ class ResultFile:
         if not known:
             self._append({"data": self._data})
         return [r for r in read if isinstance(r, FoldRecord) and r.data == name]
+
+    @classmethod
+    def read(cls, path: str | Path) -> tuple[dict[str, Any], list[FoldRecord]]:
+        """The settings and all records of a file, as far as its evaluation has come."""
+        file = cls(path, {}, {"name": ""})
+        settings, read = file._parse(file._text().rpartition("\n")[0])
+        return settings, [r for r in read if isinstance(r, FoldRecord)]
 
     def _text(self) -> str:
         try:
@@ -174,7 +185,12 @@ class ResultFile:
         except OSError as error:
             raise OutputError(f"cannot write {self.path}: {error.strerror or error}") from None
 
-    def _check_header(self, line: str) -> None:
+    def _parse(self, text: str) -> tuple[Any, list[FoldRecord | dict[str, Any]]]:
+        """The settings in the first line, and what the other lines contain."""
+        first, *lines = text.split("\n")
+        return self._settings(first), [self._read(n, line) for n, line in enumerate(lines, 2)]
+
+    def _settings(self, line: str) -> Any:
         try:
             found = json.loads(line)
         except (ValueError, RecursionError):
@@ -186,9 +202,7 @@ class ResultFile:
                 f"{self.path} has version {found.get('version')!r} of the file format, but this "
                 f"milpbn writes version {VERSION}; choose another file"
             )
-        theirs, mine = found.get("settings"), self._header["settings"]
-        if theirs != mine:
-            self._refuse("settings", theirs if isinstance(theirs, dict) else {}, mine)
+        return found.get("settings")
 
     def _refuse(self, what: str, theirs: dict[str, Any], mine: dict[str, Any]) -> NoReturn:
         raise OptionError(

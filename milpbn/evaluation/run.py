@@ -18,6 +18,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from milpbn.datasets import load_dataset
+from milpbn.datasets.bins import MDLP
 from milpbn.datasets.table import Table
 from milpbn.errors import DataError, MilpbnError, OptionError, OutputError, OutputWarning
 from milpbn.evaluation.measures import measure
@@ -27,6 +28,9 @@ from milpbn.evaluation.records import FoldRecord, Key, ResultFile
 from milpbn.evaluation.summary import MAJORITY, Evaluation
 from milpbn.learning.plan import SelectionPlan
 from milpbn.learning.validation import RowNumbers, Split, part
+
+Note = tuple[str, type[Warning]]
+"""The text of a warning, and its category."""
 
 FoldListener = Callable[[FoldRecord, int, int], None]
 """Called with every finished fold, how many are finished, and how many there are."""
@@ -70,7 +74,7 @@ def evaluate(
         Settings to choose from by validation on the training rows, for every method:
         candidate values such as ``{"p": [0.6, 0.9]}``, judged by log-loss, or a
         :class:`milpbn.SelectionPlan` with another measure. The method ``"auto"`` always
-        chooses among its own candidates.
+        chooses among its own candidates, with the `bins` of the plan.
     folds
         Number of cross-validation folds, even if the data set has test rows; or the number of
         every row's test fold. By default the data set's own protocol: its test rows, or 5 folds
@@ -90,7 +94,8 @@ def evaluate(
     listener
         Called with every finished fold.
     settings
-        Other parameters of :class:`~milpbn.BNClassifier`; `time_limit` is for each fit.
+        Other parameters of :class:`~milpbn.BNClassifier`; `time_limit` is for each fit. `missing`
+        and `bins` replace those of the table.
 
     Returns
     -------
@@ -108,7 +113,11 @@ def evaluate(
     """
     settings = {"random_state": seed, **settings}
     table = load_dataset(data) if isinstance(data, str) else data
-    table = replace(table, missing=settings.pop("missing", table.missing))
+    table = replace(
+        table,
+        missing=settings.pop("missing", table.missing),
+        bins=settings.pop("bins", table.bins),
+    )
     numbers = _given_folds(table, folds, fold_file)
     whole, (table, row_numbers) = len(table), _complete_rows(table)
     numbers = None if numbers is None else numbers[row_numbers]
@@ -128,7 +137,7 @@ def evaluate(
         file = ResultFile(result_file, header, _described_table(table, numbers))
     wanted = {(c.method, c.parameters, k + 1): (c, k) for k in range(len(parts)) for c in chosen}
     done: dict[Key, FoldRecord] = {}
-    not_kept = ""
+    not_kept, noted = "", set[Note]()
     with file.locked() if file else nullcontext():
         for record in file.open() if file else ():
             if record.key in wanted and (record.predictions or not predictions):
@@ -139,7 +148,10 @@ def evaluate(
             if key not in done
         ]
         try:
-            for record in results_as_they_come(tasks, n_jobs):
+            for record, notes in results_as_they_come(tasks, n_jobs):
+                for text, category in (note for note in notes if note not in noted):
+                    warnings.warn(text, category, stacklevel=2)
+                noted.update(notes)
                 if file and not not_kept:
                     not_kept = _keep(file, record)
                 done[record.key] = record
@@ -191,11 +203,12 @@ def results_as_they_come(tasks: list[Any], n_jobs: int | None) -> Iterator[Any]:
 
 def _run_fold(
     table: Table, contender: Contender, split: Split, fold: int, seed: int, keep: bool
-) -> FoldRecord:
+) -> tuple[FoldRecord, list[Note]]:
+    """The result of a fold, and the warnings about it, which may be those of other folds."""
     train, test = split
     began = time.perf_counter()
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(record=True) as caught:
             # The record says how the run ended, so the warning adds nothing.
             warnings.simplefilter("ignore", ConvergenceWarning)
             learned = contender.learn(part(table, train), seed)
@@ -205,7 +218,7 @@ def _run_fold(
     measures, predictions = learned.measure(part(table, test), np.sort(test))
     network, result = learned.network, learned.result
     gap = None if result is None else result.gap_rel
-    return FoldRecord(
+    record = FoldRecord(
         method=contender.method,
         parameters=contender.parameters,
         fold=fold,
@@ -214,12 +227,14 @@ def _run_fold(
         n_parameters=None if network is None else network.n_parameters,
         status="" if result is None else str(result.status),
         gap=gap if gap is not None and math.isfinite(gap) else None,
+        evaluations=None if result is None else result.evaluations,
         selected=dict(learned.selected),
         seconds=seconds,
         predictions=predictions if keep else None,
         unconverged=learned.unconverged,
         data=table.name,
     )
+    return record, [(str(w.message), w.category) for w in caught]
 
 
 def _baseline(table: Table, parts: Sequence[Split]) -> tuple[FoldRecord, ...]:
@@ -279,6 +294,7 @@ def _described_table(table: Table, numbers: FoldNumbers | None) -> dict[str, Any
         "features": list(table.features.columns),
         "numeric": list(table.numeric),
         "missing": table.missing,
+        **({"bins": table.bins} if table.bins != MDLP else {}),
         "folds": None if numbers is None else hashlib.sha256(numbers.tobytes()).hexdigest(),
     }
 

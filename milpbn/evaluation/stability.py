@@ -103,7 +103,9 @@ def model_stability(
         pass
     if done == 0:
         raise MilpbnError("no sample was finished; allow more time")
-    return Stability(done, resamples, method, optimal, seed, dict(counts.most_common()))
+    # By name where counts are equal: samples may end in any order.
+    listed = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    return Stability(done, resamples, method, optimal, seed, listed)
 
 
 def _settings(model: Model, method: str, limit: float | None) -> Settings:

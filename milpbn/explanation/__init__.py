@@ -4,6 +4,7 @@ from milpbn.explanation.card import MOST_POINTS, ScoreCard, make_card
 from milpbn.explanation.contributions import mean_contributions
 from milpbn.explanation.explain import ALL_OTHERS, MISSING, Explanation, explain_codes, explain_rows
 from milpbn.explanation.importance import importance_table
+from milpbn.explanation.resolutions import SeenResolutions
 
 __all__ = [
     "ALL_OTHERS",
@@ -11,6 +12,7 @@ __all__ = [
     "MOST_POINTS",
     "Explanation",
     "ScoreCard",
+    "SeenResolutions",
     "explain_codes",
     "explain_rows",
     "importance_table",

@@ -16,20 +16,23 @@ the same structure with two classes, whose tables are counted again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from scipy.special import expit, log_softmax, logit
 
 from milpbn._types import Codes, FloatArray, IntArray
 from milpbn.encoding import Encoder
-from milpbn.encoding.columns import ColumnCode, Variable
+from milpbn.encoding.columns import Coarsening, ColumnCode, Variable
 from milpbn.errors import OptionError
 from milpbn.explanation.explain import class_position
+from milpbn.explanation.resolutions import seen_by_family
 from milpbn.families.smoothing import Smoothing
 from milpbn.network.inference import log_posterior
 from milpbn.network.multinet import Classifier, Multinet
@@ -55,12 +58,15 @@ class CardTable:
     scope
         The features whose states are looked up, as positions: its parents, then the variable
         itself. The class only has its parents.
+    resolutions
+        The resolutions in which the family sees them.
     points
         One axis for each feature of the scope, then one for the columns of the card.
     """
 
     variable: str
     scope: tuple[int, ...]
+    resolutions: tuple[int, ...]
     points: IntArray
 
 
@@ -118,8 +124,18 @@ class ScoreCard:
         """``(M, columns)``: the points of complete rows of codes."""
         out = np.zeros((len(features), len(self.columns)), dtype=np.int64)
         for table in self.tables:
-            out += table.points[tuple(features[:, v - 1] for v in table.scope)]
+            pairs = zip(table.scope, table.resolutions, strict=True)
+            seen = (
+                np.array(self.codes[v].variable.resolution(r).of)[features[:, v - 1]]
+                for v, r in pairs
+            )
+            out += table.points[tuple(seen)]
         return out
+
+    def states(self, table: CardTable) -> list[tuple[str, ...]]:
+        """The states along the axes of a table, in readable words."""
+        pairs = zip(table.scope, table.resolutions, strict=True)
+        return [self.codes[v].readable(r) for v, r in pairs]
 
     def log_proba(self, features: Codes) -> FloatArray:
         """``(M, classes)``: log-probabilities of complete rows of codes.
@@ -143,7 +159,8 @@ class ScoreCard:
     def loss(self, network: Classifier, codes: Codes) -> CardLoss:
         """What rounding costs on rows of codes, the class first.
 
-        Rows with a missing feature or an unknown class are left out: they have no points.
+        Rows with a missing feature or an unknown class are left out: they have no points. If no
+        row is left, all measures are NaN.
         """
         used = codes[(codes >= 0).all(axis=1)]
         labels, exact = used[:, 0].astype(np.int64), log_posterior(network, used[:, 1:])
@@ -157,15 +174,15 @@ class ScoreCard:
         return CardLoss(
             len(used),
             len(codes) - len(used),
-            *(float((p.argmax(axis=1) == labels).mean()) for p in (exact, card)),
-            *(-float(p[at, labels].mean()) for p in (exact, card)),
+            *(_mean(p.argmax(axis=1) == labels) for p in (exact, card)),
+            *(-_mean(p[at, labels]) for p in (exact, card)),
         )
 
     def to_frame(self) -> pd.DataFrame:
         """One row per line of the card: feature, state, states of the parents, and points."""
         lines = []
         for table in self.tables:
-            own = [self.codes[v].readable_states for v in table.scope]
+            own = self.states(table)
             names = [self.codes[v].name for v in table.scope]
             for cell in product(*(range(len(states)) for states in own)):
                 states = [s[k] for s, k in zip(own, cell, strict=True)]
@@ -277,6 +294,7 @@ class _Terms:
 
     name: str
     scope: tuple[int, ...]
+    resolutions: tuple[int, ...]
     table: FloatArray
     weights: FloatArray
 
@@ -286,7 +304,8 @@ class _Terms:
 
     def rounded(self, scale: float) -> CardTable:
         """Points for the terms."""
-        return CardTable(self.name, self.scope, np.rint(scale * self.table).astype(np.int64))
+        points = np.rint(scale * self.table).astype(np.int64)
+        return CardTable(self.name, self.scope, self.resolutions, points)
 
     def mean_loss(self, card: CardTable, scale: float) -> FloatArray:
         """What rounding takes away on average; the start makes up for it."""
@@ -295,31 +314,46 @@ class _Terms:
         return out
 
 
+def _mean(values: npt.NDArray[Any]) -> float:
+    return float(values.mean()) if len(values) else math.nan
+
+
 def _scale(terms: Sequence[_Terms], points: int) -> float:
     largest = max(float(t.table.max()) for t in terms)
     return points / largest if largest > 0 else 1.0
 
 
 def _term_tables(network: Classifier) -> list[_Terms]:
-    """For each variable, its log table by the features that it depends on, classes last."""
+    """For each variable, its log table by the features that it depends on, classes last.
+
+    The features have the states that the family sees. How a coarse state is divided into finer
+    ones does not depend on the class, so that nothing is lost.
+    """
     n_classes = network.n_classes
     parts = [(network, c) for c in range(n_classes)] if isinstance(network, Network) else []
     if isinstance(network, Multinet):
         parts = [(own, 0) for own in network.networks]
     found = []
     for i, variable in enumerate(network.variables):
-        parents = {p for part, _ in parts for p in part.structure.parents[i]} - {_CLASS}
-        scope = (*sorted(parents), *([i] if i != _CLASS else []))
-        cards = [network.variables[v].card for v in scope]
-        grid = dict(zip(scope, np.ix_(*map(range, cards)), strict=True))
-        own = [part.log_cpts[i][tuple(grid.get(v, c) for v in part.scope(i))] for part, c in parts]
+        seen = seen_by_family(network.structure, i)
+        scope = (*sorted(set(seen) - {_CLASS, i}), *([i] if i != _CLASS else []))
+        resolutions = tuple(seen[v] for v in scope)
+        # One finest state for each coarse one: within it, the tables are the same.
+        first = [_first_states(network.variables[v].resolution(seen[v])) for v in scope]
+        grid = dict(zip(scope, np.ix_(*first), strict=True))
+        own = [part.tied(i, [grid.get(v, np.array(c)) for v in part.scope(i)]) for part, c in parts]
+        cards = [len(states) for states in first]
         table = np.stack([np.broadcast_to(t, cards) for t in own], axis=-1)
         weights = np.ones(cards)
         if isinstance(network, Network) and network.counts is not None:
             axes = [k for k, v in enumerate(network.scope(i)) if v == _CLASS]
             weights = network.counts[i].sum(axis=tuple(axes))
-        found.append(_Terms(variable.name, scope, table, weights))
+        found.append(_Terms(variable.name, scope, resolutions, table, weights))
     return found
+
+
+def _first_states(resolution: Coarsening) -> list[int]:
+    return [resolution.of.index(k) for k in range(resolution.card)]
 
 
 def _one_against_the_rest(network: Classifier, own: int, smoothing: Smoothing) -> Network:
@@ -349,4 +383,5 @@ def _one_against_the_rest(network: Classifier, own: int, smoothing: Smoothing) -
         (two, *network.variables[1:]),
         tuple(smoothing.log_theta(table, axis=-1) for table in counts),
         tuple(counts),
+        (np.zeros(two.card), *network.shares[1:]) if network.shares else (),
     )

@@ -12,14 +12,18 @@ import numpy.typing as npt
 import pandas as pd
 
 from milpbn._types import Codes, FloatArray
-from milpbn.encoding import Encoder
+from milpbn.encoding import ColumnCode, Encoder
 from milpbn.errors import OptionError
 from milpbn.explanation.contributions import contributions_of, log_odds_of, sizes_of
+from milpbn.explanation.resolutions import seen_by_family
 from milpbn.network.inference import log_joint
 from milpbn.network.multinet import Classifier
 from milpbn.network.terms import family_terms
-from milpbn.structure import AnyStructure, ClassStructures
+from milpbn.structure import AnyStructure
 from milpbn.words import count, quoted
+
+Words = tuple[str | None, ...]
+"""What is said for each code of a feature, and at the end for a missing one."""
 
 MISSING = "(missing features)"
 """The column for what the missing features of a row add."""
@@ -46,7 +50,12 @@ class Explanation:
         The class labels.
     states
         The states of the features as they are shown to people, one row per row; None if a
-        feature is missing.
+        feature is missing. They are those that the family of the feature sees.
+    codes
+        The same rows as codes of finest states; negative for missing features.
+    words
+        For each variable, the states of the features in its family as the family sees them, by
+        the code of the finest state. The last one, None, stands for a missing feature.
     terms
         ``(M, n + 1, |C|)``: what each variable, and the missing features together, add to
         ``log P(c, observed features)``.
@@ -62,6 +71,8 @@ class Explanation:
     parents: Mapping[str, tuple[str, ...]]
     classes: npt.NDArray[Any]
     states: pd.DataFrame
+    codes: Codes
+    words: Mapping[str, Mapping[str, Words]]
     terms: FloatArray
     joint: FloatArray
     of: npt.NDArray[np.intp]
@@ -156,6 +167,15 @@ class Explanation:
         rivals: dict[Any, int | None] = {labels[c]: c for c in ranked if c != self.of[position]}
         return {ALL_OTHERS: None, **rivals} if len(rivals) > 1 else rivals
 
+    def given(self, variable: str, position: int) -> dict[str, str | None]:
+        """The states of the parents of a variable in one row, as its family sees them."""
+        return {
+            p: self.words[variable][p][
+                max(-1, int(self.codes[position, self.variables.index(p) - 1]))
+            ]
+            for p in self.parents.get(variable, ())
+        }
+
     def to_dict(self, position: int) -> dict[str, Any]:
         """One row as plain data, for JSON: the values of :meth:`row`, and what they add up to."""
         table = self.row(position)
@@ -165,7 +185,7 @@ class Explanation:
             {
                 "variable": name,
                 "state": None if name == MISSING else str(state) if state is not None else None,
-                "given": {p: states[p] for p in self.parents.get(name, ())},
+                "given": self.given(name, position),
                 "contributions": dict(zip(rivals, values, strict=True)),
             }
             for name, state, *values in table.itertuples(name=None)
@@ -230,11 +250,14 @@ def explain_codes(
     if chosen is not None and chosen == rival:
         raise OptionError(f"of and against are both {of!r}; choose two different classes")
     explained = joint.argmax(axis=1) if chosen is None else np.full(len(codes), chosen)
+    words = _words(network.structure, encoder)
     return Explanation(
         variables=tuple(v.name for v in encoder.variables),
         parents=feature_parents(network.structure),
         classes=labels,
-        states=_readable_states(encoder, codes, index),
+        states=_readable_states(encoder, codes, index, words),
+        codes=codes,
+        words=words,
         terms=family_terms(network, codes),
         joint=joint,
         of=explained,
@@ -244,10 +267,9 @@ def explain_codes(
 
 def feature_parents(structure: AnyStructure) -> dict[str, tuple[str, ...]]:
     """For each variable, its parents without the class; in a multinet, those of every class."""
-    parts = structure.structures if isinstance(structure, ClassStructures) else (structure,)
     names = structure.variables
     return {
-        name: tuple(names[p] for p in sorted({p for s in parts for p in s.parents[i]} - {0}))
+        name: tuple(names[p] for p in sorted(set(seen_by_family(structure, i)) - {0, i}))
         for i, name in enumerate(names)
     }
 
@@ -260,11 +282,31 @@ def class_position(option: str, label: Any, labels: Sequence[Any]) -> int:
     return labels.index(label)
 
 
-def _readable_states(encoder: Encoder, codes: Codes, index: pd.Index[Any] | None) -> pd.DataFrame:
+def _words(structure: AnyStructure, encoder: Encoder) -> dict[str, dict[str, Words]]:
+    """The states that each family sees; see :attr:`Explanation.words`."""
+    codes = (encoder.target, *encoder.columns)
+    found = {}
+    for child, own in enumerate(codes):
+        seen = seen_by_family(structure, child).items()
+        found[own.name] = {codes[v].name: _words_of(codes[v], r) for v, r in seen if v != 0}
+    return found
+
+
+def _words_of(column: ColumnCode, resolution: int) -> Words:
+    states = column.readable(resolution)
+    return (*(states[k] for k in column.variable.resolution(resolution).of), None)
+
+
+def _readable_states(
+    encoder: Encoder,
+    codes: Codes,
+    index: pd.Index[Any] | None,
+    words: Mapping[str, Mapping[str, Words]],
+) -> pd.DataFrame:
     # A negative code takes the last entry.
     return pd.DataFrame(
         {
-            column.name: np.array([*column.readable_states, None], dtype=object)[
+            column.name: np.array(words[column.name][column.name], dtype=object)[
                 np.maximum(codes[:, j], -1)
             ]
             for j, column in enumerate(encoder.columns)

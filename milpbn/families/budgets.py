@@ -7,9 +7,8 @@ so a structure within the budgets stays within them if arcs are removed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from math import prod
 
 import numpy as np
 
@@ -34,7 +33,7 @@ class Budgets:
     Examples
     --------
     >>> star = Structure.from_arcs(["class", "a", "b"], [("class", "a"), ("class", "b")])
-    >>> list(Budgets(max_arcs=1, max_features=2).broken_by(star, [2, 3, 3]))
+    >>> list(Budgets(max_arcs=1, max_features=2).broken_by(star, 9))
     ['the structure has 2 arcs, but max_arcs is 1']
     """
 
@@ -53,12 +52,11 @@ class Budgets:
         none = self.max_arcs is None and self.max_features is None and self.max_parameters is None
         return not none
 
-    def broken_by(self, structure: Structure, cards: Sequence[int]) -> Iterator[str]:
-        """What a structure has too much of; `cards` are the numbers of states."""
+    def broken_by(self, structure: Structure, n_parameters: int) -> Iterator[str]:
+        """What a structure with this many free parameters has too much of."""
         parents = structure.parents
         used = {v for i, s in enumerate(parents) for v in (i, *s) if s} - {0}
-        sizes = [(r - 1) * prod(cards[p] for p in s) for r, s in zip(cards, parents, strict=True)]
-        counts = (sum(map(len, parents)), len(used), sum(sizes))
+        counts = (sum(map(len, parents)), len(used), n_parameters)
         for (name, limit), count in zip(asdict(self).items(), counts, strict=True):
             if limit is not None and count > limit:
                 what = name.removeprefix("max_")

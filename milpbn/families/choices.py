@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, combinations
-from math import comb
+from math import comb, prod
 
 import numpy as np
 import numpy.typing as npt
 
+from milpbn._types import IntArray
 from milpbn.errors import ConstraintError
 from milpbn.families.constraints import Constraints
 from milpbn.families.parent_sets import Members
@@ -34,6 +35,23 @@ class AllowedParents:
         spare = self.limit - len(self.forced)
         total = sum(comb(len(self.free), j) for j in range(spare + 1)) if spare >= 0 else 0
         return total + (self.may_be_empty and bool(self.forced))
+
+    def n_families(self, child: int, resolutions: IntArray) -> int:
+        """Number of parent sets, each with the resolutions that its family can choose.
+
+        Without parents, there is nothing to choose.
+        """
+        if (resolutions == 1).all():
+            return self.n_sets
+        spare = self.limit - len(self.forced)
+        # ways[j]: the sum over all sets of j free parents of the product of their resolutions.
+        ways = [1] * (spare >= 0) + [0] * spare
+        for r in resolutions[list(self.free)].tolist():
+            for j in range(spare, 0, -1):
+                ways[j] += r * ways[j - 1]
+        forced: int = prod(resolutions[[child, *self.forced]].tolist())
+        without = self.may_be_empty or not self.forced
+        return forced * sum(ways[0 if self.forced else 1 :]) + without
 
     def members(self, width: int) -> Members:
         """All sets, the smaller first, then in lexicographic order."""
@@ -71,25 +89,20 @@ def choice_of(
     name = names[i]
     limit = min(max_parents, constraints.max_parents.get(name, max_parents), len(names) - 1)
     required = {names.index(p) for p in constraints.required_parents(name)}
-    allowed = set(range(len(names))) - {i}
-    if constraints.forbidden or constraints.tiers:
-        allowed = {j for j in allowed if constraints.allows(names[j], name)}
-    if i == CLASS and not class_parents:
-        allowed = set()
-    forced = set(required)
-    if i != CLASS and not generative:
-        if CLASS in allowed:
-            forced.add(CLASS)
-        else:
-            allowed = set()
-    choice = AllowedParents(
-        forced=tuple(sorted(forced)),
-        free=tuple(sorted(allowed - forced)),
-        limit=limit,
-        may_be_empty=not required,
-    )
-    if not required <= allowed or choice.n_sets == 0:
-        with_class = i != CLASS and not generative
+    with_class = i != CLASS and not generative
+    restricted = bool(constraints.forbidden or constraints.tiers)
+
+    def may_be_parent(j: int) -> bool:
+        return j != i and (not restricted or constraints.allows(names[j], name))
+
+    has_parents = may_be_parent(CLASS) if with_class else i != CLASS or class_parents
+    forced = required | {CLASS} if with_class and has_parents else required
+    free: Sequence[int] = ()
+    if has_parents and len(forced) < limit:  # a list of all variables for each is long
+        free = [j for j in range(len(names)) if j not in forced and may_be_parent(j)]
+    choice = AllowedParents(tuple(sorted(forced)), tuple(free), limit, not required)
+    is_possible = all(has_parents and may_be_parent(p) for p in required)
+    if not is_possible or choice.n_sets == 0:
         raise ConstraintError(_no_parent_set(i, names, required, limit, class_parents, with_class))
     return choice
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from functools import cached_property
-from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from milpbn._types import AnyFamilies, FloatArray, IntArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families.candidates import CLASS, FamilySpace
+from milpbn.families.passes import divided
 from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import minus
 
@@ -39,14 +39,6 @@ def mixed_radix(
     return key
 
 
-def joint_counts(rows: MergedRows, variables: Sequence[int], cards: Sequence[int]) -> FloatArray:
-    """Weighted counts over the joint states of `variables`, one axis each."""
-    shape = tuple(cards[v] for v in variables)
-    key = mixed_radix(rows.codes, variables, cards)
-    counts: FloatArray = np.bincount(key, rows.weights, minlength=prod(shape)).astype(np.float64)
-    return counts.reshape(shape)
-
-
 class FamilyCounts:
     """The counts of the families of a space in given rows.
 
@@ -56,6 +48,13 @@ class FamilyCounts:
         Families and training rows.
     fold, n_folds
         The fold of each row, if there are several.
+
+    Attributes
+    ----------
+    codes
+        ``(V, U)``: the codes of the rows by view.
+    cards
+        ``(V,)``: the number of states of each view.
     """
 
     def __init__(
@@ -69,15 +68,16 @@ class FamilyCounts:
         self.rows = rows
         self.n_folds = n_folds
         self.fold = np.zeros(len(rows), dtype=np.int32) if fold is None else fold.astype(np.int32)
-        self.cards = np.array(space.cards, dtype=np.int32)
+        self.codes = space.views.columns(rows.columns)
+        self.cards = space.views.cards.astype(np.int32)
 
     @cached_property
     def key(self) -> npt.NDArray[np.int16]:
-        """``(F, k)``: the features that form the key of each family, padded with -1.
+        """``(F, k)``: the views of the features that form the key of each family, padded with -1.
 
         These are the parents without the class, then the child unless it is the class.
         """
-        members = self.space.parent_sets.members
+        members = self.space.parent_views
         out = np.full((len(members), members.shape[1] + 1), -1, dtype=np.int16)
         size = self.space.parent_sets.sizes.copy()
         with_class = self.space.has_class
@@ -85,14 +85,8 @@ class FamilyCounts:
         out[with_class, :-2] = members[with_class, 1:]
         size[with_class] -= 1
         features = np.arange(self.space.offsets[CLASS + 1], len(members))
-        out[features, size[features]] = self.space.child[features]
+        out[features, size[features]] = self.space.child_view[features]
         return out
-
-    @cached_property
-    def codes(self) -> npt.NDArray[np.signedinteger]:
-        """``(n, U)``: the codes of the rows by variable, in few bytes."""
-        dtype = np.int16 if max(self.space.cards, default=0) < 2**15 else np.int32
-        return np.ascontiguousarray(self.rows.codes.T, dtype=dtype)
 
     def cells(self, families: AnyFamilies) -> IntArray:
         """The number of configurations of each family's key."""
@@ -104,7 +98,7 @@ class FamilyCounts:
         """Families whose tables have the same shape, some at a time."""
         kind = np.where(self.space.has_class[families], ClassRole.PARENT, ClassRole.ABSENT)
         kind[self.space.child[families] == CLASS] = ClassRole.CHILD
-        states = self.cards[self.space.child[families]]
+        states = self.cards[self.space.child_view[families]]
         shape = np.column_stack([kind, self.cells(families), states])
         order = np.lexsort(shape.T)
         shape = shape[order]
@@ -126,15 +120,20 @@ class FamilyCounts:
         child = int(self.space.child[families[0]])
         cells = int(self.cells(families[:1])[0])
         out = np.zeros((len(families), self.n_folds * cells, self.space.n_classes))
-        kernels.count_families(
-            families, self.key, self.cards, self.fold, self.codes, self.rows.weights, out
-        )
+
+        def count(part: slice) -> None:
+            kernels.count_families(
+                families[part], self.key, self.cards, self.fold, self.codes, self.rows.weights,
+                out[part],
+            )  # fmt: skip
+
+        divided(len(families), len(self.rows), self.space.threads, count)
         if child == CLASS:
             kind, inner = ClassRole.CHILD, [cells]
         else:
             with_class = bool(self.space.has_class[families[0]])
             kind = ClassRole.PARENT if with_class else ClassRole.ABSENT
-            states = self.space.cards[child]
+            states = int(self.cards[self.space.child_view[families[0]]])
             inner = [cells // states, states]
         counts = out.reshape(len(families), self.n_folds, *inner, self.space.n_classes)
         if self.n_folds > 1:

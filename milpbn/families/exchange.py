@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from milpbn._types import AnyFamilies, FloatArray, IntArray
 from milpbn.families import kernels
+from milpbn.families.passes import divided
 from milpbn.families.tables import FamilyTables, Slopes
 
 # Room for rounding in single precision when rows are left out.
@@ -123,11 +124,15 @@ class ExchangeState:
         kernel = kernels.one_competitor_kernel
         if not tables.single:
             kernel = kernels.many_classes_kernel(tables.width)
-        kernel(
-            candidates, tables.key, tables.cards, tables.base, self._fold, self._codes, tables.fast,
-            self._rest, self._own, self._weights32, blocks, remaining, self._kind,
-            np.float32(self._gamma), self._top, threshold, out,
-        )  # fmt: skip
+
+        def score(part: slice) -> None:
+            kernel(
+                candidates[part], tables.key, tables.cards, tables.base, self._fold, self._codes,
+                tables.fast, self._rest, self._own, self._weights32, blocks, remaining, self._kind,
+                np.float32(self._gamma), self._top, threshold, out[part],
+            )  # fmt: skip
+
+        divided(len(candidates), len(blocks) * kernels.BLOCK, tables.space.threads, score)
         return out
 
     def exchange(self, variable: int, family: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import SupportsIndex, overload
@@ -118,11 +118,24 @@ class Finder:
         self._place: IntArray | None = None if in_order else order
         self._numbers = numbers if in_order else [numbers[f] for f in order.tolist()]
 
-    def find(self, variable: int, parents: Sequence[int]) -> int | None:
-        """The index of a family, or None."""
+    def find(self, variable: int, parents: Sequence[int]) -> range:
+        """The families with these parents, as places in the order of this object."""
         wanted = number(sorted(parents), self._n)
         first, last = self._offsets[variable], self._offsets[variable + 1]
         at = bisect_left(self._numbers, wanted, first, last)
         if at == last or self._numbers[at] != wanted:
-            return None
-        return at if self._place is None else int(self._place[at])
+            return range(at, at)
+        end = at + 1
+        if end < last and self._numbers[end] == wanted:
+            end = bisect_right(self._numbers, wanted, end, last)
+        return range(at, end)
+
+    def indices(self, places: range) -> IntArray:
+        """The indices of families that :meth:`find` has found."""
+        if self._place is None:
+            return np.arange(places.start, places.stop)
+        return self._place[places.start : places.stop]
+
+    def index(self, place: int) -> int:
+        """The index of one of these families."""
+        return place if self._place is None else int(self._place[place])

@@ -25,7 +25,7 @@ class MergedRows:
     """Distinct rows with their multiplicities, or the sums of their weights.
 
     Merging changes no score, because scores are sums over rows, and often saves a lot (iris:
-    150 rows, 24 distinct). A row of weight 2 is the same as two equal rows.
+    150 rows, 24 distinct). A weight of 2 is the same as repeating the row.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ def _distinct_rows(codes: npt.NDArray[np.integer]) -> tuple[IntArray, IntArray]:
 def units(weights: FloatArray) -> tuple[IntArray, FloatArray]:
     """Rows as units of weight 1, the last unit of a row with what remains.
 
-    Folds are drawn for units, so that a row of weight 3 is divided like three equal rows. If the
+    Folds are drawn for units, so that a weight of 3 is divided like three equal rows. If the
     total weight is larger than `MOST_UNITS`, so are the units.
 
     Returns

@@ -90,7 +90,7 @@ class Laplace(Smoothing):
         return out
 
     def __str__(self) -> str:
-        return f"laplace:{self.a:g}"
+        return f"laplace:{_exactly(self.a)}"
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,12 @@ class Epsilon(Smoothing):
         return out
 
     def __str__(self) -> str:
-        return f"epsilon:{self.epsilon:g}"
+        return f"epsilon:{_exactly(self.epsilon)}"
+
+
+def _exactly(value: float) -> str:
+    """The shortest text that is read as the same number: model files store it."""
+    return repr(float(value)).removesuffix(".0")
 
 
 def parse_smoothing(text: str | Smoothing) -> Smoothing:

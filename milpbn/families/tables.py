@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,8 @@ from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.errors import BudgetError
 from milpbn.families import tabulate
 from milpbn.families.candidates import FamilySpace
-from milpbn.families.counts import FamilyCounts
+from milpbn.families.counts import FamilyCounts, mixed_radix
+from milpbn.families.passes import divided
 from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import Smoothing
 from milpbn.families.tabulate import TableOf
@@ -61,7 +63,7 @@ class FamilyTables:
     single
         Whether each row has one competitor: log ratios, or two classes. The tables then hold
         margins.
-    key, cards, codes, fold
+    codes, key, cards, fold
         See :class:`~milpbn.families.counts.FamilyCounts`.
     base
         ``(F,)``: where the table of each family begins, in rows; -1 if it was not counted.
@@ -84,8 +86,8 @@ class FamilyTables:
         ratios: bool = False,
     ) -> None:
         counts = self._counts = FamilyCounts(space, rows, fold, n_folds)
-        self.space, self.rows, self.fold, self.codes = space, rows, counts.fold, counts.codes
-        self.key, self.cards = counts.key, counts.cards
+        self.space, self.rows, self.codes = space, rows, counts.codes
+        self.fold, self.key, self.cards = counts.fold, counts.key, counts.cards
         self.ratios = ratios
         self._smoothing = smoothing
         self._tables_of = tables_of
@@ -98,6 +100,13 @@ class FamilyTables:
         self.exact = np.empty((_CAPACITY, columns))
         self.fast = np.zeros((_CAPACITY, self.width), dtype=np.float32)
         self._most = min(space.memory_limit // (8 * columns + 4 * self.width), 2**31 // self.width)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the tables, which another process counts again when it needs them."""
+        state = {k: v for k, v in vars(self).items() if k != "own"}
+        empty = np.empty((0, self.exact.shape[1])), np.empty((0, self.width), dtype=np.float32)
+        none = np.full(len(self.space), -1, dtype=np.int32)
+        return {**state, "exact": empty[0], "fast": empty[1], "base": none, "_used": 0}
 
     @classmethod
     def log_probabilities(
@@ -251,10 +260,9 @@ class FamilyTables:
     def alpha(self, family: int, rows: slice = slice(None)) -> FloatArray:
         """``(U, competitors)``: the margins of one family, competitors in ascending order."""
         self.ensure([family])
-        place = self.fold[rows].astype(np.int64)
-        for v in self.key[family][self.key[family] >= 0].tolist():
-            place = place * self.cards[v] + self.codes[v, rows]
-        place += self.base[family]
+        key = self.key[family][self.key[family] >= 0].tolist()
+        place = mixed_radix(self.codes.T[rows], key, self.cards.tolist())
+        place += self.base[family] + self.fold[rows] * self._counts.cells([family])
         entries, labels = self.exact[place], self.rows.labels[rows]
         own: FloatArray = np.take_along_axis(entries, self.own[rows, None].astype(np.intp), axis=1)
         if self.single:
@@ -283,7 +291,7 @@ class Slopes:
     weights: FloatArray
     against: npt.NDArray[np.integer]
     fold: npt.NDArray[np.int32]
-    codes: npt.NDArray[np.signedinteger]
+    codes: npt.NDArray[np.unsignedinteger]
     own: npt.NDArray[np.int32]
 
     def of(self, tables: FamilyTables, families: IntArray) -> FloatArray:
@@ -291,12 +299,14 @@ class Slopes:
         from milpbn.families import kernels
 
         out = np.empty(len(families))
-        common = (
-            families, tables.key, tables.cards, tables.base, self.fold, self.codes, tables.exact,
-            self.own,
-        )  # fmt: skip
-        if tables.single:
-            kernels.cut_coefficients_one(*common, self.weights, out)
-        else:
-            kernels.cut_coefficients_many(*common, self.against, self.weights, out)
+        kernel = kernels.cut_coefficients_one if tables.single else kernels.cut_coefficients_many
+        against = () if tables.single else (self.against,)
+
+        def slopes(part: slice) -> None:
+            kernel(
+                families[part], tables.key, tables.cards, tables.base, self.fold, self.codes,
+                tables.exact, self.own, *against, self.weights, out[part],
+            )  # fmt: skip
+
+        divided(len(families), len(self.weights), tables.space.threads, slopes)
         return out

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from milpbn.errors import OptionError, SolverError
+from milpbn.errors import OptionError, OutputError, SolverError
 from milpbn.files import check_writable
 from milpbn.formulation.model import SparseModel
 
@@ -134,4 +134,5 @@ def write_model(model: SparseModel, path: str | Path) -> None:
                 out.writelines(body)
             os.replace(final, path)
     except OSError as error:
-        raise OptionError(f"cannot write {path}: {error.strerror or error}") from None
+        reason = error.strerror or error
+        raise OutputError(f"cannot write {path}: {reason}; choose another folder") from None

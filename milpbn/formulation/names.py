@@ -8,9 +8,10 @@ in a legend at the top of the file.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from milpbn.families.candidates import FamilySpace
+from milpbn.structure import seen_name
 
 # Names in LP files have at most 255 characters; some are reserved for separators.
 _LONGEST = 240
@@ -48,10 +49,19 @@ class ModelNames:
         self._safe = safe_names(space.names, max(_LONGEST // n_names - 8, 1))
 
     def eta(self, family: int) -> str:
-        """``eta.child.from.parent.parent``, or ``eta.child.from.none``."""
-        child = self._safe[int(self._space.child[family])]
-        parents = [self._safe[p] for p in self._space.parent_sets[family]]
+        """``eta.child.from.parent.parent``, or ``eta.child.from.none``.
+
+        A resolution that is not the finest follows after two points: ``eta.child..2.from.parent``.
+        """
+        *parents, child = (
+            f"{self._safe[v]}..{r}" if r else self._safe[v] for v, r in self._seen(family)
+        )
         return f"eta.{child}.from.{'.'.join(parents) or 'none'}"
+
+    def _seen(self, family: int) -> Iterator[tuple[int, int]]:
+        """The parents and the child of a family, each with its resolution."""
+        child, parents, seen = self._space.family(family)
+        return zip((*parents, child), seen or (0,) * (len(parents) + 1), strict=True)
 
     def tau(self, row: int) -> str:
         """The margin of a distinct row."""
@@ -83,7 +93,7 @@ class ModelNames:
         lines = [f"{s} = {n!r}" for s, n in zip(self._safe, space.names, strict=True)]
         # Escaped, because a line break inside a name would end the comment.
         shown = [repr(n)[1:-1] for n in space.names]
-        for f, parents in enumerate(space.parent_sets):
-            names = ", ".join(shown[p] for p in parents) or "no parents"
-            lines.append(f"{self.eta(f)}: {shown[int(space.child[f])]} <- {names}")
+        for f in range(len(space)):
+            *parents, child = (seen_name(shown[v], r) for v, r in self._seen(f))
+            lines.append(f"{self.eta(f)}: {child} <- {', '.join(parents) or 'no parents'}")
         return lines

@@ -104,8 +104,11 @@ class Document:
 
 
 def probabilities(network: Network, variable: int) -> FloatArray:
-    """The table of a variable, with rows that sum to 1 as exactly as possible."""
-    table = np.exp(network.log_cpts[variable])
+    """The table of a variable, with rows that sum to 1 as exactly as possible.
+
+    It is the table over the finest states: other tools have one resolution.
+    """
+    table = np.exp(network.finest.log_cpts[variable])
     out: FloatArray = table / table.sum(axis=-1, keepdims=True)
     return out
 

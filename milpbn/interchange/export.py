@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from milpbn.encoding import Encoder
 from milpbn.errors import OptionError
+from milpbn.explanation.resolutions import SeenResolutions
 from milpbn.interchange.bif import write_bif
 from milpbn.interchange.json_formats import write_json, write_networkx
 from milpbn.interchange.modelstring import write_modelstring
@@ -15,10 +17,10 @@ from milpbn.network.network import Network
 from milpbn.structure import Structure
 
 
-def _dot(structure: Structure, name: str) -> str:
+def _dot(structure: Structure, name: str, seen: SeenResolutions | None = None) -> str:
     from milpbn.pictures.dot import dot_text
 
-    return dot_text(structure, name) + "\n"
+    return dot_text(structure, name, seen=seen) + "\n"
 
 
 GRAPH_FORMATS: dict[str, Callable[[Structure, str], str]] = {
@@ -56,7 +58,9 @@ def export_structure(structure: Structure, format: str, name: str = "milpbn") ->
     return GRAPH_FORMATS[format](structure, name)
 
 
-def export_network(network: Classifier, format: str, name: str = "milpbn") -> str:
+def export_network(
+    network: Classifier, format: str, name: str = "milpbn", *, encoder: Encoder | None = None
+) -> str:
     """The network as text for another tool.
 
     Parameters
@@ -67,6 +71,9 @@ def export_network(network: Classifier, format: str, name: str = "milpbn") -> st
         One of :data:`FORMATS`.
     name
         Name of the network in the file.
+    encoder
+        How raw columns become states: the format ``"dot"`` then shows the resolutions that
+        families use.
 
     Examples
     --------
@@ -82,6 +89,8 @@ def export_network(network: Classifier, format: str, name: str = "milpbn") -> st
         raise OptionError(
             "a multinet has one network per class, but the formats of other tools contain only one"
         )
+    if format == "dot" and encoder is not None:
+        return _dot(network.structure, name, SeenResolutions(network.structure, encoder))
     if format in GRAPH_FORMATS:
         return export_structure(network.structure, format, name)
     return NETWORK_FORMATS[format](network, name)

@@ -20,7 +20,7 @@ import numpy as np
 
 from milpbn.errors import DataError, MilpbnError
 from milpbn.families.candidates import FamilySpace
-from milpbn.families.parent_sets import ParentSets
+from milpbn.families.parent_sets import ParentSet, ParentSets
 from milpbn.files import read_limited
 from milpbn.interchange.names import JKL, escape, unescape
 from milpbn.scores.base import LinearObjective
@@ -32,12 +32,18 @@ _DIGITS = 12
 
 
 def write_jkl(objective: LinearObjective) -> str:
-    """The families of a decomposable score, with the best of each variable first."""
+    """The families of a decomposable score, with the best of each variable first.
+
+    The format knows parent sets only: each has the score of its best resolutions.
+    """
     space, weights = objective.space, objective.weights
     names = [escape(name, JKL) for name in space.names]
     lines = [str(space.n_variables)]
     for i in range(space.n_variables):
-        families = sorted(space.of(i), key=lambda f: -weights[f])
+        best: dict[ParentSet, int] = {}
+        for f in sorted(space.of(i), key=lambda f: -weights[f]):
+            best.setdefault(space.parent_sets[f], f)
+        families = best.values()
         lines.append(f"{names[i]} {len(families)}")
         for f in families:
             parents = space.parent_sets[f]

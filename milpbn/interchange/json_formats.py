@@ -17,7 +17,10 @@ VERSION = 1
 
 
 def write_json(network: Network, name: str = "milpbn") -> str:
-    """Names, states, parents and probabilities, without the run that a model file describes."""
+    """Names, states, parents and probabilities, without the run that a model file describes.
+
+    If the family of a variable sees some of its variables in coarser states, ``seen`` lists these.
+    """
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -69,10 +72,13 @@ def _numbered(network: Network) -> list[tuple[int, Variable]]:
 
 
 def _node(network: Network, i: int) -> dict[str, Any]:
+    family = zip(network.scope(i), network.structure.seen(i), network.axes(i), strict=True)
+    coarser = {network.variables[v].name: list(axis.states) for v, r, axis in family if r}
     return {
         "states": list(network.variables[i].states),
         "parents": [network.variables[p].name for p in network.structure.parents[i]],
         "probabilities": probabilities(network, i).tolist(),
+        **({"seen": coarser} if coarser else {}),
     }
 
 

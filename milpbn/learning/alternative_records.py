@@ -11,8 +11,13 @@ from typing import Any
 
 import pandas as pd
 
+from milpbn.encoding import Encoder
+from milpbn.explanation.resolutions import SeenResolutions
+from milpbn.schema import known_entries
 from milpbn.structure import Structure
 from milpbn.words import count
+
+Arc = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -67,15 +72,41 @@ class Alternatives:
     more: bool = False
     nodes: int = 0
 
+    @property
+    def names(self) -> set[str]:
+        """The variables of all structures."""
+        return {name for s in self.structures for name in s.structure.variables}
+
     def arc_frequencies(self) -> dict[tuple[str, str], float]:
         """The share of the structures that have an arc, for every arc that one of them has."""
         counts = Counter(arc for s in self.structures for arc in s.structure.arcs)
         return {arc: k / len(self.structures) for arc, k in counts.most_common()}
 
-    def differences(self, k: int) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    def differences(self, k: int) -> tuple[list[Arc], list[Arc]]:
         """The arcs that structure k has and the best one lacks, and those that it lacks."""
         best, other = (set(self.structures[i].structure.arcs) for i in (0, k))
         return sorted(other - best), sorted(best - other)
+
+    def seen_otherwise(self, k: int) -> list[str]:
+        """The variables with the parents that they have in the best structure, but seen otherwise.
+
+        That is, in other resolutions.
+        """
+        best, other = (self.structures[i].structure for i in (0, k))
+        changed, parents = best.changes(other)[0], best.to_dict()
+        return [name for name, above in changed.items() if above == parents[name]]
+
+    def described(self, k: int, encoder: Encoder) -> tuple[list[Arc], list[Arc], list[str]]:
+        """How structure k differs from the best one, with what its families see.
+
+        Returns the arcs that it has and those that it lacks, and the families that only see their
+        members in other resolutions.
+        """
+        own, (added, removed) = self.structures[k].structure, self.differences(k)
+        seen, place = SeenResolutions(own, encoder), own.variables.index
+        families = dict(zip(own.variables, str(seen).splitlines(), strict=True))
+        shown = [seen.arc(own, place(parent), place(child)) for parent, child in added]
+        return shown, removed, [families[name] for name in self.seen_otherwise(k)]
 
     @property
     def accuracy_range(self) -> tuple[float, float] | None:
@@ -95,6 +126,7 @@ class Alternatives:
                     "arcs": len(s.structure.arcs),
                     "added": len(self.differences(k)[0]),
                     "removed": len(self.differences(k)[1]),
+                    "seen_otherwise": len(self.seen_otherwise(k)),
                     "test_accuracy": math.nan if s.test_accuracy is None else s.test_accuracy,
                 }
                 for k, s in enumerate(self.structures)
@@ -113,40 +145,41 @@ class Alternatives:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for model files: after the first structure, only what differs from it."""
-        first = self.structures[0].structure.to_dict()
-        return {
-            **{k: v for k, v in vars(self).items() if k != "structures"},
-            "best": first,
-            "structures": [
+        first = self.structures[0].structure
+        listed = []
+        for s in self.structures:
+            parents, resolutions = first.changes(s.structure)
+            listed.append(
                 {
                     "score": s.score,
                     "group": s.group,
                     "test_accuracy": s.test_accuracy,
-                    "changes": {
-                        name: parents
-                        for name, parents in s.structure.to_dict().items()
-                        if parents != first[name]
-                    },
+                    "changes": parents,
+                    **({"resolutions": resolutions} if resolutions else {}),
                 }
-                for s in self.structures
-            ],
+            )
+        seen = first.resolutions_to_dict()
+        return {
+            **{k: v for k, v in vars(self).items() if k != "structures"},
+            "best": first.to_dict(),
+            **({"best_resolutions": seen} if seen else {}),
+            "structures": listed,
         }
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Alternatives:
         """The inverse of :meth:`to_dict`."""
-        entries = dict(content)
-        first, listed = entries.pop("best"), entries.pop("structures")
+        first = Structure.from_dict(content["best"], content.get("best_resolutions"))
         structures = tuple(
             Alternative(
                 s["score"],
-                Structure.from_dict({**first, **s["changes"]}),
+                first.changed(s["changes"], s.get("resolutions")),
                 s["group"],
                 s["test_accuracy"],
             )
-            for s in listed
+            for s in content["structures"]
         )
-        return cls(structures=structures, **entries)
+        return cls(**{**known_entries(cls, content), "structures": structures})
 
 
 def equivalence_key(structure: Structure) -> tuple[frozenset[Any], frozenset[Any]]:

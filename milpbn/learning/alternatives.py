@@ -68,7 +68,7 @@ def learn_alternatives(
     1  298.8924   0.0      1      1        1
     """
     limits = pool_limits(best, within)
-    made = make_settings(**settings)
+    made = make_settings(**settings).for_variables(data.variables)
     clock = Clock(made.time_limit)
     optimum = run_method(data, made, clock=clock, listener=listener)
     return alternatives_of(data, made, optimum, limits, clock)

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from milpbn.anytime import allowed_gap
+from milpbn.schema import known_entries
 from milpbn.structure import Structure
 
 
@@ -31,7 +32,9 @@ class ArcAnswer:
         None of these structures scores more; None if there are none at all.
     changes
         How the best structure found differs from the model's: the parents of the variables whose
-        parents differ.
+        families differ.
+    resolutions
+        The resolutions in these families, without those that are 0.
     nodes, seconds
         The work that was done.
     """
@@ -42,6 +45,7 @@ class ArcAnswer:
     value: float | None
     bound: float | None
     changes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    resolutions: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     nodes: int = 0
     seconds: float = 0.0
 
@@ -166,6 +170,14 @@ class ArcMargins:
         return tuple(sorted(out, key=lambda a: not a.present))
 
     @property
+    def names(self) -> set[str]:
+        """The variables of all answers."""
+        found: set[str] = set()
+        for a in self.answers:
+            found.update((a.parent, a.child), a.changes, *a.changes.values())
+        return found
+
+    @property
     def closed(self) -> int:
         """Number of answers that are proven."""
         return sum(a.closed for a in self.answers)
@@ -216,7 +228,10 @@ class ArcMargins:
         return {
             "objective": self.objective,
             "answers": [
-                {**vars(a), "changes": {k: list(v) for k, v in a.changes.items()}}
+                {
+                    **{k: v for k, v in vars(a).items() if k != "resolutions" or v},
+                    "changes": {k: list(v) for k, v in a.changes.items()},
+                }
                 for a in self.answers
             ],
         }
@@ -224,4 +239,5 @@ class ArcMargins:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> ArcMargins:
         """The inverse of :meth:`to_dict`."""
-        return cls(float(content["objective"]), tuple(ArcAnswer(**a) for a in content["answers"]))
+        answers = (ArcAnswer(**known_entries(ArcAnswer, a)) for a in content["answers"])
+        return cls(float(content["objective"]), tuple(answers))

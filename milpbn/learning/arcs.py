@@ -109,7 +109,7 @@ def _resume(
         if answer is None:
             continue
         if answer.value is not None:
-            solver.offer(problem.changed(answer.changes), "earlier run")
+            solver.offer(problem.changed(answer.changes, answer.resolutions), "earlier run")
         bound = -math.inf if answer.bound is None else answer.bound
         question.progress.improve_bound(bound, 0, "earlier run")
     return known
@@ -124,11 +124,13 @@ def _answer(question: Question, problem: ModelProblem, before: dict[_Key, ArcAns
     key, progress = _key(question, problem), question.progress
     earlier = before.get(key)
     found = progress.families
+    parents, resolutions = ({}, {}) if found is None else problem.changes(found)
     return ArcAnswer(
         *key,
         value=None if found is None else progress.value,
         bound=progress.bound if math.isfinite(progress.bound) else None,
-        changes={} if found is None else problem.changes(found),
+        changes=parents,
+        resolutions=resolutions,
         nodes=progress.nodes + (earlier.nodes if earlier else 0),
         seconds=question.seconds + (earlier.seconds if earlier else 0.0),
     )

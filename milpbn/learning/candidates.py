@@ -10,6 +10,7 @@ import pandas as pd
 
 from milpbn.errors import ModelFileError
 from milpbn.learning.criteria import CRITERIA
+from milpbn.schema import known_entries
 
 
 @dataclass(frozen=True)
@@ -111,10 +112,10 @@ class Selection:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Selection:
         """The inverse of :meth:`to_dict`."""
-        candidates = tuple(Candidate(**c) for c in content["candidates"])
+        candidates = tuple(Candidate(**known_entries(Candidate, c)) for c in content["candidates"])
         if not (content["by"] in CRITERIA and 0 <= content["chosen"] < len(candidates)):
             raise ModelFileError("the selection names a measure or a candidate that does not exist")
-        return cls(**{**content, "candidates": candidates})
+        return cls(**{**known_entries(cls, content), "candidates": candidates})
 
     def __str__(self) -> str:
         best = self.candidates[self.chosen]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from milpbn.clock import Clock
+from milpbn.clock import Clock, OutOfTime
 from milpbn.datasets.table import Table
 from milpbn.encoding import EncodedData, Encoder
-from milpbn.errors import OptionError
+from milpbn.errors import OptionError, TimeLimitError
 from milpbn.explanation import mean_contributions
 from milpbn.families.smoothing import Smoothing, parse_smoothing
 from milpbn.learning.maximise import Shared
@@ -42,12 +43,24 @@ class Encoded:
     features: tuple[str, ...]
 
 
+def late_by_columns(clock: Clock, name: str) -> TimeLimitError:
+    """The error of a run without an answer: its columns take too long."""
+    return TimeLimitError(
+        f"{name}: the time limit of {clock.limit:g} s was reached before all columns were read "
+        "and encoded; allow more time or select columns"
+    )
+
+
 def encode(table: Table, clock: Clock | None = None) -> Encoded:
     """Learn states and cuts from the training rows of a table, and encode all its rows."""
-    encoder = Encoder.fit(table)
-    encoded = Encoded(encoder, encoder.encode(table), tuple(table.sources))
-    if clock is not None:
-        clock.close_phase("encoding")
+    clock = clock or Clock()
+    try:
+        encoder = Encoder.fit(table, clock.checkpoint)
+        data = encoder.encode(table, clock.checkpoint)
+    except OutOfTime:
+        raise late_by_columns(clock, table.name) from None
+    encoded = Encoded(encoder, data, tuple(table.sources))
+    clock.close_phase("encoding")
     return encoded
 
 
@@ -57,6 +70,7 @@ def learn_classifier(
     *,
     clock: Clock | None = None,
     listener: Listener | None = None,
+    certificate: str | Path | None = None,
 ) -> Model:
     """Learn encoder, structure and parameters from the training rows of a table.
 
@@ -71,6 +85,8 @@ def learn_classifier(
     listener
         Called with every any-time event of structure learning, and once with the source
         ``"parameters"`` if parameters need a search.
+    certificate
+        A file for the proof of the bound, see :func:`~milpbn.learn_structure`.
 
     Examples
     --------
@@ -82,7 +98,8 @@ def learn_classifier(
     """
     settings = settings or Settings()
     clock = clock or Clock(settings.time_limit)
-    return learn_encoded(encode(table, clock), settings, clock=clock, listener=listener)
+    encoded = encode(table, clock)
+    return learn_encoded(encoded, settings, clock=clock, listener=listener, certificate=certificate)
 
 
 def learn_encoded(
@@ -92,9 +109,11 @@ def learn_encoded(
     clock: Clock,
     listener: Listener | None = None,
     shared: Shared | None = None,
+    certificate: str | Path | None = None,
 ) -> Model:
     """Learn structure and parameters from encoded rows."""
     data, constraints = encoded.data, settings.space.constraints
+    settings = settings.for_variables(data.variables)
     if constraints is not None:
         constraints.check_names([v.name for v in data.variables], encoded.encoder.dropped)
     result = run_method(
@@ -103,6 +122,7 @@ def learn_encoded(
         clock=structure_clock(clock, settings.parameters),
         listener=listener,
         shared=shared,
+        certificate=certificate,
     )
     return fit_model(encoded, settings, result, clock=clock, listener=listener)
 
@@ -130,12 +150,12 @@ def fit_model(
         result=result,
         parameters=report,
         settings=settings.to_dict(),
-        data=_describe(encoded),
-        importance=_importance(network, data),
+        data=describe_rows(encoded),
+        importance=feature_importance(network, data),
     )
 
 
-def _importance(network: Classifier, data: EncodedData) -> dict[str, float]:
+def feature_importance(network: Classifier, data: EncodedData) -> dict[str, float]:
     """The mean absolute contribution of each feature in the training rows, or in a part of them."""
     features, weights = data.train()[:, 1:], data.train_weights()
     most = max(_LEAST_ROWS, _MOST_TERMS // (len(network.variables) * network.n_classes))
@@ -156,7 +176,7 @@ def fit_parameters(
     )
 
 
-def _describe(encoded: Encoded) -> dict[str, Any]:
+def describe_rows(encoded: Encoded) -> dict[str, Any]:
     """Which rows were used, so that they can be found and read again."""
     data = encoded.data
     return {
@@ -166,6 +186,7 @@ def _describe(encoded: Encoded) -> dict[str, Any]:
         "n_rows": int(data.is_train.sum()),
         "n_incomplete_rows": data.n_dropped_rows,
         "missing": encoded.encoder.missing,
+        "bins": encoded.encoder.bins,
         "features": list(encoded.features),
     }
 

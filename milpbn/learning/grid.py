@@ -63,7 +63,7 @@ def learn_grid(
     >>> [(p, str(r.status), round(r.objective, 4)) for p, r in results.items()]
     [(0.6, 'optimal', 46.1784), (0.9, 'optimal', 298.8924)]
     """
-    made = make_settings(**settings)
+    made = make_settings(**settings).for_variables(data.variables)
     runs = run_grid(
         data,
         settings_by_p(made, ps),
@@ -102,7 +102,7 @@ def grid_objective(data: EncodedData, settings: Settings, clock: Clock) -> Margi
         settings.score,
         settings.space,
         clock=clock,
-        memory_limit=settings.options.memory_limit,
+        options=settings.options,
     )
     assert isinstance(objective, MarginObjective)
     clock.close_phase("scoring")

@@ -85,7 +85,7 @@ class FoldLearner:
         self._columns = [classes.index(state) for state in encoded.data.variables[0].states]
         self._exact = exact
         self._least_penalty: dict[Key, Settings] = {}
-        for one in settings:
+        for one in map(self._fitting, settings):
             key = _tables_key(one)
             least = self._least_penalty.setdefault(key, one)
             if _penalty(one.score) < _penalty(least.score):
@@ -97,11 +97,15 @@ class FoldLearner:
 
     def predict(self, settings: Settings, clock: Clock) -> Predicted:
         """Learn with these settings and predict the held-out rows."""
+        settings = self._fitting(settings)
         structure = self._structure(settings, structure_clock(clock, settings.parameters))
         key = (structure, str(settings.parameters), str(settings.smoothing))
         if key not in self._predicted:
             self._predicted[key] = self._fit(structure, settings, clock)
         return self._predicted[key]
+
+    def _fitting(self, settings: Settings) -> Settings:
+        return settings.for_variables(self._encoded.data.variables)
 
     def _fit(self, structure: AnyStructure, settings: Settings, clock: Clock) -> Predicted:
         data = self._encoded.data
@@ -144,7 +148,7 @@ class FoldLearner:
                 widest.score,
                 widest.space,
                 clock=clock,
-                memory_limit=settings.options.memory_limit,
+                options=settings.options,
                 prune=not wants_whole_space(settings.method),
             )
         objective, score = self._objectives[key], settings.score

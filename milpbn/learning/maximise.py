@@ -9,6 +9,7 @@ from math import inf
 
 from milpbn.anytime import Run
 from milpbn.clock import Clock
+from milpbn.engines.proof import ProofLog
 from milpbn.engines.relaxation import Pool
 from milpbn.learning.methods import ENGINES
 from milpbn.learning.settings import Settings
@@ -55,12 +56,16 @@ def maximise(
     clock: Clock | None = None,
     listener: Listener | None = None,
     shared: Shared | None = None,
+    log: ProofLog | None = None,
 ) -> Result:
-    """Maximise an objective with an engine or a heuristic."""
+    """Maximise an objective with an engine or a heuristic.
+
+    Branch-and-cut notifies `log` of its proof; other methods have none.
+    """
     clock, shared = clock or Clock(settings.time_limit), shared or Shared()
     stages = _Stages(objective, settings, clock, listener)
     if isinstance(settings.method, str) and settings.method in ENGINES:
-        return _run_engine(stages, shared)
+        return _run_engine(stages, shared, log)
     assert isinstance(settings.method, str | Learner)
     learner = make_learner(settings.method)
     start = settings.start if isinstance(settings.start, Structure) else None
@@ -122,13 +127,17 @@ class _Stages:
         return replace(result, trace=(*self.trace, *result.trace))
 
 
-def _run_engine(stages: _Stages, shared: Shared) -> Result:
+def _run_engine(stages: _Stages, shared: Shared, log: ProofLog | None) -> Result:
     """Run an exact engine, after the heuristics that look for its start."""
     settings = stages.settings
     engine = ENGINES[str(settings.method)]
     if shared.pool is not None:
         engine = partial(engine, pool=shared.pool)
+    if log is not None and log.recording:
+        engine = partial(engine, log=log)
     start, source = settings.start, settings.start_source
+    if isinstance(start, str) and settings.options.resume is not None:
+        start = None  # the checkpoint has a better one
     if isinstance(start, str):
         begin = shared.begin or stages.first_answer()
         source = start

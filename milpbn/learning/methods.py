@@ -54,7 +54,9 @@ def method_name(method: Method) -> str:
 
 def wants_whole_space(method: Method) -> bool:
     """Whether the method needs families that pruning removes because no optimum has them."""
-    if method in ENGINES or method in MULTINETS:
+    if method in MULTINETS:
+        return True
+    if method in ENGINES:
         return False
     assert isinstance(method, str | Learner)
     return make_learner(method).whole_space

@@ -17,6 +17,7 @@ from milpbn.encoding.columns import Variable
 from milpbn.encoding.encoder import Encoder
 from milpbn.errors import ModelFileError
 from milpbn.explanation import MOST_POINTS, Explanation, ScoreCard, explain_rows, make_card
+from milpbn.explanation.resolutions import SeenResolutions
 from milpbn.families.smoothing import parse_smoothing
 from milpbn.files import naming_damage, read_marked_json, write_whole
 from milpbn.learning.alternative_records import Alternatives
@@ -95,9 +96,15 @@ class Model:
 
     def save(self, path: str | Path) -> None:
         """Write the model; an incomplete file is never left behind."""
+        write_whole(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of a model file; :meth:`from_dict` is the inverse."""
         structure = self.network.structure
+        resolutions = structure.resolutions_to_dict()
         counts = _tables_to_dict(self.network, lambda own: own.counts)
-        content = {
+        shares = _tables_to_dict(self.network, lambda own: own.shares)
+        return {
             "format": FORMAT,
             "version": VERSION,
             "milpbn": milpbn.__version__,
@@ -105,7 +112,9 @@ class Model:
             "settings": self.settings,
             "encoder": self.encoder.to_dict(),
             "structure": structure.to_dict(),
+            **({"resolutions": resolutions} if resolutions else {}),
             "log_probabilities": _tables_to_dict(self.network, lambda own: own.log_cpts),
+            **({"log_shares": shares} if any(shares.values()) else {}),
             **({"counts": counts} if any(counts.values()) else {}),
             "parameters": self.parameters.to_dict(),
             "result": self.result.to_dict(),
@@ -114,11 +123,15 @@ class Model:
                 name: part.to_dict() for name in _PARTS if (part := getattr(self, name)) is not None
             },
         }
-        write_whole(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
     def log_posterior(self, frame: pd.DataFrame) -> FloatArray:
         """``(M, |C|)``: log P(c | observed features) of raw rows; columns are found by name."""
         return log_posterior(self.network, self.encoder.transform(frame).codes)
+
+    @property
+    def seen(self) -> SeenResolutions:
+        """The resolutions that the families use; as text, the structure in the user's units."""
+        return SeenResolutions(self.network.structure, self.encoder)
 
     def explain(self, frame: pd.DataFrame, *, of: Any = None, against: Any = None) -> Explanation:
         """Explain the predictions for raw rows; see :func:`milpbn.explanation.explain_rows`."""
@@ -146,13 +159,16 @@ class Model:
         with naming_damage(path, "milpbn model"):
             check_content(content, ModelContent)
             encoder = Encoder.from_dict(content["encoder"])
-            structure = structure_from_dict(content["structure"])
+            structure = structure_from_dict(content["structure"], content.get("resolutions"))
             names = tuple(v.name for v in encoder.variables)
             if structure.variables != names:
                 raise ModelFileError("structure and encoder have different variables")
             result = Result.from_dict(content["result"])
             if result.structure != structure:
                 raise ModelFileError("the result has a different structure")
+            parts = {n: kind.from_dict(content[n]) for n, kind in _PARTS.items() if n in content}
+            naming = {n: part.names for n, part in parts.items() if n != "selection"}
+            _check_names(structure, {**naming, "importance": set(content.get("importance", {}))})
             return cls(
                 network=_classifier(structure, encoder.variables, content),
                 encoder=encoder,
@@ -166,11 +182,7 @@ class Model:
                 importance={
                     str(name): float(size) for name, size in content.get("importance", {}).items()
                 },
-                **{
-                    name: kind.from_dict(content[name])
-                    for name, kind in _PARTS.items()
-                    if name in content
-                },
+                **parts,
             )
 
 
@@ -183,34 +195,44 @@ def _tables_to_dict(network: Classifier, tables: Callable[[Network], Tables]) ->
     return {name: table.tolist() for name, table in pairs}
 
 
+def _check_names(structure: AnyStructure, names: Mapping[str, set[str]]) -> None:
+    """Raise if a part of a file names a variable that the model does not have."""
+    for part, own in names.items():
+        if not isinstance(structure, Structure) and part != "importance":
+            raise ModelFileError(f"{part}: a multinet has a structure per class, and no {part}")
+        if unknown := own - set(structure.variables):
+            raise ModelFileError(f"{part}: there is no variable {min(unknown)!r}")
+
+
 def _classifier(
     structure: AnyStructure, variables: tuple[Variable, ...], content: Mapping[str, Any]
 ) -> Classifier:
-    logs, counts = content["log_probabilities"], content.get("counts")
+    tables = [content.get(name) for name in ("log_probabilities", "counts", "log_shares")]
     if isinstance(structure, ClassStructures):
         parts = zip(structure.classes, structure.structures, strict=True)
         networks = tuple(
-            _network(own, class_variables(variables, c), logs[state], counts and counts[state])
+            _network(own, class_variables(variables, c), *(t and t[state] for t in tables))
             for c, (state, own) in enumerate(parts)
         )
         return Multinet(structure, variables, networks)
-    return _network(structure, variables, logs, counts)
+    return _network(structure, variables, *tables)
 
 
 def _network(
     structure: Structure,
     variables: tuple[Variable, ...],
-    logs: Mapping[str, Any],
-    counts: Mapping[str, Any] | None,
+    *tables: Mapping[str, Any] | None,
 ) -> Network:
-    cpts, amounts = (
+    """The network with its log-probabilities, counts and shares."""
+    cpts, amounts, shares = (
         tuple(np.array(told[name], dtype=np.float64) for name in structure.variables)
         if told
         else None
-        for told in (logs, counts)
+        for told in tables
     )
-    if cpts is None or not all(np.isfinite(t).all() and (t <= 1e-9).all() for t in cpts):
+    logs = (*(cpts or ()), *(shares or ()))
+    if cpts is None or not all(np.isfinite(t).all() and (t <= 1e-9).all() for t in logs):
         raise ModelFileError("a log-probability is positive or not a number")
     if not all(np.isfinite(t).all() and (t >= 0).all() for t in amounts or ()):
         raise ModelFileError("a count is negative or not a number")
-    return Network(structure, variables, cpts, amounts)
+    return Network(structure, variables, cpts, amounts, shares or ())

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from milpbn.anytime import SolveOptions
 from milpbn.clock import Clock, OutOfTime
 from milpbn.encoding.data import EncodedData
-from milpbn.errors import TimeLimitError
+from milpbn.errors import OptionError, TimeLimitError
 from milpbn.families import FamilySpace, MergedRows, candidate_families
-from milpbn.families.candidates import DEFAULT_MEMORY
+from milpbn.families.views import other_resolutions
 from milpbn.learning.settings import SearchSpace
+from milpbn.messages import Message, option
 from milpbn.scores import LinearObjective, MarginObjective, MarginScore, Objective, Score
-from milpbn.scores.pruning import prune_dominated, prune_penalised
+from milpbn.scores.pruning import drop_equal_views, prune_dominated, prune_penalised
 
 
 def build_objective(
@@ -20,7 +22,7 @@ def build_objective(
     space: SearchSpace,
     *,
     clock: Clock | None = None,
-    memory_limit: int = DEFAULT_MEMORY,
+    options: SolveOptions | None = None,
     prune: bool = True,
 ) -> Objective:
     """The objective of a score over a search space, from the training rows of `data`.
@@ -34,9 +36,11 @@ def build_objective(
         If the score is decomposable, so that all families are scored now, and there is no time.
     """
     clock = clock or Clock()
-    families = family_space(data, score, space, memory_limit)
+    families = family_space(data, score, space, options)
     rows = MergedRows.from_codes(data.train(), data.train_weights())
     pruned = prune and isinstance(score, MarginScore) and bool(score.penalty)
+    if prune:
+        families = drop_equal_views(families, rows)
     if pruned:
         assert isinstance(score, MarginScore)
         try:
@@ -58,9 +62,14 @@ def build_objective(
 
 
 def family_space(
-    data: EncodedData, score: Score, space: SearchSpace, memory_limit: int = DEFAULT_MEMORY
+    data: EncodedData, score: Score, space: SearchSpace, options: SolveOptions | None = None
 ) -> FamilySpace:
     """The candidate families of a search space."""
+    options = options or SolveOptions()
+    coarsenings = other_resolutions(data.variables)
+    if coarsenings and not score.resolutions:
+        told = f"the score {score.name} cannot choose between several resolutions of a variable; "
+        raise OptionError(Message(told, "choose another score, or ", option("bins", "mdlp")))
     return candidate_families(
         [v.name for v in data.variables],
         [v.card for v in data.variables],
@@ -68,5 +77,7 @@ def family_space(
         class_parents=space.class_parents,
         generative=score.generative and not space.augmented,
         constraints=space.constraints,
-        memory_limit=memory_limit,
+        memory_limit=options.memory_limit,
+        threads=options.threads,
+        coarsenings=coarsenings,
     )

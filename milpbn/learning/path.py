@@ -250,6 +250,7 @@ def run_path(
 ) -> PenaltyPath:
     """Learn a path from encoded rows with a running clock; `table` is for the folds."""
     watch, settings = watch or PathWatch(), make_settings(**names)
+    settings = settings.for_variables(encoded.data.variables)
     margin_score(settings)
     engine = clock
     if plan.folds is not None and math.isfinite(clock.limit):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, ParameterGrid, check_cv
 
+from milpbn.datasets.bins import parse_bins
 from milpbn.errors import OptionError
 from milpbn.families.constraints import BUDGETS
 from milpbn.learning.auto import AUTO, AUTO_GRID
@@ -29,7 +30,7 @@ _NUMBER = (Real, "a number")
 _SWITCH = (bool, "true or false")
 _SELECTABLE: dict[str, tuple[Any, str]] = {
     **dict.fromkeys(("structure_score", "penalty", "validation", "smoothing"), _ANY),
-    **dict.fromkeys(("method", "parameters"), _ANY),
+    **dict.fromkeys(("method", "parameters", "bins"), _ANY),
     **dict.fromkeys(("p", "gamma", "ess"), _NUMBER),
     **dict.fromkeys(("max_parents", *BUDGETS), (Integral, "a whole number")),
     **dict.fromkeys(("class_parents", "augmented"), _SWITCH),
@@ -37,11 +38,15 @@ _SELECTABLE: dict[str, tuple[Any, str]] = {
 
 
 class Planned(NamedTuple):
-    """A candidate: the number of its grid, the values that the grid gives, and all settings."""
+    """A candidate: the number of its grid, the values that the grid gives, and all settings.
+
+    `bins` say how it cuts numeric columns; None for the bins of the table.
+    """
 
     grid: int
     values: dict[str, Any]
     settings: Settings
+    bins: str | None = None
 
 
 @dataclass(frozen=True)
@@ -64,12 +69,16 @@ class SelectionPlan:
         list of pairs (training rows, held-out rows); by default :class:`ValidationSplit`.
     exact_folds
         Run exact engines inside the folds, too.
+    bins
+        Cuttings of numeric columns to choose from, together with every grid; see
+        :func:`~milpbn.datasets.bins.parse_bins`. Cuts are learned inside the folds.
     """
 
     grid: Grid | str = AUTO
     by: str = LOG_LOSS
     cv: int | BaseCrossValidator | None = None
     exact_folds: bool = False
+    bins: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", criterion_name(self.by))
@@ -87,9 +96,12 @@ class SelectionPlan:
     @property
     def grids(self) -> list[Mapping[str, Sequence[Any]]]:
         """The grids, one after the other."""
-        if isinstance(self.grid, str):
-            return list(AUTO_GRID)
-        return [self.grid] if isinstance(self.grid, Mapping) else list(self.grid)
+        grids: list[Mapping[str, Sequence[Any]]] = list(AUTO_GRID)
+        if not isinstance(self.grid, str):
+            grids = [self.grid] if isinstance(self.grid, Mapping) else list(self.grid)
+        if self.bins is None:
+            return grids
+        return [{**grid, "bins": self.bins} for grid in grids]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that tell plans apart."""
@@ -103,7 +115,7 @@ class SelectionPlan:
     def candidates(self, names: Mapping[str, Any]) -> list[Planned]:
         """All candidates, with `names` as the settings that the grids do not give."""
         return [
-            Planned(grid, dict(values), _settings(names, values))
+            Planned(grid, dict(values), _settings(names, values), values.get("bins"))
             for grid, one in enumerate(self.grids)
             for values in ParameterGrid(one)
         ]
@@ -123,6 +135,8 @@ def _check_values(name: str, values: Any) -> None:
         raise OptionError(f"select {name}: expected a list of values, not {values!r}")
     kind, what = _SELECTABLE[name]
     for value in values:
+        if name == "bins":
+            parse_bins(value)
         if not isinstance(value, kind):
             raise OptionError(f"select {name}: {value!r} is not {what}")
 
@@ -130,6 +144,7 @@ def _check_values(name: str, values: Any) -> None:
 def _settings(names: Mapping[str, Any], values: Mapping[str, Any]) -> Settings:
     """The settings of a candidate; local search if the engine cannot maximise its score."""
     own = {**names, **values}
+    own.pop("bins", None)  # a property of the table
     method: Method = own.get("method", Settings.method)
     exact = score_class(own.get("structure_score", SoftMargin.name)).exact
     if isinstance(method, str) and method in ENGINES and not exact:

@@ -16,7 +16,7 @@ from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import Settings
 from milpbn.scores import Objective, Score, make_score
 from milpbn.scores.rescore import rescore
-from milpbn.structure import Structure
+from milpbn.structure import Parents, Resolutions, Structure
 
 # Relative difference between two ways to compute a score.
 _ROUNDING = 1e-6
@@ -59,9 +59,8 @@ class ModelProblem:
                 f"the score {score.name} has no bounds: engines cannot maximise it; learn the "
                 "model with another score"
             )
-        limit = settings.options.memory_limit
         objective = build_objective(
-            data, score, settings.space, clock=clock, memory_limit=limit, prune=False
+            data, score, settings.space, clock=clock, options=settings.options, prune=False
         )
         return cls(data, score, objective, structure)
 
@@ -86,16 +85,15 @@ class ModelProblem:
         """The structure as families."""
         return self.objective.space.families(self.structure)
 
-    def changes(self, families: Families) -> dict[str, list[str]]:
-        """How a structure differs from the model's: the parents of variables that have others."""
-        before = self.structure.to_dict()
-        after = self.objective.space.structure(families).to_dict()
-        return {name: parents for name, parents in after.items() if parents != before[name]}
+    def changes(self, families: Families) -> tuple[Parents, Resolutions]:
+        """How a structure differs from the model's: the families of variables that have others."""
+        return self.structure.changes(self.objective.space.structure(families))
 
-    def changed(self, changes: Mapping[str, Sequence[str]]) -> Families:
+    def changed(
+        self, parents: Mapping[str, Sequence[str]], resolutions: Mapping[str, Mapping[str, int]]
+    ) -> Families:
         """The inverse of :meth:`changes`."""
-        parents = {**self.structure.to_dict(), **changes}
-        return self.objective.space.families(Structure.from_dict(parents))
+        return self.objective.space.families(self.structure.changed(parents, resolutions))
 
     def check(self, found: Iterable[tuple[Families, float]]) -> None:
         """Score structures again by the definition of the score; a difference is an error.

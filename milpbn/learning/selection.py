@@ -3,8 +3,8 @@
 Every candidate learns from some of the training rows and predicts the others, fold by fold.
 Inside the folds local search replaces an exact engine, because no proof is needed there; the
 engine runs once, with the chosen settings and all training rows. Candidates
-share what they can: the encoding of a fold, the tables of a score for all p and penalties,
-structures as starts, and parameters for structures that several of them find.
+share what they can: the encoding of a fold, for each way to cut columns; the tables of a score for
+all p and penalties; structures as starts; and parameters for structures that several of them find.
 """
 
 from __future__ import annotations
@@ -77,8 +77,14 @@ def learn_selected(
     """
     clock = clock or Clock(names.get("time_limit"))
     selection, settings = select_settings(table, names, plan, clock=clock, watch=watch)
+    table = selected_table(table, selection)
     model = learn_classifier(table, settings, clock=clock, listener=listener)
     return selected_model(model, selection)
+
+
+def selected_table(table: Table, selection: Selection) -> Table:
+    """The table, cut as the chosen candidate cuts it."""
+    return replace(table, bins=selection.values.get("bins", table.bins))
 
 
 def selected_model(model: Model, selection: Selection) -> Model:
@@ -137,15 +143,17 @@ def validate(
     runs = _Runs(clock, len(tallies) * len(splits), watch)
     try:
         for train, test in splits:
-            learner = FoldLearner(
-                encode(part(rows, train)),
-                [planned.settings for planned in candidates],
-                part(rows, test).features,
-                classes,
-                exact=plan.exact_folds,
-            )
-            for tally in tallies:
-                tally.add(learner, runs)
+            for bins in dict.fromkeys(planned.bins for planned in candidates):
+                own = [tally for tally in tallies if tally.planned.bins == bins]
+                learner = FoldLearner(
+                    encode(replace(part(rows, train), bins=bins or rows.bins)),
+                    [tally.planned.settings for tally in own],
+                    part(rows, test).features,
+                    classes,
+                    exact=plan.exact_folds,
+                )
+                for tally in own:
+                    tally.add(learner, runs)
             held_out.append(np.sort(test))
     except KeyboardInterrupt:
         interrupted = True

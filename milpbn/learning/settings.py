@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, TypedDict, Unpack
 
 from milpbn.anytime import SolveOptions
-from milpbn.errors import OptionError
+from milpbn.encoding.columns import Variable
+from milpbn.errors import ModelFileError, OptionError
 from milpbn.families import Constraints
 from milpbn.families.constraints import BUDGETS
 from milpbn.families.smoothing import Laplace, Smoothing, parse_smoothing
+from milpbn.families.views import other_resolutions
 from milpbn.learning.methods import Method, check_method, method_name
+from milpbn.messages import Message, option
 from milpbn.parameters import Parameters, make_parameters
 from milpbn.parameters.ml import MaximumLikelihood
-from milpbn.scores import Score, SoftMargin, applicable_settings, make_score
+from milpbn.scores import RowScore, Score, SoftMargin, applicable_settings, make_score
+from milpbn.scores.definition import LOO
+from milpbn.scores.rows import NO_VALIDATION
 from milpbn.search import LEARNERS
 from milpbn.structure import Structure
 
@@ -68,6 +73,9 @@ class Settings:
         Gap, threads, seed, memory limit.
     time_limit
         Seconds for everything, or None.
+    choose_validation
+        Whether the validation of the score was not given, so that :meth:`for_variables` may set
+        it.
     """
 
     score: Score = field(default_factory=SoftMargin)
@@ -79,9 +87,47 @@ class Settings:
     smoothing: Smoothing = field(default_factory=Laplace)
     options: SolveOptions = field(default_factory=SolveOptions)
     time_limit: float | None = None
+    choose_validation: bool = False
 
     def __post_init__(self) -> None:
         check_method(self.method, self.score)
+        for name in _OF_ONE_RUN:
+            if getattr(self.options, name) and not self.has_tree:
+                raise OptionError(
+                    Message(option(name), " needs the engine branch-and-cut and the host highs")
+                )
+
+    @property
+    def has_tree(self) -> bool:
+        """Whether the run has a tree of its own, which it can save and give to others."""
+        return self.method == "branch-and-cut" and self.options.host == "highs"
+
+    def for_variables(self, variables: Sequence[Variable]) -> Settings:
+        """The settings for given variables: with several resolutions, rows are held out.
+
+        On the rows that the parameters are learned from, the finest states win. So each row is
+        scored without itself (``validation="loo"``), unless the validation was given.
+        """
+        if not (self.choose_validation and other_resolutions(variables)):
+            return self
+        assert isinstance(self.score, RowScore)
+        score = replace(self.score, validation=LOO)
+        return replace(self, score=score, choose_validation=False)
+
+    def notes(self, variables: Sequence[Variable]) -> list[str]:
+        """What a user should know about these settings for given variables."""
+        score, own = self.for_variables(variables).score, option("validation", LOO)
+        if not other_resolutions(variables) or not isinstance(score, RowScore):
+            return []
+        what = "Variables have several resolutions"
+        if self.choose_validation:
+            return [Message(f"{what}: each row is scored without itself (", own, ").")]
+        if score.validation is None and not getattr(score, "penalty", 0.0):
+            told = f"{what}, and rows are scored with parameters learned from them"
+            return [
+                Message(f"{told}: the finest states win; ", own, " or a penalty prevents this.")
+            ]
+        return []
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for reports and model files."""
@@ -96,7 +142,7 @@ class Settings:
             "parameters": str(self.parameters),
             "smoothing": str(self.smoothing),
             "time_limit": self.time_limit,
-            **asdict(self.options),
+            **{k: v for k, v in asdict(self.options).items() if k not in _OF_ONE_RUN},
         }
 
     @classmethod
@@ -109,7 +155,10 @@ class Settings:
         names = {k: v for k, v in content.items() if k in SettingNames.__annotations__}
         if "folds" in content:  # the name of the setting in older files
             names["validation"] = content["folds"]
+        if "score" not in content:
+            raise ModelFileError("settings: 'score' is missing")
         names["structure_score"] = content["score"]
+        names.setdefault("validation", NO_VALIDATION)
         names["constraints"] = Constraints(**content.get("constraints", {}))
         if names.get("p") is not None:
             names.pop("gamma", None)
@@ -119,6 +168,9 @@ class Settings:
             del names["method"]
         return make_settings(**names)
 
+
+# Options of the tree. Where it was kept and who worked on it is no part of what was learned.
+_OF_ONE_RUN = ("checkpoint", "resume", "workers", "scheduler")
 
 OF_SOME_SCORES = ("p", "gamma", "penalty", "smoothing", "validation", "fold_seed")
 """Settings that only some scores have, but that may be given for every score."""
@@ -154,13 +206,19 @@ class SettingNames(TypedDict, total=False):
     emit: str
     memory_limit: int
     host: str
+    checkpoint: str | None
+    resume: str | None
+    workers: int
+    scheduler: str | None
 
 
 def make_settings(**names: Unpack[SettingNames]) -> Settings:
     """Build settings from plain names and values; the others take their defaults.
 
     Scores ignore those of `p`, `gamma`, `penalty`, `smoothing` and `validation` that they do not
-    have, so that the same names work for every score. The budgets `max_arcs`, `max_features` and
+    have, so that the same names work for every score. Without `validation`, or with None, it is
+    chosen when the variables are known, see :meth:`Settings.for_variables`; ``"none"`` stands for
+    no validation. The budgets `max_arcs`, `max_features` and
     `max_parameters` replace those of the constraints.
 
     Examples
@@ -178,17 +236,20 @@ def make_settings(**names: Unpack[SettingNames]) -> Settings:
     score = given.get("structure_score", SoftMargin.name)
     common = {name: given.get(name) for name in OF_SOME_SCORES}
     own = {"ess": given.get("ess")}
+    made = make_score(score, **applicable_settings(score, common), **own)
+    by_name = not isinstance(score, Score) and given.get("validation") is None
     options = given.get("options") or SolveOptions()
     smoothing = parse_smoothing(given.get("smoothing", Laplace()))
     if budgets := {name: given[name] for name in BUDGETS if given.get(name) is not None}:
         given["constraints"] = replace(given.get("constraints") or Constraints(), **budgets)
     plain = ("method", "start", "start_source", "time_limit")
     return Settings(
-        score=make_score(score, **applicable_settings(score, common), **own),
+        score=made,
         space=SearchSpace(**_fields(SearchSpace, given)),
         parameters=make_parameters(given.get("parameters", MaximumLikelihood.name)),
         smoothing=smoothing,
         options=replace(options, **_fields(SolveOptions, given)),
+        choose_validation=by_name and isinstance(made, RowScore),
         **{name: given[name] for name in plain if name in given},
     )
 

@@ -8,6 +8,9 @@ from typing import Any
 
 import pandas as pd
 
+from milpbn.errors import DataError
+from milpbn.schema import known_entries
+
 Arc = tuple[str, str]
 
 
@@ -43,6 +46,17 @@ class Stability:
         """Whether all samples were finished."""
         return self.resamples == self.wanted
 
+    def __post_init__(self) -> None:
+        if not 1 <= self.resamples <= self.wanted or self.optimal > self.resamples:
+            raise DataError("stability: the numbers of samples contradict each other")
+        if any(self.edge_frequency(arc) > 1 for arc in self.counts):
+            raise DataError("stability: an arc occurs in more structures than there are")
+
+    @property
+    def names(self) -> set[str]:
+        """The variables of all arcs."""
+        return {name for arc in self.counts for name in arc}
+
     def frequency(self, arc: Arc) -> float:
         """The share of the structures that have an arc."""
         return self.counts.get(arc, 0) / self.resamples
@@ -77,4 +91,4 @@ class Stability:
     def from_dict(cls, content: Mapping[str, Any]) -> Stability:
         """The inverse of :meth:`to_dict`."""
         counts = {(p, c): int(k) for p, c, k in content["counts"]}
-        return cls(**{**content, "counts": counts})
+        return cls(**{**known_entries(cls, content), "counts": counts})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Unpack
 
 from milpbn.anytime import Progress, simplest_start
@@ -10,12 +11,14 @@ from milpbn.clock import Clock
 from milpbn.encoding.data import EncodedData
 from milpbn.errors import DataError, OptionError, SolverError, TimeLimitError
 from milpbn.families import Constraints, MergedRows
+from milpbn.learning.certification import check_certifiable, proof_log
 from milpbn.learning.maximise import Shared, maximise
 from milpbn.learning.methods import method_name, wants_whole_space
 from milpbn.learning.objective import build_objective, family_space
 from milpbn.learning.settings import SettingNames, Settings, make_settings
 from milpbn.result import Listener, Result, Status, TracePoint
 from milpbn.scores import Objective
+from milpbn.scores.definition import n_free_parameters
 from milpbn.scores.rescore import rescore
 from milpbn.search import Search
 from milpbn.search.multinet import MULTINETS, multinet_structures
@@ -26,6 +29,7 @@ def learn_structure(
     data: EncodedData,
     *,
     listener: Listener | None = None,
+    certificate: str | Path | None = None,
     **settings: Unpack[SettingNames],
 ) -> Result:
     """Learn a structure from the training rows of `data`.
@@ -36,6 +40,9 @@ def learn_structure(
         Encoded rows, see :class:`milpbn.Encoder`.
     listener
         Called with every any-time event.
+    certificate
+        A file for the proof of the bound, which :func:`milpbn.check.check_certificate` and
+        ``milpbn check`` can check; only with branch-and-cut.
     settings
         Score, search space, method and limits:
 
@@ -49,7 +56,8 @@ def learn_structure(
         - `start` (``"local-search"``): a structure to start from; for the engines also the name
           of the heuristic that looks for one; or None;
         - `time_limit`: seconds for everything; `options` (:class:`milpbn.SolveOptions`) or its
-          fields `gap`, `threads`, `seed`, `memory_limit`, `emit`, `host`.
+          fields `gap`, `threads`, `seed`, `memory_limit`, `emit`, `host`, `checkpoint`, `resume`,
+          `workers`, `scheduler`.
 
     Returns
     -------
@@ -76,7 +84,8 @@ def learn_structure(
     >>> str(result.status), round(result.objective, 4), result.bound
     ('feasible', 298.8924, None)
     """
-    return run_method(data, make_settings(**settings), listener=listener)
+    own = make_settings(**settings)
+    return run_method(data, own, listener=listener, certificate=certificate)
 
 
 def run_method(
@@ -86,9 +95,12 @@ def run_method(
     clock: Clock | None = None,
     listener: Listener | None = None,
     shared: Shared | None = None,
+    certificate: str | Path | None = None,
 ) -> Result:
     """Learn a structure with a running clock, then check the result against the data."""
-    clock = clock or Clock(settings.time_limit)
+    clock, settings = clock or Clock(settings.time_limit), settings.for_variables(data.variables)
+    if certificate is not None:
+        check_certifiable(settings, data)
     method, shared = settings.method, shared or Shared()
     if isinstance(method, Structure | ClassStructures):
         result = _given_structure(data, settings, clock)
@@ -101,7 +113,7 @@ def run_method(
                 settings.score,
                 settings.space,
                 clock=clock,
-                memory_limit=settings.options.memory_limit,
+                options=settings.options,
                 prune=not wants_whole_space(method),
             )
         except TimeLimitError:
@@ -110,7 +122,8 @@ def run_method(
     if isinstance(method, str) and method in MULTINETS:
         result = _run_multinet(data, settings, objective, clock, listener)
     else:
-        result = maximise(objective, settings, clock, listener, shared)
+        with proof_log(certificate, data, settings, objective) as log:
+            result = maximise(objective, settings, clock, listener, shared, log)
     _check(result, settings, data)
     clock.close_phase("checking")
     return replace(result, n_rows=len(data.train()), seconds=dict(clock.phases))
@@ -127,7 +140,7 @@ def _given_structure(data: EncodedData, settings: Settings, clock: Clock) -> Res
             f"{', '.join(absent[:5])}"
         )
     if isinstance(structure, Structure):
-        structure = Structure.from_arcs(names, structure.arcs)
+        structure = structure.reordered(names)
     result = _scored(data, settings, structure, source)
     clock.close_phase("scoring")
     trace = (TracePoint(clock.elapsed, result.objective, None, source="end"),)
@@ -138,7 +151,7 @@ def _simplest(
     data: EncodedData, settings: Settings, clock: Clock, listener: Listener | None
 ) -> Result:
     """Naive Bayes, or the simplest structure that the constraints allow, without a bound."""
-    space = family_space(data, settings.score, settings.space, settings.options.memory_limit)
+    space = family_space(data, settings.score, settings.space, settings.options)
     source, families = simplest_start(space)
     result = _scored(data, settings, space.structure(families), source)
     clock.close_phase("scoring")
@@ -201,10 +214,10 @@ def _scored(data: EncodedData, settings: Settings, structure: AnyStructure, sour
 
 def _check(result: Result, settings: Settings, data: EncodedData) -> None:
     budgets = (settings.space.constraints or Constraints()).budgets
-    if isinstance(result.structure, Structure) and (
-        broken := list(budgets.broken_by(result.structure, [v.card for v in data.variables]))
-    ):
-        raise SolverError(f"{'; '.join(broken)}; please report this with the data and the options")
+    if isinstance(result.structure, Structure):
+        size = n_free_parameters(result.structure, data.variables)
+        if broken := "; ".join(budgets.broken_by(result.structure, size)):
+            raise SolverError(f"{broken}; please report this with the data and the options")
     if not settings.score.has_definition():
         return  # a user's own score: there is no second way to compute it
     independent = rescore(

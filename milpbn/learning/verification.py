@@ -2,35 +2,54 @@
 
 Nothing that the learner computed is trusted: the data are read and encoded again, the
 score is computed from its definition, a bound is derived again, and if the space is small
-enough, every structure is enumerated.
+enough, every structure is enumerated. Entries that say the same must agree. What neither the
+data nor the file can confirm is listed (:mod:`milpbn.learning.entries`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import networkx as nx
-import numpy as np
 
-from milpbn._types import FloatArray
 from milpbn.anytime import Run, SolveOptions
 from milpbn.anytime.progress import allowed_gap
 from milpbn.clock import Clock, OutOfTime
 from milpbn.datasets.table import Table
-from milpbn.encoding import EncodedData, Encoder
+from milpbn.encoding import EncodedData, Variable
 from milpbn.engines.branch_and_cut import root_bound
 from milpbn.engines.enumeration import best_by_enumeration, n_choices
 from milpbn.errors import ModelFileError
-from milpbn.families import Constraints, parse_smoothing
+from milpbn.families import Constraints
+from milpbn.learning.checks import (
+    Check,
+    Verification,
+    check_entries,
+    check_source,
+    check_status,
+    check_that,
+    data_errors,
+    not_checkable,
+    plain,
+)
+from milpbn.learning.classifier import Encoded, describe_rows, encode
+from milpbn.learning.entries import MODEL, SEARCHED
 from milpbn.learning.model import Model
 from milpbn.learning.objective import build_objective
+from milpbn.learning.parameter_claims import report_errors, table_errors
+from milpbn.learning.run_claims import (
+    result_errors,
+    selection_errors,
+    settings_errors,
+    stability_errors,
+    stated_score,
+)
 from milpbn.learning.settings import SearchSpace, Settings
 from milpbn.learning.structure_claims import alternative_errors, arc_errors
-from milpbn.network.multinet import Classifier, Multinet, fit_classifier
-from milpbn.result import Result, Status
-from milpbn.scores import Objective, Score, make_score
+from milpbn.result import Result
+from milpbn.scores import Objective, Score
+from milpbn.scores.definition import n_free_parameters
 from milpbn.scores.rescore import rescore
 from milpbn.search import run_learner
 from milpbn.search.local_search import LocalSearch
@@ -44,39 +63,13 @@ _SEARCH_SHARE = 0.3
 _SEARCH_PATIENCE = 300
 
 
-@dataclass(frozen=True)
-class Check:
-    """One claim of a model file: whether it holds, and what was found.
-
-    `holds` is None if the claim could neither be confirmed nor refuted. If the check proved
-    the bound again, `proves` says how.
-    """
-
-    claim: str
-    holds: bool | None
-    seen: str
-    proves: str = ""
-
-
-@dataclass(frozen=True)
-class Verification:
-    """All checks of one model."""
-
-    checks: tuple[Check, ...]
-
-    @property
-    def agrees(self) -> bool:
-        """Whether nothing disagreed."""
-        return all(check.holds is not False for check in self.checks)
-
-    @property
-    def proofs(self) -> tuple[str, ...]:
-        """How the bound was proven again; empty if it depends on the search tree of the run."""
-        return tuple(check.proves for check in self.checks if check.holds and check.proves)
-
-
 def verify_model(
-    model: Model, table: Table, *, time_limit: float | None = None, seed: int = 1
+    model: Model,
+    table: Table,
+    *,
+    content: Mapping[str, Any] | None = None,
+    time_limit: float | None = None,
+    seed: int = 1,
 ) -> Verification:
     """Check a model against the table that it was learned from.
 
@@ -86,6 +79,9 @@ def verify_model(
         The model.
     table
         Its data, read again (with the same rows held out).
+    content
+        The content of the model file. Without it, entries that the model does not keep because
+        they follow from others, such as the gap, are not checked.
     time_limit
         Seconds for bounds and enumeration; the rest is fast.
     seed
@@ -104,23 +100,28 @@ def verify_model(
     >>> verification.checks[-1].claim
     'no structure scores higher than the bound'
     """
-    return Verification(tuple(_checks(model, table, Clock(time_limit), seed)))
+    again = plain(model.to_dict())
+    told = again if content is None else content
+    checks = (check_entries(told, again), *_checks(model, table, Clock(time_limit), seed))
+    searched = () if model.parameters.method == "ml" else SEARCHED
+    return Verification(checks, not_checkable((*MODEL, *searched), told, again))
 
 
 def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Check]:
     yield check_source(model.data, table)
-    encoder_check, data = _read_again(model, table)
+    encoder_check, encoded = _read_again(model, table)
     yield encoder_check
     if encoder_check.holds is False:
         return
-    settings = _settings(model)
-    yield _parameters(model, data)
-    structure_check = _structure(model, settings.space, [v.card for v in data.variables])
+    data = encoded.data
+    # The score that the result names is checked, not the one in the settings.
+    settings, score = _settings(model), stated_score(model.result)
+    yield from _consistency(model, settings, score, encoded)
+    yield from _parameters(model, settings, data)
+    structure_check = _structure(model, settings.space, data.variables)
     yield structure_check
     if structure_check.holds is False:
         return
-    # The score that the result names is checked, not the one in the settings.
-    score = make_score(model.result.score, **model.result.score_parameters)
     yield _objective(model, score, data)
     yield from _sets(model, score, data)
     if model.result.bound is not None:
@@ -130,82 +131,62 @@ def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Che
 
 def _settings(model: Model) -> Settings:
     """The settings of the run; those that verification needs must be in the file."""
-    for name in ("score", "smoothing"):
+    for name in ("score", "smoothing", "max_parents", "class_parents"):
         if name not in model.settings:
             raise ModelFileError(f"settings: {name!r} is missing, so the score cannot be checked")
     return Settings.from_dict(model.settings)
 
 
-def check_source(told: Mapping[str, Any], table: Table) -> Check:
-    """Check that a table is the one that a model file names."""
-    claim = "the data are those that the model was learned from"
-    expected, found = told.get("sha256"), table.source.get("sha256")
-    if expected is None:
-        return Check(claim, None, "generated data have no checksum")
-    seen = f"sha256 {str(found)[:12]}"
-    if expected != found:
-        seen += f", the model says {str(expected)[:12]}"
-    return Check(claim, expected == found, seen)
+def _read_again(model: Model, table: Table) -> tuple[Check, Encoded]:
+    encoded = encode(table)
+    n = len(encoded.data.train())
+    same = encoded.encoder.to_dict() == model.encoder.to_dict()
+    text = "fitting the encoder again gives the same states and cuts"
+    seen = f"{len(encoded.encoder.columns)} features, {n} training rows"
+    return Check(text, same, seen), encoded
 
 
-def check_status(result: Result) -> Check:
-    """Check that status, objective and bound of a result are consistent."""
-    assert result.bound is not None
-    slack = allowed_gap(result.objective)
-    gap = result.bound - result.objective
-    fits = gap >= -slack and (result.status is Status.OPTIMAL) == (gap <= slack)
-    claim = f"the status {result.status} fits objective and bound"
-    return Check(claim, fits, f"gap {gap:.6f}, tolerance {slack:.2g}")
-
-
-def _read_again(model: Model, table: Table) -> tuple[Check, EncodedData]:
-    encoder = Encoder.fit(table)
-    data = encoder.encode(table)
-    n = len(data.train())
-    same = encoder.to_dict() == model.encoder.to_dict() and n == model.data.get("n_rows", n)
-    claim = "fitting the encoder again gives the same states and cuts"
-    return Check(claim, same, f"{len(encoder.columns)} features, {n} training rows"), data
-
-
-def _parameters(model: Model, data: EncodedData) -> Check:
-    """Counted parameters are counted again; learned ones must at least add up to 1."""
-    tables = _tables(model.network)
-    smoothing = parse_smoothing(model.settings["smoothing"])
-    again = fit_classifier(
-        model.network.structure, data.variables, data.train(), smoothing, data.train_weights()
+def _consistency(
+    model: Model, settings: Settings, score: Score, encoded: Encoded
+) -> Iterator[Check]:
+    """Check entries of the file that say the same in different places."""
+    rows = plain(describe_rows(encoded))
+    yield check_that(
+        "the rows are described as they are",
+        list(data_errors(model.data, rows)),
+        f"{rows['n_rows']} training rows",
     )
-    if not _same_counts(model.network, again):
-        return Check("counting again gives the same counts", False, "the counts differ")
-    if model.settings.get("parameters", "ml") != "ml":
-        worst = max(float(np.abs(np.exp(cpt).sum(axis=-1) - 1).max()) for cpt in tables)
-        return Check("the probabilities add up to 1", worst < 1e-9, f"within {worst:.1g}")
-    pairs = zip(_tables(again), tables, strict=True)
-    far = max(float(np.abs(a - b).max()) for a, b in pairs)
-    claim = "counting again gives the same probabilities"
-    return Check(claim, far < 1e-9, f"logarithms differ by {far:.1g}")
+    yield check_that(
+        "the settings agree with each other and with the result",
+        [*settings_errors(model.settings, settings, score), *selection_errors(model, settings)],
+        f"{len(model.settings)} settings",
+    )
+    errors = [*result_errors(model.result, model.settings, int(rows["n_rows"]))]
+    errors += stability_errors(model)
+    yield check_that(
+        "the result agrees with its trace", errors, f"{len(model.result.trace)} points"
+    )
 
 
-def _same_counts(told: Classifier, again: Classifier) -> bool:
-    """Whether the counts of a model, if it has any, are those of its data."""
-    if not told.has_counts:
-        return True
-    names = [v.name for v in told.variables]
-    pairs = ((told.table(n, counts=True), again.table(n, counts=True)) for n in names)
-    return all(np.allclose(mine, theirs, rtol=1e-9, atol=1e-9) for mine, theirs in pairs)
+def _parameters(model: Model, settings: Settings, data: EncodedData) -> Iterator[Check]:
+    counted = settings.parameters.name == "ml"
+    what = "the same counts and probabilities" if counted else "the same counts"
+    yield check_that(
+        f"counting again gives {what}",
+        list(table_errors(model, settings, data)),
+        f"{len(data.variables)} tables",
+    )
+    yield check_that(
+        "the report on the parameters agrees with the tables",
+        list(report_errors(model, settings, data)),
+        model.parameters.method,
+    )
 
 
-def _tables(network: Classifier) -> list[FloatArray]:
-    """All tables; for a multinet, the class prior and the tables of every class."""
-    if isinstance(network, Multinet):
-        own = [cpt for part in network.networks for cpt in part.log_cpts[1:]]
-        return [network.log_prior, *own]
-    return list(network.log_cpts)
-
-
-def _structure(model: Model, space: SearchSpace, cards: Sequence[int]) -> Check:
+def _structure(model: Model, space: SearchSpace, variables: Sequence[Variable]) -> Check:
     structure = model.result.structure
     parts = structure.structures if isinstance(structure, ClassStructures) else (structure,)
-    broken = [rule for part in parts for rule in _broken_rules(part, space, cards)]
+    broken = [rule for part in parts for rule in _broken_rules(part, space, variables)]
     if structure != model.network.structure:
         broken.append("the result and the network have different structures")
     return Check(
@@ -215,7 +196,9 @@ def _structure(model: Model, space: SearchSpace, cards: Sequence[int]) -> Check:
     )
 
 
-def _broken_rules(structure: Structure, space: SearchSpace, cards: Sequence[int]) -> Iterator[str]:
+def _broken_rules(
+    structure: Structure, space: SearchSpace, variables: Sequence[Variable]
+) -> Iterator[str]:
     constraints = space.constraints or Constraints()
     if not nx.is_directed_acyclic_graph(structure.to_networkx()):
         yield "there is a cycle"
@@ -234,7 +217,7 @@ def _broken_rules(structure: Structure, space: SearchSpace, cards: Sequence[int]
             yield f"{parent}->{child} is forbidden"
         if child == structure.variables[0] and not space.class_parents:
             yield f"{parent}->{child} is not allowed: the class must be a root"
-    yield from constraints.budgets.broken_by(structure, cards)
+    yield from constraints.budgets.broken_by(structure, n_free_parameters(structure, variables))
 
 
 def _objective(model: Model, score: Score, data: EncodedData) -> Check:
@@ -274,6 +257,7 @@ def _bounds(
     slack = allowed_gap(result.objective)
     closed = result.bound - result.objective <= slack
     yield check_status(result)
+    yield _triviality(result, objective)
     families = objective.space.families(result.structure)
     if score.exact:
         yield _root(result.bound, result.objective, root_bound(objective, families, clock), slack)
@@ -292,6 +276,16 @@ def _bounds(
         f"best found {found:.6f}",
     )
     yield _enumeration(result.bound, result.objective, closed, objective, clock, slack)
+
+
+def _triviality(result: Result, objective: Objective) -> Check:
+    """A bound is trivial if it is the one that is known before the search."""
+    quick = objective.quick_bound()
+    assert result.bound is not None
+    far = abs(result.bound - quick) > allowed_gap(quick)
+    trivial = result.bound == quick and result.bound > result.objective
+    right = not far if result.bound_is_trivial else not trivial
+    return Check("whether the bound is trivial is stated as it is", right, f"{quick:.6f} is")
 
 
 def _root(told: float, value: float, bound: float, slack: float) -> Check:

@@ -20,8 +20,10 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
 
 from milpbn._types import Codes, FloatArray
 from milpbn.clock import Clock
@@ -122,6 +124,32 @@ class RandomForest(Base):
 
 
 @dataclass(frozen=True)
+class StochasticGradient(Base):
+    """Logistic regression by stochastic gradient descent on features scaled to [0, 1].
+
+    These are the base models of the public code for GBNC (Yang 2022), with scikit-learn's
+    settings. They stop before the likelihood is at its maximum, so prefer :class:`Logistic`.
+    With more than two classes there is one model per class against the rest.
+
+    Parameters
+    ----------
+    alpha
+        Strength of the regularisation.
+    """
+
+    name = "sgd"
+    alpha: float = 1e-4
+
+    def __post_init__(self) -> None:
+        _check_positive("alpha", self.alpha)
+
+    def estimator(self, n_columns: int, n_classes: int, seed: int | None) -> Any:
+        """See :class:`Base`."""
+        descent = SGDClassifier(loss="log_loss", alpha=self.alpha, random_state=seed)
+        return make_pipeline(MinMaxScaler(), descent)
+
+
+@dataclass(frozen=True)
 class Given(Base):
     """A scikit-learn classifier; its seeds are set where they are not."""
 
@@ -156,7 +184,9 @@ class Given(Base):
         return base
 
 
-BASES: dict[str, type[Base]] = {b.name: b for b in (Logistic, GaussianNaiveBayes, RandomForest)}
+BASES: dict[str, type[Base]] = {
+    b.name: b for b in (Logistic, GaussianNaiveBayes, RandomForest, StochasticGradient)
+}
 """Kinds of base models by name."""
 
 

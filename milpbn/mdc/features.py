@@ -13,7 +13,8 @@ import pandas as pd
 
 from milpbn._types import Codes, FloatArray
 from milpbn.datasets.frames import texts
-from milpbn.encoding.columns import CATEGORICAL, ColumnCode, Variable, sorted_states
+from milpbn.encoding.columns import CATEGORICAL, ColumnCode, Variable
+from milpbn.encoding.texts import sorted_states
 from milpbn.errors import DataError, ModelFileError
 
 PARTITION, ONE_HOT = "partition", "one-hot"

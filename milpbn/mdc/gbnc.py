@@ -56,7 +56,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
     Parameters
     ----------
     base_estimator : str or classifier, default=None
-        ``"logistic"``, ``"gaussian-nb"`` or ``"forest"``, with settings as in
+        ``"logistic"``, ``"gaussian-nb"``, ``"forest"`` or ``"sgd"``, with settings as in
         ``"logistic:C=0.1"``; or any scikit-learn classifier with ``predict_proba``. None is
         logistic regression with C chosen by validation, as ``"logistic:C=auto"``.
     validation : int, default=None

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import milpbn
+from milpbn.datasets.table import Table
 from milpbn.errors import ModelFileError
 from milpbn.files import naming_damage, read_marked_json, write_whole
 from milpbn.mdc.base_models import UntrustedError, pack_estimators, unpack_estimators
@@ -26,9 +27,10 @@ from milpbn.mdc.candidates import Nodes
 from milpbn.mdc.features import FeatureEncoder
 from milpbn.mdc.gbnc import LOSSES, GBNCClassifier
 from milpbn.mdc.local_models import ConfigurationModel, LocalModel
+from milpbn.mdc.schema import GBNCContent
 from milpbn.mdc.training import Training
 from milpbn.result import Result
-from milpbn.schema import GBNCContent, check_content, labels_from
+from milpbn.schema import check_content, known_entries, labels_from
 from milpbn.structure import Structure
 
 FORMAT = "milpbn-gbnc"
@@ -62,10 +64,14 @@ class GBNCModel:
 
     def save(self, path: str | Path) -> None:
         """Write the model; an incomplete file is never left behind."""
+        write_whole(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of a model file; :meth:`from_dict` is the inverse."""
         model = self.classifier
         estimators: list[Any] = []
         local = [_local_to_dict(m, estimators) for m in model.local_models_]
-        content = {
+        return {
             "format": FORMAT,
             "version": VERSION,
             "milpbn": milpbn.__version__,
@@ -77,14 +83,14 @@ class GBNCModel:
                 for name, classes in zip(model.target_names_, model.target_classes_, strict=True)
             ],
             "flat": model.classes_ is not model.target_classes_,
+            "named_features": hasattr(model, "feature_names_in_"),
             "features": model.encoder_.to_dict(),
             "training": asdict(model.training_),
             "result": model.result_.to_dict(),
-            "base": None if isinstance(model.base_, Given) else str(model.base_),
+            "base": None if isinstance(model.base_, Given | None) else str(model.base_),
             "local_models": local,
             "base_models": pack_estimators(estimators),
         }
-        write_whole(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
     @classmethod
     def load(cls, path: str | Path, trusted: Sequence[str] = ()) -> GBNCModel:
@@ -114,6 +120,17 @@ class GBNCModel:
                 raise error.at(str(path)) from None
 
 
+def describe_table(table: Table) -> dict[str, Any]:
+    """Which rows were used, so that they can be found and read again."""
+    return {
+        **table.source,
+        "name": table.name,
+        "n_rows": len(table),
+        "missing": table.missing,
+        "readings": {name: r.to_dict() for name, r in table.readings.items()},
+    }
+
+
 def _classifier(content: Mapping[str, Any], estimators: Sequence[Any]) -> GBNCClassifier:
     # Files of version 0.2 have neither `validation` nor `base`.
     given = {"validation": None, **content["parameters"]}
@@ -125,12 +142,13 @@ def _classifier(content: Mapping[str, Any], estimators: Sequence[Any]) -> GBNCCl
     model.target_names_ = tuple(str(t["name"]) for t in targets)
     model.target_classes_ = [labels_from(t["classes"], t["dtype"]) for t in targets]
     model.restore_targets(flat=bool(content["flat"]))
-    model.feature_names_in_ = np.array(model.encoder_.names, dtype=object)
+    if content.get("named_features", True):  # absent in older files
+        model.feature_names_in_ = np.array(model.encoder_.names, dtype=object)
     model.n_features_in_ = len(model.encoder_.names)
     base = content.get("base")
     model.base_ = None if base is None else make_base(str(base))
     model._columns_in = list(model.encoder_.names)
-    model.training_ = Training(**{k: int(v) for k, v in content["training"].items()})
+    model.training_ = Training(**known_entries(Training, content["training"]))
     nodes, result = model.nodes(), Result.from_dict(content["result"])
     if not isinstance(result.structure, Structure) or not targets:
         raise ModelFileError("result.structure: a class network is needed")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import TextIO
 
 from milpbn.bar import Bar
@@ -34,13 +33,8 @@ class TrainingBar(Bar):
         )
         self._latest: Training | None = None
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        super().__exit__(kind, error, traceback)
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
         if self._latest is not None:
             self.print(training_line(self._latest))
 

@@ -64,6 +64,7 @@ class Forest:
     @classmethod
     def of(cls, network: Network) -> Forest | None:
         """The features as a forest, or None if one of them has several feature parents."""
+        network = network.finest
         n = len(network.variables)
         cards = np.array([v.card for v in network.variables], dtype=np.int64)
         parent = np.full(n, -1, dtype=np.int64)

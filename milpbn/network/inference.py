@@ -89,8 +89,8 @@ def by_row(network: Network, features: Codes) -> tuple[Forest | None, BoolArray]
 def class_terms(network: Network, features: Codes) -> FloatArray:
     """``(M, |C|)``: the logarithms of the class's own table; its parents are observed."""
     above_class = network.structure.parents[_CLASS]
-    index = tuple(features[:, p - 1] for p in above_class)
-    found = network.log_cpts[_CLASS][index]
+    index = [features[:, p - 1, None] for p in above_class]
+    found = network.look_up(_CLASS, [*index, np.arange(network.n_classes)])
     return np.broadcast_to(found, (len(features), network.n_classes))
 
 
@@ -167,6 +167,6 @@ def restricted(network: Network, i: int, codes: Codes, missing: frozenset[int]) 
         else:
             shape[0] = len(codes)
             index.append(codes[:, v].reshape(shape))
-    values = network.log_cpts[i][tuple(index)]
+    values = network.look_up(i, index)
     rows = (len(codes), *values.shape[1:])
     return Factor(free, np.broadcast_to(values, rows))

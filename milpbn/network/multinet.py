@@ -25,7 +25,14 @@ from milpbn._types import Codes, FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.errors import DataError
 from milpbn.families.smoothing import Smoothing
-from milpbn.network.network import Network, fit_network, index_of, summary, tables_html
+from milpbn.network.network import (
+    Network,
+    fit_network,
+    fit_shares,
+    index_of,
+    summary,
+    tables_html,
+)
 from milpbn.structure import AnyStructure, ClassStructures
 from milpbn.words import count
 
@@ -130,7 +137,10 @@ def fit_multinet(
         amounts = None if weights is None else weights[inside]
         network = fit_network(own, class_variables(variables, c), rows, smoothing, amounts)
         tables = (np.array([log_prior[c]]), *network.log_cpts[1:])
-        networks.append(replace(network, log_cpts=tables))
+        # The shares are those of all classes, so that they cancel between classes.
+        shares = fit_shares(own, variables, codes, smoothing, weights)
+        shares = (np.zeros(1), *shares[1:]) if shares else ()
+        networks.append(replace(network, log_cpts=tables, shares=shares))
     return Multinet(structure, tuple(variables), tuple(networks))
 
 

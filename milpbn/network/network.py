@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.special import log_softmax
 
 from milpbn._types import Codes, FloatArray
-from milpbn.encoding.columns import Variable
+from milpbn.encoding.columns import Coarsening, Variable
 from milpbn.errors import DataError, OptionError
 from milpbn.families.smoothing import Smoothing
 from milpbn.markup import folded
@@ -37,10 +38,15 @@ class Network:
         Names and states, in the structure's order.
     log_cpts
         For each variable an array with one axis per parent (in the structure's
-        order) and the variable's own states last.
+        order) and the variable's own states last. The states are those of the resolutions in
+        which the structure sees the variables.
     counts
         Tables of the same shapes with the (weighted) numbers of training rows; None if they
         are not known, as in imported networks.
+    shares
+        For each variable, the log-probability of each finest state given the coarser state that
+        the family of the variable sees, whatever the parents are; empty if the structure sees all
+        variables in their finest states.
 
     Examples
     --------
@@ -69,25 +75,62 @@ class Network:
     variables: tuple[Variable, ...]
     log_cpts: tuple[FloatArray, ...]
     counts: tuple[FloatArray, ...] | None = None
+    shares: tuple[FloatArray, ...] = ()
 
     def __post_init__(self) -> None:
         for tables in (self.log_cpts, self.counts or ()):
             for i, table in enumerate(tables):
-                shape = tuple(self.variables[v].card for v in self.scope(i))
+                shape = tuple(c.card for c in self.axes(i))
                 if table.shape != shape:
                     name = self.variables[i].name
                     raise DataError(f"the table of {name!r} has shape {table.shape}, not {shape}")
+        needed = [v.card for v in self.variables] if self.structure.resolutions else []
+        if [len(own) for own in self.shares] != needed:
+            raise DataError("a network with coarser states needs a share for each finest state")
 
     def scope(self, variable: int) -> tuple[int, ...]:
         """The axes of a variable's table: its parents, then itself."""
-        return (*self.structure.parents[variable], variable)
+        return self.structure.scope(variable)
+
+    def axes(self, variable: int) -> tuple[Coarsening, ...]:
+        """The states along the axes of a variable's table, as its family sees them."""
+        pairs = zip(self.scope(variable), self.structure.seen(variable), strict=True)
+        return tuple(resolution_of(self.variables[v], r) for v, r in pairs)
+
+    def look_up(self, variable: int, index: Sequence[Codes]) -> FloatArray:
+        """The log-probabilities of finest states; `index` has the codes of each axis."""
+        found = self.tied(variable, index)
+        return found + self.shares[variable][index[-1]] if self.shares else found
+
+    def tied(self, variable: int, index: Sequence[Codes]) -> FloatArray:
+        """The log-probabilities of the states that the family sees, by codes of finest states."""
+        if not self.structure.resolutions:
+            return self.log_cpts[variable][tuple(index)]
+        pairs = zip(self.axes(variable), index, strict=True)
+        out: FloatArray = self.log_cpts[variable][
+            tuple(np.array(a.of)[codes] for a, codes in pairs)
+        ]
+        return out
+
+    @cached_property
+    def finest(self) -> Network:
+        """The same distribution with tables over the finest states, without counts."""
+        if not self.structure.resolutions:
+            return self
+        plain = Structure(self.structure.variables, self.structure.parents)
+        tables = []
+        for i in range(len(self.variables)):
+            states = [range(self.variables[v].card) for v in self.scope(i)]
+            tables.append(self.look_up(i, np.ix_(*states)))
+        return Network(plain, self.variables, tuple(tables))
 
     def table(self, variable: str, *, counts: bool = False) -> pd.DataFrame:
         """The probabilities of a variable by the states of its parents.
 
         One row per configuration of the parents, whose names are those of the index levels;
         one column per state. The table of a variable without parents has a single row. With
-        epsilon smoothing, a row may sum to slightly more than 1.
+        epsilon smoothing, a row may sum to slightly more than 1. The states are those that the
+        family of the variable sees.
 
         Parameters
         ----------
@@ -98,11 +141,12 @@ class Network:
             of the weights.
         """
         i = index_of(variable, self.variables)
-        *parents, own = (self.variables[v] for v in self.scope(i))
+        names = [self.variables[v].name for v in self.scope(i)]
+        *parents, own = (axis.states for axis in self.axes(i))
         return pd.DataFrame(
-            (self._counts(i) if counts else np.exp(self.log_cpts[i])).reshape(-1, own.card),
-            index=_configurations(parents),
-            columns=pd.Index(own.states, name=own.name),
+            (self._counts(i) if counts else np.exp(self.log_cpts[i])).reshape(-1, len(own)),
+            index=_configurations(names[:-1], parents),
+            columns=pd.Index(own, name=names[-1]),
         )
 
     def _counts(self, variable: int) -> npt.NDArray[Any]:
@@ -170,13 +214,41 @@ def tables_html(network: Any, heading: str) -> str:
     return "".join(parts)
 
 
-def _configurations(parents: Sequence[Variable]) -> pd.Index[str]:
+def resolution_of(variable: Variable, index: int) -> Coarsening:
+    """One of the resolutions of a variable; raises if it does not exist."""
+    if index >= variable.n_resolutions:
+        raise DataError(f"variable {variable.name!r} has no resolution {index}")
+    return variable.resolution(index)
+
+
+def _configurations(names: list[str], states: Sequence[tuple[str, ...]]) -> pd.Index[str]:
     """The states of the parents in the order of a table; an empty label without parents."""
-    if not parents:
+    if not names:
         return pd.Index([""])
-    if len(parents) == 1:
-        return pd.Index(parents[0].states, name=parents[0].name)
-    return pd.MultiIndex.from_product([p.states for p in parents], names=[p.name for p in parents])
+    if len(names) == 1:
+        return pd.Index(states[0], name=names[0])
+    return pd.MultiIndex.from_product(states, names=names)
+
+
+def seen_in(
+    variables: Sequence[Variable], codes: Codes, scope: Sequence[int], seen: Sequence[int]
+) -> tuple[list[Variable], Codes]:
+    """Variables and rows of codes as a family sees them: in the resolutions `seen` of `scope`.
+
+    Examples
+    --------
+    >>> x = Variable("x", ("a", "b", "c"), (Coarsening(("ab", "c"), (0, 0, 1)),))
+    >>> seen_in([x], np.array([[0], [1], [2]]), [0], [1])[1].ravel().tolist()
+    [0, 0, 1]
+    """
+    shown = list(variables)
+    for v, r in zip(scope, seen, strict=True):
+        if r:
+            coarse = resolution_of(variables[v], r)
+            shown[v] = Variable(variables[v].name, coarse.states)
+            codes = codes.copy()
+            codes[:, v] = np.array(coarse.of)[codes[:, v]]
+    return shown, codes
 
 
 def fit_network(
@@ -192,10 +264,33 @@ def fit_network(
     of the scores are independent of those tables.
     """
     tables = []
-    for i, parents in enumerate(structure.parents):
-        scope = (*parents, i)
-        counts = np.zeros(tuple(variables[v].card for v in scope))
-        np.add.at(counts, tuple(codes[:, v] for v in scope), 1.0 if weights is None else weights)
+    for i in range(len(variables)):
+        scope = structure.scope(i)
+        seen, rows = seen_in(variables, codes, scope, structure.seen(i))
+        counts = np.zeros(tuple(seen[v].card for v in scope))
+        np.add.at(counts, tuple(rows[:, v] for v in scope), 1.0 if weights is None else weights)
         tables.append(counts)
     cpts = tuple(smoothing.log_theta(counts, axis=-1) for counts in tables)
-    return Network(structure, tuple(variables), cpts, tuple(tables))
+    shares = fit_shares(structure, variables, codes, smoothing, weights)
+    return Network(structure, tuple(variables), cpts, tuple(tables), shares)
+
+
+def fit_shares(
+    structure: Structure,
+    variables: Sequence[Variable],
+    codes: Codes,
+    smoothing: Smoothing,
+    weights: FloatArray | None = None,
+) -> tuple[FloatArray, ...]:
+    """The shares of a network, see :class:`Network`; they always add up to 1."""
+    if not structure.resolutions:
+        return ()
+    out = []
+    for i, variable in enumerate(variables):
+        of = np.array(resolution_of(variable, structure.seen(i)[-1]).of)
+        counts = np.bincount(codes[:, i], weights, minlength=variable.card)
+        share = np.zeros(variable.card)
+        for inside in (of == k for k in range(of.max() + 1)):
+            share[inside] = log_softmax(smoothing.log_theta(counts[inside], axis=0))
+        out.append(share)
+    return tuple(out)

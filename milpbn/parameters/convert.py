@@ -9,8 +9,10 @@ import numpy as np
 
 from milpbn._types import FloatArray
 from milpbn.families.candidates import CLASS
+from milpbn.families.views import Views
 from milpbn.network.multinet import Classifier, Multinet
 from milpbn.parameters.tables import ClassTable, TableLayout
+from milpbn.structure import Structure
 
 
 def layout_of(network: Classifier) -> TableLayout:
@@ -18,25 +20,33 @@ def layout_of(network: Classifier) -> TableLayout:
 
     For a multinet, these are the table of the class and all tables of all classes.
     """
-    cards = tuple(v.card for v in network.variables)
+    views = Views.of(network.variables)
     if isinstance(network, Multinet):
-        return TableLayout(tuple(_multinet_tables(network, cards)), cards)
-    tables = []
+        return TableLayout(tuple(_multinet_tables(network, views)), views)
+    tables, cards = [], views.cards.tolist()
     for i, parents in enumerate(network.structure.parents):
-        features = [p for p in parents if p != CLASS]
+        *features, own = _seen(network.structure, i, views)
         if i == CLASS:
             tables.append(ClassTable.of_class(features, cards))
         elif CLASS in parents:
-            tables.append(ClassTable.of_feature(i, features, cards))
-    return TableLayout(tuple(tables), cards)
+            tables.append(ClassTable.of_feature(own, features, cards))
+    return TableLayout(tuple(tables), views)
 
 
-def _multinet_tables(multinet: Multinet, cards: tuple[int, ...]) -> Iterator[ClassTable]:
+def _seen(structure: Structure, variable: int, views: Views) -> list[int]:
+    """The views of the parents of a variable, without the class, and of itself."""
+    pairs = zip(structure.scope(variable), structure.seen(variable), strict=True)
+    found = [int(views.first[v]) + r for v, r in pairs]
+    return [*(view for view in found[:-1] if view != CLASS), found[-1]]
+
+
+def _multinet_tables(multinet: Multinet, views: Views) -> Iterator[ClassTable]:
+    cards = views.cards.tolist()
     yield ClassTable.of_class((), cards)
     for c, structure in enumerate(multinet.structure.structures):
-        for i, parents in enumerate(structure.parents):
-            if i != CLASS:
-                yield ClassTable.of_feature(i, [p for p in parents if p != CLASS], cards, only=c)
+        for i in range(CLASS + 1, len(structure.variables)):
+            *features, own = _seen(structure, i, views)
+            yield ClassTable.of_feature(own, features, cards, only=c)
 
 
 def with_tables(network: Classifier, layout: TableLayout, log_theta: FloatArray) -> Classifier:
@@ -45,9 +55,10 @@ def with_tables(network: Classifier, layout: TableLayout, log_theta: FloatArray)
         return _multinet_with_tables(network, layout, log_theta)
     cpts = list(network.log_cpts)
     for table, values in zip(layout.tables, layout.split(log_theta), strict=True):
-        if table.key and CLASS in network.structure.parents[child := table.key[-1]]:
+        child = int(layout.views.variable[table.key[-1]]) if table.key else CLASS
+        if CLASS in network.structure.parents[child]:
             # (q, r, |C|) -> the class first, since it is the smallest parent, then the features.
-            shape = [layout.cards[v] for v in table.key]
+            shape = [int(layout.views.cards[v]) for v in table.key]
             cpts[child] = np.moveaxis(values.reshape(*shape, -1), -1, 0).copy()
         else:
             cpts[CLASS] = values.reshape(network.log_cpts[CLASS].shape).copy()

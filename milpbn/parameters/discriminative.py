@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -78,6 +78,10 @@ class Discriminative(Parameters):
             raise OptionError(f"method must be one of {', '.join(METHODS)}, not {self.method!r}")
         if self.folds < 2:
             raise OptionError(f"folds must be at least 2, not {self.folds}")
+
+    def loss_of(self, chosen: Mapping[str, Any]) -> Loss:
+        """The loss that was minimised, given what cross-validation chose."""
+        return self.default_loss
 
     @abstractmethod
     def plan(self, folds: FoldMaker, clock: Clock) -> Plan:

@@ -19,7 +19,9 @@ classifiers, section 5.2.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -66,6 +68,10 @@ class MaximumMargin(Discriminative):
             raise OptionError(f"lambda must be a positive number, not {self.lambda_}")
         if not 0 <= self.penalty < math.inf:
             raise OptionError(f"penalty must be a number >= 0, not {self.penalty}")
+
+    def loss_of(self, chosen: Mapping[str, Any]) -> MarginLoss:
+        """See :class:`~milpbn.parameters.discriminative.Discriminative`."""
+        return MarginLoss(self.lambda_ or float(chosen.get("lambda", _FALLBACK)))
 
     def plan(self, folds: FoldMaker, clock: Clock) -> Plan:
         """See :class:`~milpbn.parameters.discriminative.Discriminative`."""

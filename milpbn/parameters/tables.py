@@ -34,6 +34,7 @@ from milpbn.families.candidates import CLASS
 from milpbn.families.counts import mixed_radix
 from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import Smoothing
+from milpbn.families.views import Views
 from milpbn.parameters import kernels
 
 
@@ -44,8 +45,8 @@ class ClassTable:
     Attributes
     ----------
     key
-        The features that form the key: the parents, then the child. For the table of the
-        class, its parents only.
+        The views of the features that form the key: the parents, then the child. For the table
+        of the class, its parents only.
     shape
         ``(q, r, k)``, see the module.
     first, width
@@ -59,7 +60,7 @@ class ClassTable:
 
     @classmethod
     def of_class(cls, parents: Sequence[int], cards: Sequence[int]) -> ClassTable:
-        """The table of the class."""
+        """The table of the class; `parents` are views, and `cards` their numbers of states."""
         q, n_classes = prod(cards[p] for p in parents), cards[CLASS]
         return cls(tuple(parents), (q, n_classes, 1), 0, n_classes)
 
@@ -67,7 +68,7 @@ class ClassTable:
     def of_feature(
         cls, child: int, parents: Sequence[int], cards: Sequence[int], only: int | None = None
     ) -> ClassTable:
-        """The table of a feature for all classes, or for `only` one; `parents` are features."""
+        """The table of a feature for all classes, or for `only` one, with views of features."""
         q = prod(cards[p] for p in parents)
         first, width = (0, cards[CLASS]) if only is None else (only, 1)
         return cls((*parents, child), (q, cards[child], width), first, width)
@@ -86,12 +87,12 @@ class TableLayout:
     ----------
     tables
         The tables, in the order of their cells.
-    cards
-        States of every variable, the class first.
+    views
+        Through which the tables see the variables, the class first.
     """
 
     tables: tuple[ClassTable, ...]
-    cards: tuple[int, ...]
+    views: Views
 
     @cached_property
     def base(self) -> IntArray:
@@ -116,13 +117,14 @@ class TableLayout:
     @property
     def n_classes(self) -> int:
         """Number of states of the class."""
-        return self.cards[CLASS]
+        return self.views.finest[CLASS]
 
     def cells(self, codes: Codes) -> npt.NDArray[np.int32]:
         """``(U, T)``: where the entries of each row begin in each table."""
         out = np.empty((len(codes), len(self.tables)), dtype=np.int32)
+        seen, cards = self.views.columns(codes.T).T, self.views.cards.tolist()
         for t, table in enumerate(self.tables):
-            out[:, t] = self.base[t] + mixed_radix(codes, table.key, self.cards) * table.width
+            out[:, t] = self.base[t] + mixed_radix(seen, table.key, cards) * table.width
         return out
 
     def split(self, vector: FloatArray) -> list[FloatArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from milpbn.explanation.resolutions import SeenResolutions
 from milpbn.pictures.roles import Role, roles
 from milpbn.pictures.strength import ArcLook, Arcs, arc_looks
 from milpbn.structure import Structure
@@ -15,8 +16,11 @@ def dot_text(
     title: str | None = None,
     n_class_variables: int = 1,
     margins: Arcs | None = None,
+    seen: SeenResolutions | None = None,
 ) -> str:
     r"""The Graphviz source of the network; `margins` are shown by the width of arcs.
+
+    Nodes and arcs are labelled with the resolutions that are `seen`.
 
     Examples
     --------
@@ -35,9 +39,11 @@ def dot_text(
     lines.append('  node [shape=box, style="rounded,filled", fontname="Helvetica", fontsize=10];')
     lines.append(f'  edge [color="{FEATURE_ARC}", arrowsize=0.7];')
     names = [dot_quoted(name) for name in structure.variables]
-    for name, role in zip(names, roles(structure, n_class_variables), strict=True):
-        look = role.value
-        style = ', style="rounded,filled,dashed"' if look.dashed else ""
+    for v, role in enumerate(roles(structure, n_class_variables)):
+        name, look = names[v], role.value
+        own = seen.own(structure, v) if seen else ""
+        style = f", label={dot_quoted(structure.variables[v], own)}" if own else ""
+        style += ', style="rounded,filled,dashed"' if look.dashed else ""
         if role is Role.CLASS:
             style += ", peripheries=2"
         lines.append(
@@ -49,13 +55,14 @@ def dot_text(
         for parent in parents:
             arc = structure.variables[parent], structure.variables[child]
             usual = CLASS_ARC if parent == 0 and n_class_variables == 1 else None
-            style = _arc_style(looks.get(arc), usual)
+            label = seen.of_arc(structure, parent, child) if seen else ""
+            style = _arc_style(looks.get(arc), usual, label)
             lines.append(f"  {names[parent]} -> {names[child]}{style};")
     return "\n".join([*lines, "}"])
 
 
-def _arc_style(look: ArcLook | None, color: str | None) -> str:
-    entries = []
+def _arc_style(look: ArcLook | None, color: str | None, label: str) -> str:
+    entries = [f'label={dot_quoted(label)}, fontname="Helvetica", fontsize=8'] if label else []
     if look is not None:
         color = look.color or color
         entries.append(f"penwidth={look.width:.2f}")
@@ -65,8 +72,8 @@ def _arc_style(look: ArcLook | None, color: str | None) -> str:
     return f" [{', '.join(entries)}]" if entries else ""
 
 
-def dot_quoted(name: str) -> str:
-    r"""Quote a name as a Graphviz string.
+def dot_quoted(*lines: str) -> str:
+    r"""Quote a name, or the lines of a label, as a Graphviz string.
 
     A backslash is doubled: alone it would escape the closing quote or, in a label,
     stand for the node's name (``\N``) or a line break (``\n``).
@@ -76,5 +83,5 @@ def dot_quoted(name: str) -> str:
     >>> print(dot_quoted('C:\\new "x"'))
     "C:\\new \"x\""
     """
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    escaped = (line.replace("\\", "\\\\").replace('"', '\\"') for line in lines)
+    return '"' + r"\n".join(escaped) + '"'

@@ -6,7 +6,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from milpbn.encoding import Encoder
 from milpbn.errors import OptionError
+from milpbn.explanation.resolutions import SeenResolutions
 from milpbn.files import write_whole
 from milpbn.learning.model import Model
 from milpbn.pictures.dot import dot_text
@@ -28,6 +30,7 @@ def draw_network(
     title: str | None = None,
     n_class_variables: int = 1,
     margins: Arcs | None = None,
+    encoder: Encoder | None = None,
 ) -> None:
     """Draw a network to a file.
 
@@ -46,6 +49,8 @@ def draw_network(
     margins
         Arc margins by parent and child, shown by thickness and colour; see
         :meth:`milpbn.learning.arc_records.ArcMargins.of`.
+    encoder
+        How raw columns become states, to show the resolutions that families use.
 
     Raises
     ------
@@ -55,15 +60,20 @@ def draw_network(
     path = picture_path(path, (*FIGURE_SUFFIXES, ".dot"))
     if not structure.variables:
         raise OptionError("the structure has no variables: there is nothing to draw")
+    seen = SeenResolutions(structure, encoder) if encoder else None
     if path.suffix.lower() == ".dot":
-        text = dot_text(structure, title, n_class_variables, margins)
+        text = dot_text(structure, title, n_class_variables, margins, seen)
         write_whole(path, (text + "\n").encode())
         return
-    save_figure(lambda: _figure(structure, title, n_class_variables, margins), path)
+    save_figure(lambda: _figure(structure, title, n_class_variables, margins, seen), path)
 
 
 def draw_multinet(
-    structure: ClassStructures, path: str | Path, *, title: str | None = None
+    structure: ClassStructures,
+    path: str | Path,
+    *,
+    title: str | None = None,
+    encoder: Encoder | None = None,
 ) -> list[Path]:
     """Draw the network of every class to a separate file.
 
@@ -76,6 +86,8 @@ def draw_multinet(
         becomes ``net-yes.png`` and ``net-no.png``.
     title
         A heading for the pictures, before the class.
+    encoder
+        As in :func:`draw_network`.
 
     Returns
     -------
@@ -90,7 +102,8 @@ def draw_multinet(
         if file in written:
             file = path.with_name(f"{path.stem}-{name}-{c}{path.suffix}")
         label = f"{structure.variables[0]} = {state}"
-        draw_network(own, file, title=f"{title}, {label}" if title else label)
+        heading = f"{title}, {label}" if title else label
+        draw_network(own, file, title=heading, encoder=encoder)
         written.append(file)
     return written
 
@@ -104,7 +117,7 @@ def plot_network(
     ----------
     learned
         A fitted classifier, a model, a result or a structure. Arc margins of a classifier or a
-        model are shown by thickness and colour.
+        model are shown by thickness and colour, and the resolutions that families use as labels.
     ax
         The axes to draw into; by default those of a new figure that fits the network. Texts
         and lines become smaller if the axes are smaller than the network.
@@ -125,9 +138,12 @@ def plot_network(
     if isinstance(structure, ClassStructures):
         raise OptionError("a multinet has one network per class; draw one of structure_.structures")
     model = getattr(learned, "model_", learned)
-    arcs = model.arcs.of(structure) if isinstance(model, Model) and model.arcs else None
+    arcs, seen = None, None
+    if isinstance(model, Model):
+        arcs = model.arcs.of(structure) if model.arcs else None
+        seen = model.seen
     n_class_variables = len(getattr(learned, "target_classes_", ("class",)))
-    sheet = network_sheet(structure, title, n_class_variables, arcs)
+    sheet = network_sheet(structure, title, n_class_variables, arcs, seen)
     axes = ax if ax is not None else new_axes(sheet.width, sheet.height)
     draw_sheet(axes, sheet)
     axes.set_aspect("equal")
@@ -153,10 +169,11 @@ def _figure(
     title: str | None,
     n_class_variables: int = 1,
     margins: Arcs | None = None,
+    seen: SeenResolutions | None = None,
 ) -> Figure:
     from matplotlib.figure import Figure
 
-    sheet = network_sheet(structure, title, n_class_variables, margins)
+    sheet = network_sheet(structure, title, n_class_variables, margins, seen)
     figure = Figure(figsize=(sheet.width, sheet.height), facecolor="white")
     draw_sheet(figure.add_axes((0.0, 0.0, 1.0, 1.0)), sheet)
     return figure

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from milpbn.errors import FontWarning, OptionError
 from milpbn.files import write_whole
-from milpbn.words import quoted
+from milpbn.words import quoted, visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,7 +68,10 @@ def save_figure(build: Callable[[], Figure], path: Path) -> None:
             figure = build()
             dpi = min(_DPI, _MOST_PIXELS / max(figure.get_size_inches()))
             figure.savefig(buffer, format=suffix[1:], dpi=dpi, metadata=_METADATA[suffix])
-    write_whole(path, buffer.getvalue())
+    content = buffer.getvalue()
+    if suffix == ".svg":  # it repeats texts in comments, and XML has no control characters
+        content = visible(content.decode()).encode()
+    write_whole(path, content)
 
 
 @lru_cache(maxsize=1)

@@ -13,12 +13,13 @@ from itertools import pairwise
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from milpbn.explanation.resolutions import SeenResolutions
 from milpbn.pictures.dot import CLASS_ARC, FEATURE_ARC
-from milpbn.pictures.labels import labels
 from milpbn.pictures.layout import Arc, Box, Point
 from milpbn.pictures.packing import Group, Page, arrange
 from milpbn.pictures.roles import Look, Role, roles
 from milpbn.pictures.saving import font_families
+from milpbn.pictures.seen import node_labels, resolution_notes
 from milpbn.pictures.strength import ArcLook, Arcs, arc_looks, strength_notes
 from milpbn.structure import Structure
 
@@ -38,9 +39,11 @@ _LEGEND_GAP = 0.25
 LegendRow = list[tuple[float, Look, str]]
 
 
-def network_page(structure: Structure, n_class_variables: int = 1) -> Page:
+def network_page(
+    structure: Structure, n_class_variables: int = 1, seen: SeenResolutions | None = None
+) -> Page:
     """The geometry of the picture: where nodes and arcs are."""
-    texts = labels(structure.variables)
+    texts = node_labels(structure, seen)
     sizes = {v: _box_size(text, bold=v < n_class_variables) for v, text in enumerate(texts)}
     if n_class_variables > 1:
         return _class_network_page(structure, sizes)
@@ -117,15 +120,20 @@ class Sheet:
     top: float
     legend: list[LegendRow]
     notes: list[str]
+    labels: list[str]
     width: float
     height: float
 
 
 def network_sheet(
-    structure: Structure, title: str | None, n_class_variables: int, margins: Arcs | None
+    structure: Structure,
+    title: str | None,
+    n_class_variables: int,
+    margins: Arcs | None,
+    seen: SeenResolutions | None = None,
 ) -> Sheet:
     """The picture of a structure, before it is drawn."""
-    page = network_page(structure, n_class_variables)
+    page = network_page(structure, n_class_variables, seen)
     found = roles(structure, n_class_variables)
     heading = wrap(title, width=max(20, int(page.width / 0.1))) if title else []
     top = _MARGIN + 0.27 * len(heading) + (0.12 if heading else 0.0)
@@ -134,7 +142,8 @@ def network_sheet(
     drawn = {(names[p], names[c]) for p, c in page.routes}
     shown = {arc: margin for arc, margin in (margins or {}).items() if arc in drawn}
     letters = max(20, int(page.width / 0.075))
-    notes = [line for note in strength_notes(shown) for line in wrap(note, width=letters)]
+    told = [*strength_notes(shown), *resolution_notes(structure, seen)]
+    notes = [line for note in told for line in wrap(note, width=letters)]
     bottom = _MARGIN + _LEGEND_GAP + _LEGEND_ROW * (len(legend) + len(notes))
     width = page.width + 2 * _MARGIN
     height = top + page.height + bottom
@@ -148,6 +157,7 @@ def network_sheet(
         top=top,
         legend=legend,
         notes=notes,
+        labels=node_labels(structure, seen),
         width=width,
         height=height,
     )
@@ -168,7 +178,7 @@ def draw_sheet(axes: Axes, sheet: Sheet) -> None:
     margins = arc_looks(sheet.margins)
     looks = {(names.index(p), names.index(c)): x for (p, c), x in margins.items()}
     _draw_arcs(axes, page, looks, highlight_class=sheet.n_class_variables == 1)
-    for v, text in enumerate(labels(names)):
+    for v, text in enumerate(sheet.labels):
         bold = v < sheet.n_class_variables
         _draw_box(axes, page.boxes[v], sheet.roles[v].value, text, bold=bold)
     first = page.height + _LEGEND_GAP + _LEGEND_ROW / 2

@@ -125,10 +125,9 @@ def waterfall_bars(explanation: Explanation, position: int) -> list[WaterfallBar
     shown, small = features[: _MOST - 1], features[_MOST - 1 :]
     if small:
         shown.append(WaterfallBar(f"{len(small)} others", sum(bar.size for bar in small)))
-    states = explanation.states.iloc[position]
     above = [
-        f"{p} missing" if states[p] is None else assignment(p, states[p])
-        for p in explanation.parents[target]
+        f"{p} missing" if state is None else assignment(p, state)
+        for p, state in explanation.given(target, position).items()
     ]
     label = f"{target} ({', '.join(above)})" if above else target
     return [WaterfallBar(_short(label), float(sizes[target])), *shown]

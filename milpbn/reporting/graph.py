@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
-from milpbn.learning.arc_records import ArcMargins, show_loss
-from milpbn.pictures.labels import labels
+from milpbn.explanation.resolutions import SeenResolutions
+from milpbn.learning.arc_records import ArcMargin, ArcMargins, show_loss
+from milpbn.learning.model import Model
 from milpbn.pictures.roles import Role, roles
+from milpbn.pictures.seen import node_labels, resolution_notes
 from milpbn.pictures.sheet import curve_points, drawn_arcs, network_page
-from milpbn.pictures.strength import ArcLook, Arcs, arc_looks, strength_notes
-from milpbn.structure import AnyStructure, ClassStructures, Structure
+from milpbn.pictures.strength import ArcLook, arc_looks, strength_notes
+from milpbn.structure import ClassStructures, Structure
 from milpbn.words import assignment
 
 _PIXELS = 96.0  # per inch
@@ -64,23 +67,30 @@ class Graph:
     notes: tuple[str, ...]
 
 
-def graphs(structure: AnyStructure, arcs: ArcMargins | None) -> list[Graph]:
-    """The pictures of a structure: one, or one for each class of a multinet."""
+def graphs(model: Model) -> list[Graph]:
+    """The pictures of the structure of a model: one, or one for each class of a multinet."""
+    structure, seen = model.network.structure, model.seen
     if isinstance(structure, ClassStructures):
         target = structure.variables[0]
         parts = zip(structure.classes, structure.structures, strict=True)
-        return [_graph(own, assignment(target, state), None) for state, own in parts]
-    return [_graph(structure, "", arcs)]
+        return [_graph(own, assignment(target, state), None, seen) for state, own in parts]
+    return [_graph(structure, "", model.arcs, seen)]
 
 
-def _graph(structure: Structure, title: str, arcs: ArcMargins | None) -> Graph:
-    page, found, names = network_page(structure), roles(structure), structure.variables
+def _graph(
+    structure: Structure, title: str, arcs: ArcMargins | None, seen: SeenResolutions
+) -> Graph:
+    with warnings.catch_warnings():
+        # The browser has its own fonts; here they only give the sizes of the boxes.
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        page = network_page(structure, seen=seen)
+    found, names = roles(structure), structure.variables
     drawn = {(names[p], names[c]): (p, c) for p, c in page.routes}
     margins = arcs.of(structure) if arcs else {}
     shown = {arc: margin for arc, margin in margins.items() if arc in drawn}
     looks = arc_looks(shown)
     nodes = []
-    for v, label in enumerate(labels(names)):
+    for v, label in enumerate(node_labels(structure, seen)):
         box, lines = page.boxes[v], label.split("\n")
         first = _at(box.y) - _LINE * (len(lines) - 1) / 2
         texts = tuple((first + _LINE * k, line) for k, line in enumerate(lines))
@@ -91,31 +101,28 @@ def _graph(structure: Structure, title: str, arcs: ArcMargins | None) -> Graph:
             path=_path(page.routes[route], page.sideways),
             look=looks.get(arc, ArcLook()),
             of_class=route[0] == 0,
-            meaning=_meaning(arc, arcs, shown),
+            meaning=_meaning(" → ".join(seen.arc(structure, *route)), arcs, shown.get(arc)),
         )
         for arc, route in drawn.items()
     ]
+    families = [(own, parents) for own, parents in structure.named_families(seen.label) if parents]
     hidden = len(drawn_arcs(structure)) < len(structure.arcs)
     return Graph(
         title=title,
         alt=f"Network with {len(names)} variables. "
-        + " ".join(f"{child} depends on {', '.join(p)}." for child, p in _families(structure)),
+        + " ".join(f"{child} depends on {', '.join(p)}." for child, p in families),
         width=_PIXELS * page.width + 2 * _MARGIN,
         height=_PIXELS * page.height + 2 * _MARGIN,
         nodes=tuple(nodes),
         edges=tuple(edges),
         captions=tuple((text, _at(x), _at(y)) for text, x, y in page.captions),
         legend=tuple(_legend(found, hidden)),
-        notes=tuple(strength_notes(shown)),
+        notes=(*strength_notes(shown), *resolution_notes(structure, seen)),
     )
 
 
 def _at(inches: float) -> float:
     return _PIXELS * inches + _MARGIN
-
-
-def _families(structure: Structure) -> list[tuple[str, list[str]]]:
-    return [(child, parents) for child, parents in structure.to_dict().items() if parents]
 
 
 def _path(route: tuple[tuple[float, float], ...], sideways: bool) -> str:
@@ -137,8 +144,7 @@ def _legend(found: list[Role], hidden: bool) -> list[tuple[Role, str]]:
     ]
 
 
-def _meaning(arc: tuple[str, str], arcs: ArcMargins | None, shown: Arcs) -> str:
-    name = " → ".join(arc)
-    if arcs is None or arc not in shown:
+def _meaning(name: str, arcs: ArcMargins | None, margin: ArcMargin | None) -> str:
+    if arcs is None or margin is None:
         return name
-    return f"{name}: loss without the edge {show_loss(shown[arc].strength, arcs.tolerance)}"
+    return f"{name}: loss without the edge {show_loss(margin.strength, arcs.tolerance)}"

@@ -18,6 +18,7 @@ from milpbn.evaluation.measures import (
     measure,
 )
 from milpbn.explanation import explain_codes, importance_table
+from milpbn.explanation.resolutions import seen_cuts
 from milpbn.learning.arc_records import show_loss
 from milpbn.learning.model import Model
 from milpbn.network.inference import log_posterior
@@ -53,7 +54,7 @@ def verdict(result: Result) -> tuple[str, str]:
 def tables(model: Model) -> Iterator[dict[str, Any]]:
     """The probability tables, with states in readable words."""
     network, codes = model.network, (model.encoder.target, *model.encoder.columns)
-    words = {c.name: dict(zip(c.variable.states, c.readable_states, strict=True)) for c in codes}
+    words, cuts = {c.name: c.words for c in codes}, seen_cuts(network.structure, model.encoder)
     for code in codes:
         table = network.table(code.name)
         parents = [str(level) for level in table.index.names if level is not None]
@@ -66,7 +67,7 @@ def tables(model: Model) -> Iterator[dict[str, Any]]:
         yield {
             "name": code.name,
             "measure": reading.measure if reading else "",
-            "cuts": code.cuts,
+            "cuts": cuts[code.name],
             "states": [words[code.name][s] for s in shown.columns],
             "parents": parents,
             "lines": [
@@ -270,7 +271,7 @@ def alternatives(model: Model) -> dict[str, Any] | None:
     best = found.structures[0].score
     lines = []
     for k, one in enumerate(found.structures[:_MOST_ALTERNATIVES]):
-        added, removed = found.differences(k)
+        added, removed, otherwise = found.described(k, model.encoder)
         test = one.test_accuracy
         lines.append(
             {
@@ -280,6 +281,7 @@ def alternatives(model: Model) -> dict[str, Any] | None:
                 "test": "" if test is None else f"{100 * test:.2f} %",
                 "added": [" → ".join(arc) for arc in added],
                 "removed": [" → ".join(arc) for arc in removed],
+                "seen": otherwise,
             }
         )
     shares = [(a, s) for a, s in found.arc_frequencies().items() if s < 1]
@@ -305,6 +307,7 @@ def data_facts(model: Model) -> list[tuple[str, str]]:
     facts += [
         ("class", f"{target.name}: {', '.join(target.readable_states)}"),
         ("features", str(len(encoder.columns))),
+        ("bins of numeric columns", encoder.bins),
         ("missing values", {"drop": "rows left out", "state": "a state"}[encoder.missing]),
     ]
     facts += [(f"left out: {name}", reason) for name, reason in encoder.dropped.items()]

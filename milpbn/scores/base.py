@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from milpbn._types import AnyFamilies, Codes, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
-from milpbn.encoding.columns import Variable
+from milpbn.encoding.columns import Coarsening, Variable
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.counts import counts_by_family
 from milpbn.families.rows import MergedRows
@@ -161,6 +161,9 @@ class Score(ABC):
     """Whether it is a sum of one term per family (a `LinearObjective`)."""
     generative: ClassVar[bool] = False
     """Whether the candidate families are all parent sets (see `candidate_families`)."""
+    resolutions: ClassVar[bool] = False
+    """Whether its families may see variables in coarser states, see
+    :class:`~milpbn.families.views.Views`."""
     per_class: ClassVar[bool] = False
     """Whether it can score a multinet: it depends on the log-joints only, and its definition
     also accepts one structure per class."""
@@ -221,6 +224,13 @@ class DecomposableScore(Score):
     def local(self, counts: FloatArray, total: float) -> float:
         """The term of one family; `counts` is ``(q, r)``, parents by child states."""
 
+    def share(self, counts: FloatArray, coarse: Coarsening, total: float) -> float:
+        """The term of the states of a variable inside the coarser ones that its family sees.
+
+        Scores with `resolutions` have it. `counts` are those of the finest states.
+        """
+        raise NotImplementedError(f"the score {self.name} has no term for coarser states")
+
     def objective(
         self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
     ) -> LinearObjective:
@@ -229,5 +239,15 @@ class DecomposableScore(Score):
         for families, counts in counts_by_family(space, rows, checkpoint):
             for f, own in zip(families.tolist(), counts, strict=True):
                 weights[f] = self.local(own, rows.total)
+        if space.resolutions is not None:
+            weights += self._shares(space, rows)[space.child_view]
         weights.setflags(write=False)
         return LinearObjective(space, weights, rows)
+
+    def _shares(self, space: FamilySpace, rows: MergedRows) -> FloatArray:
+        """``(V,)``: the term of the states inside those of each view."""
+        out = []
+        for codes, card, coarser in zip(rows.columns, space.cards, space.coarsenings, strict=True):
+            counts = np.bincount(codes, rows.weights, minlength=card).astype(np.float64)
+            out += [0.0, *(self.share(counts, coarse, rows.total) for coarse in coarser)]
+        return np.array(out)

@@ -18,6 +18,7 @@ from milpbn.families.rows import assign_folds, units
 from milpbn.families.smoothing import minus
 from milpbn.network.inference import log_joint
 from milpbn.network.multinet import fit_classifier
+from milpbn.network.network import seen_in
 from milpbn.structure import AnyStructure, ClassStructures
 
 if TYPE_CHECKING:
@@ -85,16 +86,16 @@ def _without_own_row(
     """
     total = np.zeros((len(codes), variables[0].card))
     for c in range(variables[0].card):
-        if isinstance(structure, ClassStructures):
-            # The network of a class is learned from the rows of this class.
-            features = structure.structures[c].parents[1:]
-            families: Sequence[Sequence[int]] = [(), *((0, *parents) for parents in features)]
-        else:
-            families = structure.parents
-        for child, parents in enumerate(families):
-            total[:, c] += _term_without_own_row(
-                score, (*parents, child), variables, codes, weights, c
-            )
+        multinet = isinstance(structure, ClassStructures)
+        own = structure.structures[c] if isinstance(structure, ClassStructures) else structure
+        for child in range(len(variables)):
+            scope = own.scope(child)
+            # Shares of states inside coarser ones are the same for all classes: they are left out.
+            seen, rows = seen_in(variables, codes, scope, own.seen(child))
+            if multinet and child > 0:
+                # The network of a class is learned from the rows of this class.
+                scope = (0, *(v for v in scope if v != 0))
+            total[:, c] += _term_without_own_row(score, scope, seen, rows, weights, c)
     return total
 
 
@@ -130,12 +131,17 @@ def _term_without_own_row(
 
 def n_free_parameters(structure: AnyStructure, variables: Sequence[Variable]) -> int:
     """Free parameters of a network, or of a multinet with its own tables for each class."""
-    cards = [v.card for v in variables]
     if isinstance(structure, ClassStructures):
         # Within a class the class has one state; its distribution is counted once.
         inside = [Variable(variables[0].name, ("own",)), *variables[1:]]
-        return cards[0] - 1 + sum(n_free_parameters(s, inside) for s in structure.structures)
-    return sum((cards[i] - 1) * prod(cards[p] for p in s) for i, s in enumerate(structure.parents))
+        within = (n_free_parameters(s, inside) for s in structure.structures)
+        return variables[0].card - 1 + sum(within)
+    total = 0
+    for i in range(len(variables)):
+        pairs = zip(structure.scope(i), structure.seen(i), strict=True)
+        *parents, own = (variables[v].resolution(r).card for v, r in pairs)
+        total += (own - 1) * prod(parents)
+    return total
 
 
 def margins(

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 HINGE, RATE, CLL = "hinge", "rate", "cll"
 
+NO_VALIDATION = "none"
+"""How no validation is written, as opposed to one that is not given."""
+
 
 def parse_validation(value: int | str | None) -> int | str | None:
     """Read a validation: a number of folds, ``"loo"``, or None (also ``"none"``) for none.
@@ -33,7 +36,7 @@ def parse_validation(value: int | str | None) -> int | str | None:
     (10, 'loo', None)
     """
     text = str(value).lower()
-    if text in (LOO, "none"):
+    if text in (LOO, NO_VALIDATION):
         return LOO if text == LOO else None
     try:
         folds = int(text)
@@ -44,6 +47,17 @@ def parse_validation(value: int | str | None) -> int | str | None:
     if folds < 2:
         raise OptionError(f"validation needs at least 2 folds, not {folds}")
     return folds
+
+
+def read_validation(text: str) -> int | str:
+    """Read a validation as :func:`parse_validation` does; ``"none"`` stays as it is.
+
+    Examples
+    --------
+    >>> read_validation("10"), read_validation("none")
+    (10, 'none')
+    """
+    return parse_validation(text) or NO_VALIDATION
 
 
 @dataclass(frozen=True)
@@ -109,6 +123,7 @@ class RowScore(Score):
         Seed for the division into folds.
     """
 
+    resolutions = True
     smoothing: Smoothing = field(default_factory=Laplace)
     validation: int | str | None = None
     fold_seed: int = 0

@@ -107,18 +107,30 @@ class KTrees:
         return self._of(families, feature, free & (removed == 0) & (added <= 1))
 
     def replacements(self, families: Families, feature: int) -> Families:
-        """The families of `feature` with one edge added or replaced."""
+        """The families of `feature` with one edge added or replaced, or with other resolutions."""
         added, removed, free = self._changes(families, feature)
-        return self._of(families, feature, free & (removed <= 1) & (added <= 1))
+        found = self._of(families, feature, free & (removed <= 1) & (added <= 1))
+        if self.space.resolutions is None:
+            return found
+        now = int(families[feature])
+        same = self.space.find_all(feature, self.space.parent_sets[now])
+        same = self.graph.within_budgets(families, feature, same[same != now])
+        return np.concatenate([found, same])
 
     def new_parents(self, families: Families, feature: int) -> dict[int, int]:
-        """The features that can be added as a parent of `feature`, each with the new family."""
+        """The features that can be added as a parent of `feature`, each with the new family.
+
+        It has the resolutions of the present family, and the default one of the new parent.
+        """
         found = self.additions(families, feature)
         members = self.space.parent_sets.members[found]
         old = (-1, CLASS, *self.space.parent_sets[int(families[feature])])
         at, place = np.nonzero(~np.isin(members, old))
         parents, first = np.unique(members[at, place], return_index=True)
-        return dict(zip(parents.tolist(), found[at[first]].tolist(), strict=True))
+        if self.space.resolutions is None:
+            return dict(zip(parents.tolist(), found[at[first]].tolist(), strict=True))
+        now, new = int(families[feature]), members[at, place]
+        return {p: self.space.nearest(found[at[new == p]], now) for p in parents.tolist()}
 
     def _changes(
         self, families: Families, feature: int
@@ -155,6 +167,21 @@ def best_family(
     return best, family
 
 
+def choose_resolutions(search: Search, state: SearchState) -> None:
+    """Give each variable the best resolutions for its parents, in turn, until none gains."""
+    space = search.space
+    waiting = space.n_variables if space.resolutions is not None else 0
+    v = 0
+    while waiting:
+        now = int(state.families[v])
+        same = space.find_all(v, space.parent_sets[now])
+        same = search.feasibility.within_budgets(state.families, v, same[same != now])
+        _, family = best_family(search, state, v, same, just_above(state.value))
+        gains = family >= 0 and exchange_if_better(state, [(v, family)])
+        waiting = space.n_variables - 1 if gains else waiting - 1
+        v = (v + 1) % space.n_variables
+
+
 def just_above(value: float) -> float:
     """The smallest score that counts as a gain over `value`."""
     return value + _GAIN * max(1.0, abs(value))
@@ -176,7 +203,9 @@ def exchange_if_better(state: SearchState, changes: Iterable[tuple[int, int]]) -
 class HillClimbing(Learner):
     """Greedy hill climbing: add the edge with the largest gain.
 
-    Ties go to the first child in variable order, then to the first parent.
+    Ties go to the first child in variable order, then to the first parent. If variables have
+    several resolutions, an edge is tried in all of them, and after each edge the score chooses the
+    best resolutions for all families.
 
     Parameters
     ----------
@@ -196,10 +225,12 @@ class HillClimbing(Learner):
         """See :class:`~milpbn.search.Learner`."""
         trees = KTrees(search)
         state = search.state(trees.naive_bayes() if search.start is None else search.start)
+        choose_resolutions(search, state)
         if not self.complete:
             search.offer(state, self.name)
         try:
             while self._add_edge(search, trees, state):
+                choose_resolutions(search, state)
                 if not self.complete:
                     search.offer(state, self.name)
         finally:

@@ -205,7 +205,7 @@ class Climber:
         self.search.checkpoint()
         before, value = int(self.state.families[child]), self.state.value
         without = [p for p in self.space.parent_sets[before] if p != parent]
-        smaller = self.space.find(child, without)
+        smaller = self.space.find(child, without, before)
         if smaller is None:
             return False
         self.state.exchange(child, smaller)
@@ -228,7 +228,7 @@ class Climber:
             children.setdefault(self.only_feature_parent(v), []).append(v)
         target = self.state.value
         for v in self.search.rng.permutation(np.arange(1, self.space.n_variables)).tolist():
-            bare = self.space.find(v, list(self.other_parents(v)))
+            bare = self.without_feature_parent(v)
             if v not in children or bare is None:
                 continue
             before = self.state.families.copy()
@@ -243,7 +243,7 @@ class Climber:
         for v in children.get(root, ()):
             self.search.checkpoint()
             before = int(self.state.families[root]), int(self.state.families[v])
-            free = self.space.find(v, list(self.other_parents(v)))
+            free = self.without_feature_parent(v)
             below = self.with_feature_parent(root, v)
             if free is None or below is None:
                 continue
@@ -268,9 +268,16 @@ class Climber:
 
         A feature without parents also takes the class if the search space requires it.
         """
-        parents = self.other_parents(variable) | {feature}
-        family = self.space.find(variable, list(parents))
-        return self.space.find(variable, list(parents | {CLASS})) if family is None else family
+        parents, now = self.other_parents(variable) | {feature}, int(self.state.families[variable])
+        family = self.space.find(variable, list(parents), now)
+        if family is None:
+            return self.space.find(variable, list(parents | {CLASS}), now)
+        return family
+
+    def without_feature_parent(self, variable: int) -> int | None:
+        """The family without the only feature parent."""
+        now = int(self.state.families[variable])
+        return self.space.find(variable, list(self.other_parents(variable)), now)
 
     def other_parents(self, variable: int) -> set[int]:
         """The parents without the only feature parent."""
@@ -328,11 +335,16 @@ class Climber:
         return False
 
     def reductions(self, variable: int) -> set[int]:
-        """The families with one parent less than now, and the one without parents."""
-        parents = self.space.parent_sets[int(self.state.families[variable])]
+        """The families with one parent less than now, without parents, or with fewer parameters.
+
+        The latter have the same parents in other resolutions.
+        """
+        now = int(self.state.families[variable])
+        parents, size = self.space.parent_sets[now], self.space.free_parameters
         sets = [[p for p in parents if p != gone] for gone in parents] + [[]] * bool(parents)
-        found = (self.space.find(variable, s) for s in sets)
-        return {f for f in found if f is not None}
+        found = (self.space.find(variable, s, now) for s in sets)
+        same = self.space.find_all(variable, parents)
+        return {f for f in found if f is not None} | set(same[size[same] < size[now]].tolist())
 
     def restore(self, families: Families) -> None:
         """Undo exchanges one by one (cheaper than a reset)."""

@@ -6,7 +6,8 @@
   ``I(Xi; Xj | C = c) - I(Xi; Xj)``.
 
 Otherwise the trees are those of ``tan-cmi`` and ``tan-ear``, including constraints: an arc is
-required or forbidden in the tree of every class. A class without rows gets no edges.
+required or forbidden in the tree of every class. A class without rows gets no edges. If variables
+have several resolutions, all trees see them in their default resolutions.
 
 References
 ----------
@@ -48,6 +49,7 @@ def multinet_structures(
     A class for which there was no time gets naive Bayes.
     """
     space, complete = search.space, True
+    rows, cards = space.views.default_rows(rows), space.views.default_cards
     relevance = class_information(JointValues.of(rows), range(space.n_variables))
     structures = []
     plain: FloatArray | None = None
@@ -56,11 +58,9 @@ def multinet_structures(
         own_class = families[CLASS]
         try:
             if plain is None:
-                plain = pairwise_information(rows, space.cards, search.checkpoint).plain
+                plain = pairwise_information(rows, cards, search.checkpoint).plain
             own = rows.select(rows.labels == c)
-            families = tree_families(
-                search, _weights(name, own, space.cards, plain, search), relevance
-            )
+            families = tree_families(search, _weights(name, own, cards, plain, search), relevance)
         except OutOfTime:
             complete = False
         families[CLASS] = own_class

@@ -18,7 +18,9 @@ starts at CR_old = 0, so that the third feature keeps its best parent even if no
 more. After that, an edge must gain. The result can therefore score less than naive Bayes.
 
 With k > 1 all sets of at most k earlier features are tried. Mutual information is computed
-from the observed values and does not count as a score evaluation.
+from the observed values and does not count as a score evaluation. If variables have several
+resolutions, the order is that of their default resolutions, and each parent set is tried in all of
+its resolutions.
 
 References
 ----------
@@ -46,7 +48,13 @@ from milpbn.families.information import (
 from milpbn.families.rows import MergedRows
 from milpbn.scores import SearchState
 from milpbn.search.base import Learner, Search
-from milpbn.search.hc import KTrees, best_family, exchange_if_better, just_above
+from milpbn.search.hc import (
+    KTrees,
+    best_family,
+    choose_resolutions,
+    exchange_if_better,
+    just_above,
+)
 from milpbn.search.tan_cmi import training_rows
 
 # Smaller differences of information count as ties: the earlier feature wins.
@@ -74,6 +82,8 @@ class OrderBased(Learner):
         selection.first_round()
         while self.refine and selection.next_round():
             pass
+        choose_resolutions(search, selection.state)
+        selection.tell()
 
 
 class OMI(OrderBased):
@@ -100,7 +110,8 @@ class OMI(OrderBased):
         if len(features) < 2:
             return features
         pairs = np.array(list(combinations(features, 2)))
-        values = pairwise_information(rows, search.space.cards, search.checkpoint).about_class
+        cards = search.space.views.default_cards
+        values = pairwise_information(rows, cards, search.checkpoint).about_class
         pair: list[int] = pairs[_first_best(values[tuple(pairs.T)])].tolist()
         first, second = class_information(JointValues.of(rows), pair)
         return pair[::-1] if first < second - _ROUNDING else pair
@@ -126,7 +137,8 @@ class OMISP(OrderBased):
         values = class_information(JointValues.of(rows), range(search.space.n_variables))
         values[CLASS] = -np.inf
         # I(C; X | X') = I(C; X, X') - I(C; X')
-        given = pairwise_information(rows, search.space.cards, search.checkpoint).about_class
+        cards = search.space.views.default_cards
+        given = pairwise_information(rows, cards, search.checkpoint).about_class
         given -= values
         order = [_first_best(values)]
         rest = [x for x in range(CLASS + 1, len(values)) if x not in order]
@@ -190,11 +202,12 @@ class ParentSelection:
             edge = self.trees.new_parents(self.base, second).get(first)
             if edge is not None:
                 self.state.exchange(second, edge)
-        tested = False
+        tested, space = False, self.search.space
         for j in range(2, len(self.order)):
             candidates = self.candidates(j)
-            candidates = candidates[candidates != self.base[self.order[j]]]
-            if self.choose(j, candidates, tested):
+            base = int(self.base[self.order[j]])
+            bare = space.find_all(self.order[j], space.parent_sets[base])
+            if self.choose(j, candidates[~np.isin(candidates, bare)], tested):
                 self.tell()
                 tested = True
         self.tell()

@@ -29,7 +29,7 @@ from milpbn.parameters.optimise import Problem, climb
 from milpbn.parameters.tables import ClassTable, Rows, TableLayout
 from milpbn.search.base import Search
 from milpbn.search.order_based import OMI, ParentSelection
-from milpbn.search.tan_cmi import training_rows
+from milpbn.search.tan_cmi import rows_of
 
 _PENALTY = 1.0
 _STEPS = 30
@@ -57,7 +57,9 @@ class _ConditionalSelection(ParentSelection):
 
     def __init__(self, search: Search, order: list[int], source: str) -> None:
         super().__init__(search, order, source)
-        self.rows = training_rows(search, source)
+        rows = rows_of(search.objective)
+        assert rows is not None, "the order was computed from the rows"
+        self.rows = rows
         self.rate = 0.0
         self._beta: dict[int, FloatArray] = {}
         """The parameters of the families of the current structure."""
@@ -86,17 +88,17 @@ class _ConditionalSelection(ParentSelection):
         """Rows classified correctly with CL parameters, and the parameters by family."""
         self.state.evaluations += 1
         space, kept = self.search.space, []
-        tables = []
+        tables, cards = [], space.views.cards.tolist()
         for i, family in enumerate(families.tolist()):
-            parents = [p for p in space.parent_sets[family] if p != CLASS]
+            seen = [view for view in space.parent_views[family].tolist() if view > CLASS]
             if i == CLASS:
-                tables.append(ClassTable.of_class(parents, space.cards))
-            elif CLASS in space.parent_sets[family]:
-                tables.append(ClassTable.of_feature(i, parents, space.cards))
+                tables.append(ClassTable.of_class(seen, cards))
+            elif space.has_class[family]:
+                tables.append(ClassTable.of_feature(int(space.child_view[family]), seen, cards))
             else:
                 continue
             kept.append(family)
-        layout = TableLayout(tuple(tables), tuple(space.cards))
+        layout = TableLayout(tuple(tables), space.views)
         rows = Rows.of(layout, self.rows)
         anchor = rows.maximum_likelihood(Laplace())
         start = anchor.copy()

@@ -7,9 +7,8 @@ these two structures never ends below it.
 from __future__ import annotations
 
 from milpbn.families.candidates import FamilySpace
-from milpbn.scores import LinearObjective, RowObjective
 from milpbn.search.base import Learner, Search
-from milpbn.search.tan_cmi import TanCMI
+from milpbn.search.tan_cmi import TanCMI, rows_of
 
 # With fewer variables, local search is past both structures in no time.
 _MANY_VARIABLES = 50
@@ -29,6 +28,5 @@ class Simple(Learner):
     def run(self, search: Search) -> None:
         """See :class:`~milpbn.search.Learner`."""
         search.offer(search.state(search.simple_start()), "naive-bayes")
-        objective = search.objective
-        if isinstance(objective, RowObjective | LinearObjective) and objective.rows is not None:
+        if rows_of(search.objective) is not None:
             TanCMI().run(search)

@@ -7,7 +7,9 @@ edges if they gain; otherwise the search ends. As in Keogh & Pazzani (1999), ste
 the best superparent whether or not it gains itself. If fewer than k children are possible,
 they are tried together.
 
-A structure scored in step 1 counts as one evaluation, regardless of its number of edges.
+A structure scored in step 1 counts as one evaluation, regardless of its number of edges. If
+variables have several resolutions, a new parent comes in its default resolution, and after each
+step the score chooses the best resolutions for all families.
 
 References
 ----------
@@ -24,7 +26,13 @@ import numpy as np
 
 from milpbn.scores import SearchState
 from milpbn.search.base import Learner, Search
-from milpbn.search.hc import KTrees, best_family, exchange_if_better, just_above
+from milpbn.search.hc import (
+    KTrees,
+    best_family,
+    choose_resolutions,
+    exchange_if_better,
+    just_above,
+)
 
 Edges = list[tuple[int, int]]
 """Children, with the families that include the superparent."""
@@ -43,6 +51,7 @@ class SuperParent(Learner):
         """See :class:`~milpbn.search.Learner`."""
         trees = KTrees(search)
         state = search.state(trees.naive_bayes())
+        choose_resolutions(search, state)
         search.offer(state, self.name)
         k = trees.most_parents
         while True:
@@ -52,6 +61,7 @@ class SuperParent(Learner):
             edges = _best_edges(search, state, children, min(k, len(children)))
             if not edges or not exchange_if_better(state, edges):
                 return
+            choose_resolutions(search, state)
             search.offer(state, self.name)
             state.sort_rows()
 

@@ -21,18 +21,23 @@ from milpbn.errors import OptionError
 from milpbn.families.candidates import CLASS
 from milpbn.families.information import JointValues, class_information, pairwise_information
 from milpbn.families.rows import MergedRows
-from milpbn.scores import LinearObjective, RowObjective
+from milpbn.scores import LinearObjective, Objective, RowObjective
 from milpbn.search.base import Learner, Search
-from milpbn.search.hc import KTrees
+from milpbn.search.hc import KTrees, choose_resolutions
 
 Arcs = list[tuple[int, int]]
 
 
+def rows_of(objective: Objective) -> MergedRows | None:
+    """The training rows of an objective; None if it does not keep them."""
+    return objective.rows if isinstance(objective, RowObjective | LinearObjective) else None
+
+
 def training_rows(search: Search, name: str) -> MergedRows:
-    """The rows from which mutual information is computed."""
-    objective = search.objective
-    if isinstance(objective, RowObjective | LinearObjective) and objective.rows is not None:
-        return objective.rows
+    """The rows from which mutual information is computed, in their default resolutions."""
+    rows = rows_of(search.objective)
+    if rows is not None:
+        return search.space.views.default_rows(rows)
     raise OptionError(
         f"{name} computes mutual information from the training rows, which this score does not "
         "keep; choose another score or another method"
@@ -43,7 +48,9 @@ class TanCMI(Learner):
     """The maximum spanning tree on conditional mutual information.
 
     It does not use the score that is maximised: its tree is the result and is scored once.
-    With constraints, the spanning tree becomes a maximum branching over the allowed arcs.
+    With constraints, the spanning tree becomes a maximum branching over the allowed arcs. If
+    variables have several resolutions, the tree is that of their default resolutions, and the
+    score then chooses the best resolutions for its families.
     """
 
     name = "tan-cmi"
@@ -58,10 +65,13 @@ class TanCMI(Learner):
         state = search.state(tree_families(search, weights, relevance))
         state.evaluations += 1
         search.offer(state, self.name)
+        choose_resolutions(search, state)
+        search.offer(state, self.name)
 
     def weights(self, search: Search, rows: MergedRows) -> FloatArray:
         """``(n, n)``: the weights of the edges; NaN for edges that are not used."""
-        return pairwise_information(rows, search.space.cards, search.checkpoint).given_class
+        cards = search.space.views.default_cards
+        return pairwise_information(rows, cards, search.checkpoint).given_class
 
 
 def tree_families(search: Search, weights: FloatArray, relevance: FloatArray) -> Families:

@@ -39,6 +39,7 @@ class TanEAR(TanCMI):
 
     def weights(self, search: Search, rows: MergedRows) -> FloatArray:
         """The residuals; NaN where they are not positive."""
-        found = pairwise_information(rows, search.space.cards, search.checkpoint)
+        cards = search.space.views.default_cards
+        found = pairwise_information(rows, cards, search.checkpoint)
         residual = found.given_class - found.plain
         return np.where(residual > _ROUNDING, residual, np.nan)

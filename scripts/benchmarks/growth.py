@@ -199,11 +199,11 @@ def plot(rows: Sequence[dict[str, str]], file: Path) -> None:
         ticks = sorted({int(row[what]) for row in used})
         for axis, unit in zip(axes[:, column], ("seconds", "peak_mib"), strict=True):
             for stage in STAGES:
-                own = [row for row in used if row["stage"] == stage and row[unit]]
-                points = sorted((int(row[what]), float(row[unit])) for row in own)
+                own = [row for row in used if row["stage"] == stage]
+                points = sorted((int(row[what]), float(row[unit] or "nan")) for row in own)
                 axis.plot([x for x, _ in points], [y for _, y in points], "o-", ms=4, label=stage)
             axis.set_xscale("log")
-            axis.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+            axis.set_xticks(ticks, [f"{tick:,}" for tick in ticks], rotation=30)
             axis.minorticks_off()
             axis.grid(alpha=0.3)
         axes[0, column].set_title(f"{value:,} {fixed}")
@@ -212,7 +212,7 @@ def plot(rows: Sequence[dict[str, str]], file: Path) -> None:
     axes[1, 0].set_ylim(bottom=0)
     axes[0, 0].set_ylabel("seconds")
     axes[1, 0].set_ylabel("peak memory in MiB")
-    axes[0, 0].legend(fontsize=8)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside right upper", fontsize=8)
     figure.savefig(file, dpi=130)
 
 

@@ -76,3 +76,13 @@ def test_a_missing_file(milpbn, tmp_path):
     result = milpbn("arcs", tmp_path / "none.json")
     assert result.exit_code == 1
     assert "cannot read" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["arcs", "stability"])
+def test_settings_that_are_missing_are_named_with_the_file(milpbn, copy, command):
+    content = json.loads(copy.read_text())
+    del content["settings"]["score"]
+    copy.write_text(json.dumps(content))
+    result = milpbn(command, copy)
+    assert result.exit_code == 1
+    assert f"{copy}: settings: 'score' is missing" in result.stderr

@@ -103,7 +103,7 @@ def test_a_model_is_verified(milpbn, model, tmp_path):
     done = milpbn("verify", model)
     assert done.exit_code == 0, done.output
     assert "Everything agrees." in done.stdout
-    assert done.stdout.count("holds ") == 5
+    assert done.stdout.count("holds ") == 10
     content = json.loads(model.read_text())
     content["result"]["objective"] += 1.0
     content["result"]["bound"] += 1.0
@@ -126,9 +126,14 @@ def test_a_held_out_score_is_verified_by_training_again(milpbn, rows, tmp_path):
     assert re.search(r"score +hcll \(.*validation=4, fold_seed=3\)", done.stdout)
     done = milpbn("verify", path)
     assert done.exit_code == 0, done.output
-    assert done.stdout.count("holds ") == 5
+    assert done.stdout.count("holds ") == 10
+    assert "training again gives the same base models" in done.stdout
     assert "has the stated score, by its predictions for held-out rows" in done.stdout
     content = json.loads(path.read_text())
+    moved = json.loads(path.read_text())
+    moved["base_models"]["models"][0]["intercepts"][0] += 1.0
+    path.write_text(json.dumps(moved))
+    assert "DISAGREES  training again" in milpbn("verify", path).stdout
     for change in ({"base": "logistic:C=0.1"}, {"parameters": {"random_state": 4}}):
         wrong = {**content, **change}
         if "parameters" in change:  # other folds

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 
 import pytest
 
@@ -58,6 +59,85 @@ def test_the_report_comes_first(milpbn, command, out):
     assert done.exit_code == 1
     assert done.stdout.splitlines()[0] == plain.stdout.splitlines()[0]
     assert "No space left on device; saved as" in done.stderr
+
+
+@pytest.fixture
+def full(tmp_path):
+    """A name with this ending that stands for a full disk."""
+
+    def name(ending):
+        path = tmp_path / f"full{ending}"
+        path.symlink_to(FULL)
+        return path
+
+    return name
+
+
+@pytest.mark.parametrize(
+    ("command", "ending", "begins"),
+    [
+        (("predict", "MODEL", "ROWS"), ".csv", "prediction,"),
+        (("export", "MODEL"), ".bif", "network iris"),
+        (("explain", "MODEL", "ROWS"), ".csv", "row,"),
+        (("explain", "MODEL", "ROWS", "--row", 1), ".txt", "row 1"),
+        (("report", "MODEL"), ".html", "<!DOCTYPE html>"),
+        (("scores", *CORRAL), ".jkl", "7"),
+        (("datasets", "export", "iris"), ".csv", "sepallength,"),
+    ],
+)
+def test_data_for_a_full_disk_are_saved_elsewhere(
+    milpbn, full, temporary, iris_model, iris_rows, command, ending, begins
+):
+    files = {"MODEL": iris_model, "ROWS": iris_rows}
+    done = milpbn(*(files.get(word, word) for word in command), "--out", full(ending))
+    assert done.exit_code == 1
+    (saved,) = temporary.glob(f"milpbn-*/full{ending}")
+    assert f"No space left on device; saved as {saved} instead" in done.stderr
+    assert "wrote" not in done.stderr
+    assert saved.read_text().lower().startswith(begins.lower())
+
+
+def test_the_accuracy_is_reported_even_if_the_predictions_cannot_be_written(
+    milpbn, full, iris_model, iris_rows
+):
+    done = milpbn("predict", iris_model, iris_rows, "--out", full(".csv"))
+    assert done.exit_code == 1
+    assert "on 150 labelled rows" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "ending"),
+    [
+        (("card",), "--out", ".csv"),
+        (("inspect",), "--draw", ".dot"),
+        (("inspect",), "--plot", ".svg"),
+        (("arcs",), "--out", ".json"),
+        (("stability", "--resamples", 2), "--out", ".json"),
+    ],
+)
+def test_the_report_about_a_model_comes_before_its_files(
+    milpbn, full, temporary, iris_model, command, option, ending
+):
+    copy = shutil.copy(iris_model, temporary / "iris.json")
+    plain = milpbn(*command, copy)
+    done = milpbn(*command, iris_model, option, full(ending))
+    assert done.exit_code == 1
+    assert done.stdout == plain.stdout
+    (saved,) = temporary.glob(f"milpbn-*/full{ending}")
+    assert f"No space left on device; saved as {saved} instead" in done.stderr
+
+
+def test_the_pictures_of_a_multinet_are_saved_together(milpbn, full, temporary, tmp_path):
+    model = tmp_path / "model.json"
+    learned = milpbn("learn", "--dataset", "corral", "--method", "multinet-cmi", "--out", model)
+    assert learned.exit_code == 0, learned.output
+    for state in ("0", "1"):
+        (tmp_path / f"net-{state}.dot").symlink_to(FULL)
+    done = milpbn("inspect", model, "--draw", tmp_path / "net.dot")
+    assert done.exit_code == 1
+    saved = sorted(temporary.glob("milpbn-*/net-?.dot"))
+    assert len(saved) == 2
+    assert f"saved as {saved[0]}, {saved[1]} instead" in done.stderr
 
 
 def test_one_file_of_a_grid_that_fails_does_not_stop_the_others(milpbn, tmp_path):

@@ -43,6 +43,36 @@ def test_learn_selects_with_a_heuristic(milpbn):
     assert content["result"]["bound"] is None
 
 
+def test_cuttings_are_selected_and_verified(milpbn, tmp_path):
+    out = tmp_path / "model.json"
+    result = milpbn(
+        *("learn", "--dataset", "iris", "--method", "nb", "--out", out),
+        *("--select", "bins=mdlp,quantile:2", "--select", "parameters=ml"),
+    )
+    assert result.exit_code == 0
+    assert "best of 2 candidates" in result.stdout
+    model = Model.load(out)
+    assert model.encoder.bins == model.selection.values["bins"] == model.data["bins"]
+    assert milpbn("verify", out).exit_code == 0
+
+
+def test_default_candidates_with_cuttings(milpbn, monkeypatch):
+    from milpbn.learning import plan
+
+    monkeypatch.setattr(plan, "AUTO_GRID", [{"method": ["nb"], "parameters": ["ml"]}])
+    bins = ("--select", "bins=quantile:3,quantile:5")
+    result = milpbn("solve", "--dataset", "iris", "--select", "auto", *bins, "--json")
+    content = json.loads(result.stdout)
+    assert [c["values"]["bins"] for c in content["selection"]["candidates"]] == [
+        "quantile:3",
+        "quantile:5",
+    ]
+    result = milpbn("evaluate", "--dataset", "iris", "--method", "nb,auto", *bins, "--json")
+    records = json.loads(result.stdout)["folds"]
+    assert {r["method"] for r in records} == {"nb", "auto"}
+    assert all(r["selected"]["bins"].startswith("quantile:") for r in records)
+
+
 def test_evaluate_has_a_method_that_selects_by_itself(milpbn, monkeypatch):
     from milpbn.learning import plan
 
@@ -59,7 +89,9 @@ def test_evaluate_has_a_method_that_selects_by_itself(milpbn, monkeypatch):
         ("solve", ("--plot", "a.png"), "--plot needs --select"),
         ("solve", ("--select-by", "auc"), "--select-by needs --select"),
         ("learn", ("--exact-folds",), "--exact-folds needs --select"),
-        ("solve", ("--select", "auto", "--select", "p=0.9"), "cannot be combined with another"),
+        ("solve", ("--select", "auto", "--select", "p=0.9"), "can only be combined with --s"),
+        ("solve", ("--select", "bins=mdlp,4"), "unknown bins 4; write mdlp, auto, or quantile:K"),
+        ("solve", ("--select", "bins=mdlp", "--bins", "auto"), "does not go with --select bins"),
         ("solve", ("--select", "p=0.9,2"), "p must lie strictly between 0.5 and 1, not 2"),
         ("solve", ("--select", "penalty=aic"), "penalty"),
         ("solve", ("--select", "penalty=0,1", "--p", "0.6,0.9"), "needs a single value of p"),

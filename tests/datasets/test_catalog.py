@@ -16,7 +16,7 @@ from milpbn.datasets import (
     load_dataset,
     load_frame,
 )
-from milpbn.errors import DataError
+from milpbn.errors import DataError, OptionError
 
 NAMES = list(load_catalog())
 SEEDED = [name for name in NAMES if entry(name).file and entry(name).split == "seeded"]
@@ -167,6 +167,24 @@ def test_unknown_name_suggests_a_near_one(typed, meant):
 def test_name_far_from_all_lists_them():
     with pytest.raises(DataError, match=r"the data sets are abalone, adult, "):
         load_dataset("xyzzy-17")
+
+
+def test_another_seed_draws_other_rows():
+    car, other = load_dataset("car"), load_dataset("car", seed=2)
+    assert len(other.test()) == len(car.test()) == 576
+    assert other.is_train.tolist() != car.is_train.tolist()
+    assert other.source["seed"] == "2"
+    assert load_dataset("car", seed=entry("car").seed).is_train.tolist() == car.is_train.tolist()
+    drawn = load_dataset("mofn-3-7-10", seed=2)
+    assert len(drawn.train()) == 300
+    assert not drawn.features.equals(load_dataset("mofn-3-7-10").features)
+    assert "seed=2" in drawn.source["generator"]
+
+
+@pytest.mark.parametrize("name", ["iris", "corral", "satimage"])
+def test_only_random_splits_can_have_another_seed(name):
+    with pytest.raises(OptionError, match=rf"{name} has no split that is drawn at random"):
+        load_dataset(name, seed=2)
 
 
 def test_changed_file_is_refused(monkeypatch):

@@ -287,7 +287,9 @@ def test_target_bins_cut_a_numeric_target_into_classes_of_equal_size(read):
     with pytest.raises(DataError, match="holds values that are not numbers; remove target_bins"):
         read(LABELS, target_bins=3)
     with pytest.raises(DataError, match="cannot be cut into classes"):
-        read([0] * 3 + [1] * 37, target_bins=2)
+        read([1] * 40, target_bins=2)
+    uneven = read([0] * 3 + [1] * 37, target_bins=4)
+    assert uneven.target.value_counts().to_dict() == {"<= 0.5": 3, "> 0.5": 37}
     with pytest.raises(ValueError, match="target_bins must be at least 2, not 1"):
         read(LABELS, target_bins=1)
 

@@ -8,16 +8,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from milpbn.datasets import readers, text
-from milpbn.datasets.readers import read_raw
-from milpbn.errors import DataError
+from milpbn.clock import Clock, OutOfTime
+from milpbn.datasets import generators, readers, text
+from milpbn.datasets.readers import read_raw, read_table
+from milpbn.encoding import Encoder
+from milpbn.errors import DataError, TimeLimitError
+from milpbn.learning.classifier import encode
 
 
 @pytest.fixture
 def small_limits(monkeypatch):
     """Limits that a test reaches quickly."""
     monkeypatch.setattr(readers, "_SMALL", 2**20)
-    monkeypatch.setattr(readers, "_MOST_BYTES", 2**26)
+    monkeypatch.setattr(readers, "MOST_BYTES", 2**26)
 
 
 @pytest.fixture
@@ -80,3 +83,37 @@ def test_too_many_columns_are_counted_and_refused(tmp_path, suffix, monkeypatch)
         path.write_text(header + "@data\n")
     with pytest.raises(DataError, match="there are 51 columns; at most 50 can be read, so choose"):
         read_raw(path)
+
+
+@pytest.fixture
+def late():
+    """A checkpoint of a run whose time is over."""
+
+    def checkpoint():
+        raise OutOfTime
+
+    return checkpoint
+
+
+def wide_file(path, n_features):
+    table = generators.wide(0, n_train=40, n_features=n_features, n_classes=2)
+    table.features.assign(label=table.target).to_csv(path, index=False)
+    return path
+
+
+def test_a_late_run_reads_few_columns_anyway(tmp_path, late):
+    table = read_table(wide_file(tmp_path / "few.csv", 499), "label", checkpoint=late)
+    encoder = Encoder.fit(table, late)
+    assert encoder.encode(table, late).codes.shape == (40, len(encoder.variables))
+
+
+def test_a_late_run_does_not_read_many_columns(tmp_path, late):
+    path = wide_file(tmp_path / "many.csv", 501)
+    with pytest.raises(OutOfTime):
+        read_table(path, "label", checkpoint=late)
+    table = generators.wide(0, n_train=40, n_features=501, n_classes=2)
+    for work in (Encoder.fit, Encoder.fit(table).encode):
+        with pytest.raises(OutOfTime):
+            work(table, checkpoint=late)
+    with pytest.raises(TimeLimitError, match="before all columns were read and encoded"):
+        encode(table, Clock(limit=0.0))

@@ -327,7 +327,7 @@ def test_bundled_data_are_encoded_as_before(name):
     parameters = {"categorical_features": "from_dtype", "numeric_features": ()}
     screened = labelled_table(
         table.features, table.target, expected.target.states, **parameters,
-        missing=table.missing, dates="expand", max_states=50,
+        missing=table.missing, dates="expand", max_states=50, bins="mdlp",
     )  # fmt: skip
     assert Encoder.fit(screened).variables == expected.variables
     assert all("is its only value" in note for note in screened.notes)

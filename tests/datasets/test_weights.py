@@ -118,3 +118,10 @@ def test_balanced_factors_keep_the_total_weight():
     weighted = weights * np.vectorize(factors.get)(labels)
     assert weighted[labels == "a"].sum() == pytest.approx(weights.sum() / 2)
     assert weighted.sum() == pytest.approx(weights.sum())
+
+
+def test_rows_with_a_class_need_a_weight(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,w,y\n" + "a,0,u\nb,0,v\n" * 5 + "a,2,\n")
+    with pytest.raises(DataError, match="the weight of every row with a class is 0"):
+        read_table(path, "y", weight="w")

@@ -118,7 +118,7 @@ def test_features_with_one_state_are_dropped_with_their_reason() -> None:
     }
     assert [column.name for column in encoder.columns] == ["kept"]
     assert encoder.encode(table).notes == (
-        "Features left out (no cut found): 'noise'.",
+        "Features left out (no cut found): 'noise'; bins='auto' keeps it.",
         "Features left out (constant): 'same_text', 'same_number'.",
     )
 

@@ -6,9 +6,9 @@ import threading
 from contextlib import contextmanager
 
 import numpy as np
+import problems
 import pulp
 import pytest
-from problems import encoded
 
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace
@@ -18,10 +18,8 @@ from milpbn.scores import SoftMargin
 @pytest.fixture(scope="session")
 def noise():
     """(objective, score) on pure noise: events come at once, a proof takes many minutes."""
-    rng = np.random.default_rng(0)
-    codes = np.column_stack([rng.integers(0, 2, 90), rng.integers(0, 3, (90, 12))])
     score = SoftMargin(p=0.9)
-    return build_objective(encoded(codes, [2, *[3] * 12]), score, SearchSpace(2, False)), score
+    return build_objective(problems.noise(12, 90), score, SearchSpace(2, False)), score
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from milpbn.engines.cuts.clusters import Cluster
-from milpbn.engines.rows import Hinge, RelaxationRows, joining
+from milpbn.engines.cuts.concave import Hinge
+from milpbn.engines.rows import RelaxationRows, joining
 from milpbn.families.candidates import candidate_families
 
 N_FAMILIES, N_GROUPS = 5, 3
@@ -15,7 +16,8 @@ def made(n):
     rng = np.random.default_rng(3)
     rows, plain = RelaxationRows(N_FAMILIES, N_GROUPS), []
     for r in range(n):
-        sources = [None, Hinge(r % N_GROUPS, 0.5 * r), Cluster(frozenset({r, r + 1})), (r, r + 1)]
+        hinge = Hinge(r % N_GROUPS, 0.5 * r, np.zeros(2, dtype=np.int16))
+        sources = ["arcs", hinge, Cluster(frozenset({r, r + 1})), (r, r + 1)]
         plain.append((rng.normal(size=N_FAMILIES), float(rng.normal()), sources[r % 4]))
         rows.append(*plain[-1])
     return rows, plain
@@ -25,7 +27,7 @@ def assert_same(rows, plain):
     assert len(rows) == len(plain)
     hinges = [(a, s) for a, _, s in plain if isinstance(s, Hinge)]
     cuts = rows.cuts()
-    assert [(c.group, c.beyond) for c in cuts] == [(s.group, s.beyond) for _, s in hinges]
+    assert [c.hinge for c in cuts] == [s for _, s in hinges]
     assert all(np.array_equal(c.coefficients, -a) for c, (a, _) in zip(cuts, hinges, strict=True))
     assert rows.clusters() == [s for _, _, s in plain if isinstance(s, Cluster)]
     for r, (_, _, source) in enumerate(plain):
@@ -69,15 +71,19 @@ def test_deleted_rows_are_gone_and_the_others_keep_their_order():
 
 
 def test_only_rows_that_stay_slack_become_stale():
-    rows, plain = made(8)
+    rows, plain = RelaxationRows(N_FAMILIES, N_GROUPS), made(8)[1]
+    for k, row in enumerate(plain):
+        rows.append(*row)
+        if k == 0:
+            rows.keep()
     rhs = np.array([b for _, b, _ in plain])
     tight_once = rhs - 1.0
     tight_once[[1, 2]] = rhs[[1, 2]]
     for activity in (rhs - 1.0, tight_once, rhs - 1.0):
         rows.note_slack(activity)
-    # RelaxationRows 0 and 4 are class rows, row 7 is a required edge.
-    assert rows.stale(2, frozenset([(7, 8)])).tolist() == [3, 5, 6]
-    assert rows.stale(0, frozenset()).tolist() == [1, 2, 3, 5, 6, 7]
+    # Row 0 is permanent, row 7 is a required edge.
+    assert rows.stale(2, frozenset([(7, 8)])).tolist() == [3, 4, 5, 6]
+    assert rows.stale(0, frozenset()).tolist() == [1, 2, 3, 4, 5, 6, 7]
     assert len(rows.stale(3, frozenset())) == 0
 
 

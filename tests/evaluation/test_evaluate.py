@@ -10,8 +10,8 @@ from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GridSearchCV
 
 from milpbn import BNClassifier, Encoder, evaluate, learn_structure, load_dataset
-from milpbn.datasets import Table
-from milpbn.errors import ConstraintError, DataError, OptionError
+from milpbn.datasets import Table, table_from_frame
+from milpbn.errors import ConstraintError, DataError, DataWarning, OptionError
 from milpbn.evaluation import ValidationSplit
 from milpbn.families import Constraints, Laplace
 from milpbn.learning.structure import run_method
@@ -355,3 +355,15 @@ def test_an_error_in_a_fit_names_method_and_fold():
     constraints = Constraints().merged([], [("nope", "class")])
     with pytest.raises(ConstraintError, match=r"nb, fold 1: constraint on 'nope'"):
         evaluate("synthetic-3", ["nb"], constraints=constraints)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_warning_that_several_folds_have_is_issued_once(n_jobs):
+    rng = np.random.default_rng(0)
+    label = rng.choice(["a", "b"], 60)
+    frame = pd.DataFrame({"noise": rng.normal(size=60), "copy": label})
+    table = table_from_frame(frame, pd.Series(label, name="y"))
+    with pytest.warns(DataWarning) as caught:
+        evaluate(table, {"nb": BNClassifier(engine="nb")}, folds=3, n_jobs=n_jobs)
+    texts = [str(w.message) for w in caught if w.category is DataWarning]
+    assert texts == ["Features left out (no cut found): 'noise'; bins='auto' keeps it."]

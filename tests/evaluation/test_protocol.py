@@ -1,5 +1,7 @@
 """Training and test rows."""
 
+import gzip
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from milpbn import BNClassifier, load_dataset
 from milpbn.datasets import Table
 from milpbn.errors import DataError, OptionError
 from milpbn.evaluation import ValidationSplit
-from milpbn.evaluation.protocol import fold_numbers, hold_out, splits
+from milpbn.evaluation.protocol import fold_numbers, hold_out, read_folds, splits
 
 
 def table_of(labels):
@@ -124,3 +126,14 @@ def test_given_folds_are_used_as_they_are():
     parts = splits(table_of("ababa"), numbers, seed=0)
     assert [test.tolist() for _, test in parts] == [[1, 2], [4], [0, 3]]
     assert all(sorted([*train, *test]) == [0, 1, 2, 3, 4] for train, test in parts)
+
+
+def test_published_folds_may_be_gzipped(tmp_path):
+    plain, packed = tmp_path / "folds.csv", tmp_path / "folds.csv.gz"
+    plain.write_bytes(b"fold\n2\n1\n2\n")
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    for path in (plain, packed):
+        assert read_folds(path, 3).tolist() == [2, 1, 2]
+    packed.write_bytes(packed.read_bytes()[:-12])
+    with pytest.raises(DataError, match="damaged or cut off"):
+        read_folds(packed, 3)

@@ -148,3 +148,9 @@ def test_a_damaged_line_is_named(path, line):
 def test_a_folder_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(OptionError, match="cannot write"):
         ResultFile(tmp_path / "gone" / "x.jsonl", {}, IRIS).open()
+
+
+def test_a_file_can_be_read_without_its_settings(path):
+    assert ResultFile.read(path) == (SETTINGS, [RECORD, WITH_PREDICTIONS])
+    path.write_text(path.read_text()[:-5])  # a killed run
+    assert ResultFile.read(path) == (SETTINGS, [RECORD])

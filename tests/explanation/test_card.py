@@ -1,5 +1,7 @@
 """Score cards: rounded sums, counted by hand and compared with the network."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -177,3 +179,13 @@ def test_cards_that_are_not_defined(problem):
     if network.n_classes == 3 and isinstance(network.structure, ClassStructures):
         with pytest.raises(OptionError, match="a multinet has one structure per class"):
             make_card(network, encoder, Laplace(), of=network.variables[0].states[0])
+
+
+def test_without_complete_rows_there_is_no_loss_and_no_warning():
+    iris = load_dataset("iris")
+    model = BNClassifier(engine="nb").fit(iris.features, iris.target)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loss = model.card().loss(model.network_, np.full((3, 5), -1))
+    assert (loss.rows, loss.left_out) == (0, 3)
+    assert np.isnan([loss.accuracy, loss.card_accuracy, loss.log_loss, loss.card_log_loss]).all()

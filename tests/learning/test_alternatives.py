@@ -84,7 +84,8 @@ def test_the_set_of_a_data_set_is_in_its_model_file(iris, tmp_path):
     assert verify_model(replace(model, alternatives=found), table).agrees
     wrong = replace(found, structures=(*found.structures, found.structures[0]))
     checks = verify_model(replace(model, alternatives=wrong), table).checks
-    assert [c.seen for c in checks if c.holds is False] == ["a structure is listed twice"]
+    (seen,) = (c.seen for c in checks if c.holds is False)
+    assert seen.startswith("a structure is listed twice")
 
 
 def test_a_set_needs_a_limit():

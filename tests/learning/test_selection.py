@@ -186,6 +186,9 @@ def test_a_class_that_a_fold_lacks_is_no_obstacle():
         ({"grid": {"p": 0.9}}, "select p: expected a list of values, not 0.9"),
         ({"grid": {"p": "0.9"}}, "select p: expected a list of values, not '0.9'"),
         ({"grid": {"max_parents": [1.5]}}, "select max_parents: 1.5 is not a whole number"),
+        ({"grid": {"bins": ["mdlp", "4"]}}, "unknown bins '4'; write mdlp, auto, or quantile:K"),
+        ({"bins": ["quantile:99"]}, "unknown bins 'quantile:99'"),
+        ({"bins": []}, "select bins: expected a list of values"),
     ],
 )
 def test_a_bad_plan_is_named(given, message):
@@ -229,6 +232,33 @@ def test_the_estimator_reports_every_candidate(monks):
     assert all(best[name] == value for name, value in model.best_params_.items())
     shares = model.predict_proba(monks.features)
     assert shares.sum(axis=1) == pytest.approx(1)
+
+
+def test_cuts_are_learned_inside_the_folds():
+    iris = load_dataset("iris")
+    splitter = StratifiedKFold(3, shuffle=True, random_state=1)
+    bins = ["mdlp", "quantile:3", "quantile:8"]
+    ours = BNClassifierCV(param_grid={"engine": ["nb"]}, bins=bins, cv=splitter)
+    ours.fit(iris.features, iris.target)
+    search = GridSearchCV(
+        BNClassifier(engine="nb"), {"bins": bins}, scoring="neg_log_loss", cv=splitter
+    ).fit(iris.features, iris.target)
+    found = -ours.cv_results_["log_loss"]
+    assert list(found) == pytest.approx(list(search.cv_results_["mean_test_score"]), abs=1e-9)
+    assert ours.best_params_["bins"] == ours.encoder_.bins == search.best_params_["bins"]
+    assert np.array_equal(ours.predict_proba(iris.features), search.predict_proba(iris.features))
+
+
+def test_cuttings_go_with_every_grid_or_belong_to_one(tmp_path):
+    iris = load_dataset("iris")
+    grids = [{"engine": ["nb"]}, {"engine": ["tan-cmi"]}]
+    model = BNClassifierCV(param_grid=grids, bins=["mdlp", "quantile:4"])
+    model.fit(iris.features, iris.target)
+    assert len(model.cv_results_) == 4
+    model.save(tmp_path / "model.json")
+    assert BNClassifierCV.load(tmp_path / "model.json").bins == model.best_params_["bins"]
+    inside = BNClassifierCV(param_grid={"bins": ["quantile:5"], "engine": ["nb"]}, bins="mdlp")
+    assert inside.fit(iris.features, iris.target).encoder_.bins == "quantile:5"
 
 
 def test_the_parameters_of_the_estimator_are_those_of_the_base_and_its_own():

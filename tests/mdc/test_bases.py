@@ -19,6 +19,8 @@ from milpbn.mdc.bases import STRENGTHS, choose_base, make_base
         "gaussian-nb:var_smoothing=0.01",
         "forest",
         "forest:n_estimators=10,min_samples_leaf=2",
+        "sgd",
+        "sgd:alpha=0.01",
     ],
 )
 def test_what_is_read_is_written(text):
@@ -106,3 +108,15 @@ def test_the_choice_looks_inside_the_configurations_of_a_parent():
     model = GBNCClassifier("logistic:C=auto").fit(x[:, None], y)
     assert model.base_.C >= 1
     assert len(model.structure_.arcs) == 1
+
+
+def test_gradient_descent_sees_features_between_0_and_1():
+    rng = np.random.default_rng(0)
+    X, y = 1e6 * rng.normal(size=(200, 2)), np.zeros((200, 2), dtype=int)
+    y[:, 0], y[:, 1] = X[:, 0] > 0, X[:, 1] > 0
+    relevance = BinaryRelevance("sgd").fit(X, y)
+    assert relevance.score(X, y) > 0.8
+    scaled = relevance.models_[0][0].transform(relevance._features(X).matrix)
+    assert (scaled.min(), scaled.max()) == pytest.approx((0, 1))
+    again = BinaryRelevance("sgd").fit(X, y)
+    assert (again.predict_proba(X)[0] == relevance.predict_proba(X)[0]).all()

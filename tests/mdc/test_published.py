@@ -1,8 +1,8 @@
 """The published folds of data sets that are not bundled, compared with Yang (2022).
 
-The files are read from the folder `mdc` in the one that MILPBN_VERIFY_DATA names. Yang (2022)
-does not say how features were scaled; milpbn standardises them, which helps every method. So the
-published values are a lower bound here, not a number to meet.
+The files are read from the folder `mdc` in the one that MILPBN_VERIFY_DATA names. The published
+base models stop early (docs/reproduction/yang2022.md); milpbn trains until convergence, which
+helps every method. So the published values are a lower bound here, not a number to meet.
 """
 
 import os

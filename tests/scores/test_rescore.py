@@ -81,8 +81,7 @@ def test_a_definition_uses_nothing_of_the_learners(monkeypatch, name, validation
         (type(score), "objective"),
     ):
         monkeypatch.setattr(owner, method, forbidden)
-    for used in ("joint_counts", "mixed_radix"):
-        monkeypatch.setattr(f"milpbn.families.counts.{used}", forbidden)
+    monkeypatch.setattr("milpbn.families.counts.mixed_radix", forbidden)
     if isinstance(score, DecomposableScore):
         monkeypatch.setattr(type(score), "local", forbidden)
         monkeypatch.setattr("milpbn.scores.base.counts_by_family", forbidden)

@@ -2,7 +2,7 @@
 
 Satimage is bundled. The papers' own rows of chess and mofn-3-7-10 are read from the folder
 that MILPBN_VERIFY_DATA names. What depends on how the papers broke ties between equal
-scores is not here; docs/explanation/heuristics.md has all figures side by side.
+scores is not here; docs/reproduction has all figures side by side.
 """
 
 import os
@@ -102,3 +102,36 @@ def test_multinet_on_satimage():
 def test_multinets_on_the_papers_rows(name, n_train, method, printed):
     table = rows_of_the_papers(name, n_train)
     assert multinet_percent(table, method) == pytest.approx(printed, abs=0.005)
+
+
+def test_the_exact_soft_margin_on_mofn():
+    # Peharz & Pernkopf (2012), table 2.
+    table = rows_of_the_papers("mofn-3-7-10", 300)
+    data = Encoder.fit(table).encode(table)
+    result = learn_structure(data, structure_score="sm", p=0.6, max_parents=2)
+    assert result.status == "optimal"
+    network, _ = learn_parameters(data, result.structure)
+    assert 100 * accuracy(network, data.test()) == pytest.approx(92.19, abs=0.005)
+
+
+def test_naive_bayes_on_usps_has_the_printed_size():
+    # Pernkopf & Wohlmayr (2013), table 3; the file has states already.
+    table = rows_of_the_papers("usps-train", 7340)
+    data = Encoder.fit(table).encode(table)
+    assert table.features.shape == (7340, 256)
+    structure = learn_structure(data, method="nb").structure
+    network, _ = learn_parameters(data, structure)
+    assert network.n_parameters == 6089
+
+
+@pytest.mark.parametrize(
+    ("name", "n_train", "printed"), [("mofn-3-7-10", 300, 88.28), ("chess", 2130, 91.74)]
+)
+def test_the_exact_mdl_network(name, n_train, printed):
+    # Peharz & Pernkopf (2012), table 2: the parent sets of the margin scores, Laplace smoothing.
+    table = rows_of_the_papers(name, n_train)
+    data = Encoder.fit(table).encode(table)
+    result = learn_structure(data, structure_score="mdl", max_parents=2, augmented=True)
+    assert result.status == "optimal"
+    network, _ = learn_parameters(data, result.structure)
+    assert 100 * accuracy(network, data.test()) == pytest.approx(printed, abs=0.005)

@@ -18,6 +18,7 @@ from milpbn.cli.mdc.options import (
 from milpbn.cli.options import constraint_options
 from milpbn.cli.params import Names
 from milpbn.cli.registries import Registered, registry
+from milpbn.cli.workers import n_jobs
 
 if TYPE_CHECKING:
     from milpbn.mdc.base import MultiDimensionalClassifier
@@ -112,7 +113,7 @@ def _methods(options: dict[str, Any]) -> dict[str, MultiDimensionalClassifier]:
     gbnc = make_classifier(options)
     same = {
         "base_estimator": gbnc.base_estimator,
-        "n_jobs": options["jobs"],
+        "n_jobs": n_jobs(options),
         "random_state": options["seed"],
     }
     methods: dict[str, MultiDimensionalClassifier] = {

@@ -11,8 +11,9 @@ import click
 
 from milpbn.cli.data import load_table, show_notes
 from milpbn.cli.options import given_constraints, option_group, seed_option
-from milpbn.cli.params import BASE, Jobs
+from milpbn.cli.params import BASE
 from milpbn.cli.registries import Registered, RegistryOption, base_models, registry
+from milpbn.cli.workers import jobs_options, n_jobs
 
 if TYPE_CHECKING:
     from milpbn.datasets.table import Table
@@ -59,13 +60,7 @@ model_options = option_group(
             help="Maximum number of categorical features that partition the rows of a class "
             "variable.",
         ),
-        click.option(
-            "--jobs",
-            type=Jobs(),
-            default=1,
-            show_default=True,
-            help="Number of processes that train base models; -1 for all cores.",
-        ),
+        jobs_options("Number of processes that train base models; -1 for all cores."),
         seed_option("Random seed for folds, validation and base models."),
     )
 )
@@ -111,6 +106,6 @@ def make_classifier(options: Mapping[str, Any]) -> GBNCClassifier:
         mixed=options["mixed"],
         max_discrete_parents=options["max_discrete_parents"],
         constraints=given_constraints(options),
-        n_jobs=options["jobs"],
+        n_jobs=n_jobs(options),
         random_state=options["seed"],
     )

@@ -22,7 +22,7 @@ from milpbn.cli.options import constraint_options, output_options
 from milpbn.cli.outputs import Outputs, say
 from milpbn.cli.params import Duration, refuse_overwriting
 from milpbn.cli.registries import Registered, registry
-from milpbn.cli.workers import ending_workers
+from milpbn.cli.workers import worker_processes
 
 if TYPE_CHECKING:
     from milpbn.clock import Clock
@@ -107,7 +107,7 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     if not options["quiet"]:
         show_notes(table.notes)
     with notes_for_warnings(quiet=options["quiet"]):
-        with ending_workers(options["jobs"]):
+        with worker_processes(options):
             _learn(ctx, model, table, clock, options)
         _deliver(model, table, options)
     ctx.exit(0 if model.optimal_ else EXIT_STOPPED)
@@ -154,7 +154,7 @@ def _learn(
 def _deliver(model: GBNCClassifier, table: Table, options: dict[str, Any]) -> None:
     from milpbn.cli.report import trace_csv
     from milpbn.files import write_whole
-    from milpbn.mdc.model_file import GBNCModel
+    from milpbn.mdc.model_file import GBNCModel, describe_table
 
     saved = GBNCModel(
         model,
@@ -162,13 +162,7 @@ def _deliver(model: GBNCClassifier, table: Table, options: dict[str, Any]) -> No
             **{name: options[name] for name in _SETTINGS},
             "constraints": model.constraints.to_dict() if model.constraints else {},
         },
-        data={
-            **table.source,
-            "name": table.name,
-            "n_rows": len(table),
-            "missing": table.missing,
-            "readings": {name: r.to_dict() for name, r in table.readings.items()},
-        },
+        data=describe_table(table),
     )
     scores = _training_scores(model, table)
     trace = trace_csv(model.result_)

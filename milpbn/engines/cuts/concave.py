@@ -12,7 +12,7 @@ T each: the linear program has more rows, but needs fewer rounds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -26,27 +26,39 @@ from milpbn.scores import MarginObjective
 _NEGLIGIBLE = 1e-9
 
 
+@dataclass(frozen=True, eq=False)
+class Hinge:
+    """What a concave cut is made from: for each row of a group, the class it is compared with.
+
+    Attributes
+    ----------
+    group
+        The group of rows.
+    beyond
+        The weight of the rows beyond the hinge.
+    against
+        For each row of the group the class that its own class is compared with; -1 beyond the
+        hinge.
+    """
+
+    group: int
+    beyond: float
+    against: npt.NDArray[np.int16] = field(repr=False)
+
+
 @dataclass(frozen=True)
 class ConcaveCut:
     """``T[group] <= coefficients . eta + constant``, valid for every structure.
 
-    `beyond` is the weight of the rows beyond the hinge. The constant is gamma times this
-    weight, so a cut can be used for any gamma.
+    The constant is gamma times the weight beyond the hinge, so a cut can be used for any gamma.
     """
 
-    group: int
+    hinge: Hinge
     coefficients: FloatArray
-    beyond: float
 
     def constant(self, gamma: float) -> float:
         """The constant for a hinge at `gamma`."""
-        return gamma * self.beyond
-
-    def value(self, eta: FloatArray, gamma: float) -> float:
-        """The right-hand side at a point."""
-        # Few families have weight, and long products would start the threads of the BLAS.
-        support = np.flatnonzero(eta)
-        return float(self.coefficients[support] @ eta[support]) + self.constant(gamma)
+        return gamma * self.hinge.beyond
 
 
 class ConcaveOracle:
@@ -78,7 +90,8 @@ class ConcaveOracle:
         n = len(rows)
         self.n_groups = max(1, min(n_groups, n))
         self.group = np.minimum(np.arange(n) * self.n_groups // n, self.n_groups - 1)
-        self._first_row = np.searchsorted(self.group, np.arange(self.n_groups + 1))
+        self.first_row = np.searchsorted(self.group, np.arange(self.n_groups + 1))
+        """Group g has the rows from first_row[g] up to first_row[g + 1]."""
         weight = np.bincount(self.group, rows.weights, minlength=self.n_groups)
         self.group_weight = weight.astype(np.float64)
 
@@ -107,7 +120,27 @@ class ConcaveOracle:
         least, against = self.margins(eta)
         below = least < self.objective.gamma
         slopes = (self._slopes(g, below, against) for g in range(self.n_groups))
-        return [self._cut(g, own) for g, own in enumerate(slopes)]
+        return [self._cut(g, own, below, against) for g, own in enumerate(slopes)]
+
+    def cut(self, group: int, against: npt.NDArray[np.integer]) -> ConcaveCut:
+        """The cut that is made from these comparisons, see :class:`Hinge`; raises if they are none.
+
+        It is valid for any comparisons of rows with other classes.
+        """
+        n_rows = len(self.objective.rows)
+        if not 0 <= group < self.n_groups:
+            raise ValueError(f"there is no group {group} of rows")
+        first, last = self.first_row[group], self.first_row[group + 1]
+        classes = 1 if self._tables.single else self.objective.space.n_classes
+        own = -2 if self._tables.single else self.objective.rows.labels[first:last]
+        if (
+            len(against) != last - first
+            or not ((against >= -1) & (against < classes) & (against != own)).all()
+        ):
+            raise ValueError(f"a cut does not fit the rows of group {group}")
+        below, compared = np.zeros(n_rows, dtype=bool), np.zeros(n_rows, dtype=np.intp)
+        below[first:last], compared[first:last] = against >= 0, np.maximum(against, 0)
+        return self._cut(group, self._slopes(group, below, compared), below, compared)
 
     def violated_cuts(
         self, at: FloatArray, eta: FloatArray, heights: FloatArray
@@ -128,14 +161,14 @@ class ConcaveOracle:
             height = float(slopes.of(self._tables, support) @ eta[support])
             height += self.objective.gamma * self._beyond(g, slopes)
             if heights[g] > height:
-                cuts.append(self._cut(g, slopes))
+                cuts.append(self._cut(g, slopes, below, against))
         return cuts, values
 
     def _slopes(
         self, group: int, below: npt.NDArray[np.bool_], against: npt.NDArray[np.intp]
     ) -> Slopes:
         """The rows of a group that are below the hinge."""
-        first, last = self._first_row[group], self._first_row[group + 1]
+        first, last = self.first_row[group], self.first_row[group + 1]
         rows = first + np.flatnonzero(below[first:last])
         tables, weights = self._tables, self.objective.rows.weights[rows]
         codes = np.ascontiguousarray(tables.codes[:, rows])
@@ -145,7 +178,15 @@ class ConcaveOracle:
         """The weight of the rows of a group that are beyond the hinge."""
         return float(self.group_weight[group] - slopes.weights.sum())
 
-    def _cut(self, group: int, slopes: Slopes) -> ConcaveCut:
+    def _cut(
+        self,
+        group: int,
+        slopes: Slopes,
+        below: npt.NDArray[np.bool_],
+        against: npt.NDArray[np.intp],
+    ) -> ConcaveCut:
         out = np.zeros(len(self.objective.space))
         out[self.families] = slopes.of(self._tables, self.families)
-        return ConcaveCut(group, out, self._beyond(group, slopes))
+        own = slice(self.first_row[group], self.first_row[group + 1])
+        compared = np.where(below[own], against[own], -1).astype(np.int16)
+        return ConcaveCut(Hinge(group, self._beyond(group, slopes), compared), out)

@@ -99,9 +99,9 @@ class CutOracle:
         one_each = np.array_equal(self.space.child[chosen], np.arange(self.space.n_variables))
         return chosen.astype(np.int64) if one_each else None
 
-    def budget_rows(self) -> list[tuple[FloatArray, float]]:
-        """The rows ``coefficients . eta <= limit`` that are there from the beginning."""
-        return list(self.space.budget_use.linear.values())
+    def budget_rows(self) -> dict[str, tuple[FloatArray, float]]:
+        """The rows ``coefficients . eta <= limit`` that are there from the beginning, by name."""
+        return self.space.budget_use.linear
 
     def inequality(self, row: StructureRow) -> tuple[FloatArray, float]:
         """``coefficients . eta <= rhs`` of a row."""

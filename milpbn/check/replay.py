@@ -1,0 +1,227 @@
+"""The replay of a certificate, line by line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from milpbn.check.bounds import Bounds, Part
+from milpbn.check.space import Floats, Mask, need
+from milpbn.errors import CertificateError
+
+# Bytes of a line.
+_LONGEST = 2**28
+
+# What lines with wrong or missing entries may raise.
+_DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError)
+
+
+@dataclass(frozen=True)
+class Proven:
+    """What a certificate proves: no structure scores more than `bound`.
+
+    `claim` and `objective` are the bound and the score that the run stated; `nodes` and `rows` are
+    the numbers of nodes and rows of the certificate.
+    """
+
+    bound: float
+    claim: float
+    objective: float
+    nodes: int
+    rows: int
+
+
+def check_certificate(
+    lines: Iterable[bytes],
+    problem: Mapping[str, Any],
+    codes: npt.NDArray[np.integer],
+    weights: Floats | None = None,
+) -> Proven:
+    """Replay a certificate; raise :class:`CertificateError` at the first line that is wrong.
+
+    Parameters
+    ----------
+    lines
+        The lines of the certificate, see :func:`read_lines`.
+    problem
+        What the header must say: `variables`, `settings`, `tolerance` and, if wanted, more.
+    codes, weights
+        The training rows as codes of states, the class first; without weights each counts as one.
+    """
+    number, replay = 0, None
+    try:
+        for text in lines:
+            number += 1
+            line = json.loads(text, parse_constant=_no_number)
+            if replay is None:
+                _check_header(line, problem)
+                replay = Replay(Bounds(line, np.asarray(codes, dtype=np.int64), weights))
+            else:
+                replay.step(line)
+        if replay is None or replay.result is None:
+            raise CertificateError("the end is missing")
+        return replay.result
+    except CertificateError as error:
+        raise CertificateError(f"line {number}: {error}") from None
+    except _DAMAGE as error:
+        raise CertificateError(f"line {number}: {type(error).__name__}: {error}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise CertificateError(f"after line {number}: {error}") from None
+
+
+def read_lines(path: Any) -> Iterator[bytes]:
+    """The lines of a compressed certificate."""
+    with gzip.open(path) as file:
+        while line := file.readline(_LONGEST):
+            yield line
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is not a number")
+
+
+def _check_header(header: Mapping[str, Any], problem: Mapping[str, Any]) -> None:
+    need(header["format"] == "milpbn-certificate", "this is not a certificate")
+    need(header["version"] == 1, "the version of the format is not 1")
+    for name, value in problem.items():
+        need(header[name] == value, f"{name} is {header[name]!r}, not {value!r}")
+
+
+class Replay:
+    """The open nodes of a certificate, and the bound on everything that was discarded."""
+
+    def __init__(self, problem: Bounds):
+        self.problem, self.space = problem, problem.space
+        self.nodes = {0: Part(np.ones(len(self.space.families), dtype=bool))}
+        self.n_nodes, self.begun = 1, False
+        self.highest, self.lost = -math.inf, 0.0
+        self.result: Proven | None = None
+
+    def step(self, line: Mapping[str, Any]) -> None:
+        """Replay one line."""
+        need(self.result is None, "there is more after the end")
+        kinds = ("dominated", "row", "fix", "branch", "close", "probe", "finish", "end")
+        kind = [k for k in kinds if k in line]
+        need(len(kind) == 1, "this is not a step of a proof")
+        getattr(self, f"_{kind[0]}")(line)
+        self.begun = True
+
+    def _raise(self, bound: float) -> None:
+        need(not math.isnan(bound), "a bound is not a number")
+        self.highest = max(self.highest, bound)
+
+    def _dominated(self, line: Mapping[str, Any]) -> None:
+        """Families that are left out, each with a subset that scores as well in every structure."""
+        need(not self.begun, "families are left out after the proof has begun")
+        root, loss = self.nodes[0], np.zeros(self.space.n)
+        pairs = [(child, tuple(more), tuple(fewer)) for child, more, fewer in line["dominated"]]
+        for child, more, _ in pairs:
+            root.allowed[self.space.index[child, more]] = False
+        for child, more, fewer in pairs:
+            f, g = self.space.index[child, more], self.space.index[child, fewer]
+            need(set(fewer) < set(more) and bool(root.allowed[g]), "a family replaces another")
+            loss[child] = max(loss[child], self.problem.gain(f, g))
+        self.lost = float(loss.sum())
+
+    def _row(self, line: Mapping[str, Any]) -> None:
+        self.problem.define(line["row"], line)
+
+    def _fix(self, line: Mapping[str, Any]) -> None:
+        """Remove the families whose choice lowers L(y) to a limit."""
+        node, limit = self.nodes[line["fix"]], float(line["to"])
+        bound = self.problem.bound(node, line["y"], 1.0)
+        if bound.value == -math.inf:
+            return
+        forced = bound.upper - (bound.best[self.space.child] - bound.reduced)
+        removed = node.allowed & (forced <= limit)
+        if removed.any():
+            self._raise(float(forced[removed].max()))
+            node.allowed = node.allowed & ~removed
+
+    def _branch(self, line: Mapping[str, Any]) -> None:
+        """Replace a node by two that cover it: with something, and without it."""
+        node = self.nodes.pop(line["branch"])
+        need(node.of is None, "a probe cannot branch")
+        chosen, pairs = self._choice(node, line)
+        if line["on"] == "pair":
+            self._open(line["into"][0], Part(node.allowed, node.pairs | pairs))
+            self._open(line["into"][1], Part(node.allowed & ~chosen, node.pairs))
+        else:
+            own = self.space.child == self.space.child[np.flatnonzero(chosen)[0]]
+            self._open(line["into"][0], Part(node.allowed & (chosen | ~own), node.pairs))
+            self._open(line["into"][1], Part(node.allowed & ~chosen, node.pairs))
+        need(len(line["into"]) == 2, "there are not two children")
+
+    def _choice(
+        self, node: Part, line: Mapping[str, Any]
+    ) -> tuple[Mask, frozenset[tuple[int, int]]]:
+        """The families that a branching is about, and the pair, if it is about one."""
+        if line["on"] == "pair":
+            i, j = line["pair"]
+            return self.problem.joining((i, j)), frozenset([(i, j)])
+        if line["on"] == "class":
+            return (self.space.child == 0) & self.space.contains.any(axis=1), frozenset()
+        chosen = np.zeros(len(self.space.families), dtype=bool)
+        chosen[self.space.index[line["child"], tuple(line["parents"])]] = True
+        return chosen, frozenset()
+
+    def _open(self, number: int, node: Part) -> None:
+        need(number == self.n_nodes, f"the next node is {self.n_nodes}, not {number}")
+        self.nodes[number], self.n_nodes = node, self.n_nodes + 1
+
+    def _close(self, line: Mapping[str, Any]) -> None:
+        """Discard a node; its bound holds for all of its structures."""
+        node = self.nodes.pop(line["close"])
+        if line["by"] == "bound":
+            self._raise(self.problem.bound(node, line["y"], 1.0).upper)
+        elif line["by"] == "empty":
+            empty = self.problem.bound(node, line["y"], 0.0).upper < 0
+            need(empty, "the multipliers do not show that the node is empty")
+        else:
+            self._single(node)
+        if node.of is not None and node.families is not None:
+            node.of.allowed = node.of.allowed & ~node.families
+
+    def _single(self, node: Part) -> None:
+        """Discard a node with at most one choice of families."""
+        left = [np.flatnonzero(node.allowed & (self.space.child == i)) for i in range(self.space.n)]
+        need(all(len(own) <= 1 for own in left), "more than one choice is left")
+        if all(len(own) for own in left):
+            chosen = [int(own[0]) for own in left]
+            if self.space.is_structure(chosen, node.pairs):
+                self._raise(self.problem.value(chosen))
+
+    def _probe(self, line: Mapping[str, Any]) -> None:
+        """Begin with the part of a node in which the class has a parent."""
+        of, parent = self.nodes[line["of"]], line["parent"]
+        need(of.of is None and 0 < parent < self.space.n, "this is not a part of a node")
+        is_class = self.space.child == 0
+        families = is_class & self.space.contains[:, parent]
+        part = of.allowed & (families | ~is_class)
+        self._open(line["probe"], Part(part, of.pairs, of, families))
+
+    def _finish(self, line: Mapping[str, Any]) -> None:
+        """Remove the families of the class that a probe has removed from its node."""
+        probe = self.nodes.pop(line["finish"])
+        if probe.of is None or probe.families is None:
+            raise CertificateError("only probes finish")
+        probe.of.allowed = probe.of.allowed & ~(probe.families & ~probe.allowed)
+
+    def _end(self, line: Mapping[str, Any]) -> None:
+        """Compare what was proven with what was claimed."""
+        left = [k for k, node in self.nodes.items() if node.of is None]
+        need(not left, f"node {left[0] if left else ''} is still open")
+        bound, claim = float(self.highest + self.lost), float(line["bound"])
+        slack = self.problem.tolerance * max(1.0, abs(claim))
+        shown = f"{bound:.9g} is proven, which is more than the bound {claim:.9g}"
+        need(bound <= claim + slack, shown)
+        objective = float(line["objective"])
+        self.result = Proven(bound, claim, objective, self.n_nodes, self.problem.n_rows)

@@ -1,0 +1,270 @@
+"""Counts, tables and scores, from the codes of the rows by the definitions of the scores."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from milpbn.check.space import Floats, Ints, Space, need
+
+UNIT = 2.0**-53
+"""The largest relative error of one operation in double precision."""
+
+# What is left of a sum of weights, relative to it, after all of its parts are taken away.
+_ROUNDING = 1e-9
+_MOST_UNITS = 10_000_000
+# Entries of tables that are looked up at once.
+_BLOCK = 2**21
+
+
+def _sums(key: Ints, weight: Floats, size: int = 0) -> Floats:
+    """The sum of the weights of each key."""
+    return np.bincount(key, weight, size).astype(np.float64)
+
+
+def _minus(counts: Floats, taken: Floats | float) -> Floats:
+    """Counts after some are taken away; zero if only rounding is left."""
+    left = counts - taken
+    return np.where(left > _ROUNDING * counts, left, 0.0)
+
+
+def _estimator(smoothing: str) -> Any:
+    """log theta from n[x, h], n[h] and the number of states of x."""
+    name, _, value = smoothing.partition(":")
+    number = float(value)
+    if name == "laplace":
+        return lambda n, total, r: np.log((n + number) / (total + number * r))
+    need(name == "epsilon", f"unknown smoothing {smoothing}")
+
+    def epsilon(n: Floats, total: Floats, r: int) -> Floats:
+        theta = np.divide(n, total, out=np.zeros_like(n), where=np.broadcast_to(total > 0, n.shape))
+        return np.log(np.where(theta > 0, theta, number))
+
+    return epsilon
+
+
+def _divided(codes: Ints, weight: Floats, folds: int, seed: int) -> tuple[Ints, Floats, Ints]:
+    """Rows divided into folds by units of weight 1, as the score is defined; the fold of each."""
+    size = max(1.0, float(weight.sum()) / _MOST_UNITS)
+    number = np.maximum(np.ceil(weight / size * (1 - _ROUNDING)), 1).astype(np.int64)
+    row = np.repeat(np.arange(len(weight)), number)
+    unit = np.full(len(row), size)
+    unit[np.cumsum(number) - 1] = weight - (number - 1) * size
+    fold = np.random.default_rng(seed).permutation(np.arange(len(row), dtype=np.int64) % folds)
+    key = row * folds + fold
+    there = np.flatnonzero(np.bincount(key))
+    return codes[there // folds], _sums(key, unit)[there], (there % folds).astype(np.int64)
+
+
+class ScoreTables(ABC):
+    """A score of structures, and how large its numbers and their errors are.
+
+    Attributes
+    ----------
+    codes, weight
+        The rows that have margins, and their weights.
+    gamma
+        The hinge.
+    costs, cost_error
+        What each family adds to the score, and the error of these numbers.
+    reach, entry_error
+        The largest margin of a family, and its error.
+    """
+
+    codes: Ints
+    weight: Floats
+    costs: Floats
+    gamma = reach = entry_error = cost_error = 0.0
+
+    @abstractmethod
+    def __init__(
+        self, space: Space, codes: Ints, weight: Floats, settings: Mapping[str, Any]
+    ) -> None:
+        """Compute everything from distinct rows and their weights."""
+
+    @abstractmethod
+    def value(self, chosen: Sequence[int]) -> float:
+        """The score of a structure."""
+
+    @abstractmethod
+    def gain(self, f: int, g: int) -> float:
+        """What a family can score more than another of its variable, in any structure."""
+
+
+class MarginTables(ScoreTables):
+    """Tables of a margin score: alpha(f, u, c) = own[f, u, class of u] - other[f, u, c].
+
+    Entry (cell, class) of a family has the joint state of its features as its cell. Families
+    without the class have the empty cell 0: they change no margin.
+    """
+
+    def __init__(self, space: Space, codes: Ints, weight: Floats, settings: Mapping[str, Any]):
+        self.gamma, validation = float(settings["gamma"]), settings.get("validation")
+        self.fold, self.n_folds = np.zeros(len(codes), dtype=np.int64), 1
+        if isinstance(validation, int):
+            seed, self.n_folds = settings["fold_seed"], validation
+            codes, weight, self.fold = _divided(codes, weight, validation, seed)
+        self.codes, self.weight, self.n_classes = codes, weight, space.cards[0]
+        self.binary = settings["score"] == "sbm"
+        self._estimate, self._loo = _estimator(settings["smoothing"]), validation == "loo"
+        penalty = settings.get("penalty", 0.0)
+        price = 0.5 * math.log(max(weight.sum(), 1.0)) if penalty == "bic" else float(penalty)
+        self.costs = -price * space.use["parameters"]
+        self._place(space)
+        top = max(np.abs(self.own).max(), np.abs(self.other).max())
+        # A sum over states, three operations and a logarithm; an entry may be a difference of two.
+        self.entry_error = (64 + 4 * max(space.cards)) * UNIT * (1.0 + top)
+        self.reach = 2.0 * (top + self.entry_error)
+        self.cost_error = 32 * UNIT * float(np.abs(self.costs).max())
+
+    def _place(self, space: Space) -> None:
+        n_f = len(space.families)
+        width = 1 + int(space.contains.sum(axis=1).max())
+        self._variable = np.zeros((n_f, width), dtype=np.int64)
+        self._stride = np.zeros((n_f, width), dtype=np.int64)
+        self._base, self._cells = np.zeros(n_f, dtype=np.int64), np.zeros(n_f, dtype=np.int64)
+        own, other, used = [np.zeros((1, self.n_classes))], [np.zeros((1, self.n_classes))], 1
+        for f, (child, parents) in enumerate(space.families):
+            if child > 0 and 0 not in parents:
+                continue
+            key = [p for p in parents if p > 0] + ([child] if child > 0 else [])
+            cells = 1
+            for j, v in reversed(list(enumerate(key))):
+                self._variable[f, j], self._stride[f, j] = v, cells
+                cells *= space.cards[v]
+            self._base[f], self._cells[f] = used, cells
+            mine, theirs = self._tables(f, cells, space.cards[child] if child > 0 else None)
+            own.append(mine.reshape(-1, self.n_classes))
+            other.append(theirs.reshape(-1, self.n_classes))
+            used += self.n_folds * cells
+        self.own, self.other = np.concatenate(own).ravel(), np.concatenate(other).ravel()
+
+    def _tables(self, f: int, cells: int, states: int | None) -> tuple[Floats, Floats]:
+        """The entries of the rows' own classes and of their competitors."""
+        place = self.cell(np.array([f]), np.arange(len(self.codes)))[0] - self._base[f]
+        size = self.n_folds * cells * self.n_classes
+        counts = _sums(place * self.n_classes + self.codes[:, 0], self.weight, size)
+        counts = counts.reshape(self.n_folds, cells, self.n_classes)
+        if self.n_folds > 1:
+            counts = _minus(counts.sum(axis=0, keepdims=True), counts)
+        if states is not None:  # the class is a parent
+            counts = counts.reshape(self.n_folds, cells // states, states, self.n_classes)
+        axis, r = (-1, self.n_classes) if states is None else (-2, states)
+        if not self.binary:
+            return self._own(counts, axis, r), self._others(counts, axis, r)
+        # The class against the rest of the classes together.
+        rest = _minus(counts.sum(axis=-1, keepdims=True), counts)
+        if states is None:
+            both = np.stack([counts, rest], axis=-1)
+            ratio: Floats = self._own(both, -1, 2)[..., 0] - self._others(both, -1, 2)[..., 1]
+        else:
+            theirs = self._estimate(rest, rest.sum(axis=-2, keepdims=True), r)
+            ratio = self._own(counts, -2, r) - theirs
+        return ratio, np.zeros_like(ratio)
+
+    def _own(self, n: Floats, axis: int, r: int) -> Floats:
+        """log theta, without the row itself if one is left out."""
+        total = n.sum(axis=axis, keepdims=True)
+        if self._loo:
+            taken = 1.0 if axis == -1 else np.minimum(n, 1.0)
+            n, total = _minus(n, 1.0), _minus(total, taken)
+        out: Floats = self._estimate(n, total, r)
+        return out
+
+    def _others(self, n: Floats, axis: int, r: int) -> Floats:
+        total = n.sum(axis=axis, keepdims=True)
+        if self._loo and axis == -1:
+            total = _minus(total, 1.0)
+        out: Floats = self._estimate(n, total, r)
+        return out
+
+    def cell(self, families: Ints, rows: Ints) -> Ints:
+        """Where rows look up families, ``(families, rows)``."""
+        out: Ints = self._base[families, None] + self._cells[families, None] * self.fold[rows]
+        for j in range(self._variable.shape[1]):
+            values = self.codes[rows[None, :], self._variable[families, j, None]]
+            out += values * self._stride[families, j, None]
+        return out
+
+    def alpha(self, families: Ints, rows: Ints, against: Ints) -> Floats:
+        """The margins of rows against given classes, by family."""
+        cell = self.cell(families, rows) * self.n_classes
+        out: Floats = self.own[cell + self.codes[rows, 0]] - self.other[cell + against]
+        return out
+
+    def slopes(self, rows: Ints, against: Ints) -> Floats:
+        """``sum_u w_u alpha(f, u, against_u)`` of every family."""
+        out, step = np.empty(len(self._base)), max(1, _BLOCK // max(len(rows), 1))
+        for at in range(0, len(out), step):
+            block = np.arange(at, min(at + step, len(out)))
+            out[block] = self.alpha(block, rows, against) @ self.weight[rows]
+        return out
+
+    def competitors(self) -> Iterator[tuple[Ints, Ints]]:
+        """Rows, and a class that each is compared with, until all have been."""
+        for c in range(1 if self.binary else self.n_classes):
+            rows = np.flatnonzero(self.binary | (self.codes[:, 0] != c))
+            yield rows, np.full(len(rows), c)
+
+    def value(self, chosen: Sequence[int]) -> float:
+        """See :class:`ScoreTables`."""
+        least = np.full(len(self.codes), self.gamma)
+        for rows, against in self.competitors():
+            margins = self.alpha(np.array(chosen), rows, against).sum(axis=0)
+            least[rows] = np.minimum(least[rows], margins)
+        return float(self.weight @ least + self.costs[list(chosen)].sum())
+
+    def gain(self, f: int, g: int) -> float:
+        """See :class:`ScoreTables`."""
+        most = np.zeros(len(self.codes))
+        for rows, against in self.competitors():
+            both = self.alpha(np.array([f, g]), rows, against)
+            most[rows] = np.maximum(most[rows], both[0] - both[1])
+        return float(self.weight @ most + self.costs[f] - self.costs[g])
+
+
+class FamilyCosts(ScoreTables):
+    """A decomposable score: one cost per family, and no rows."""
+
+    def __init__(self, space: Space, codes: Ints, weight: Floats, settings: Mapping[str, Any]):
+        self.codes, self.weight = codes[:0], weight[:0]
+        total, self.costs = float(weight.sum()), np.empty(len(space.families))
+        for f, (child, parents) in enumerate(space.families):
+            key, q, r = np.zeros(len(codes), np.int64), 1, space.cards[child]
+            for p in parents:
+                key, q = key * space.cards[p] + codes[:, p], q * space.cards[p]
+            n = _sums(key * r + codes[:, child], weight, q * r).reshape(q, r)
+            terms = _bdeu(n, settings["ess"]) if settings["score"] == "bdeu" else _mdl(n, total)
+            self.costs[f] = terms.sum()
+            # Logarithms and logarithms of gamma functions are accurate to 64 units or better.
+            size = (np.abs(terms).sum() + total) * (1 + len(terms) / 32)
+            error = 64 * UNIT * (4 * len(terms) + size)
+            self.cost_error = max(self.cost_error, float(error))
+
+    def value(self, chosen: Sequence[int]) -> float:
+        """See :class:`ScoreTables`."""
+        return float(self.costs[list(chosen)].sum())
+
+    def gain(self, f: int, g: int) -> float:
+        """See :class:`ScoreTables`."""
+        return float(self.costs[f] - self.costs[g])
+
+
+def _mdl(n: Floats, total: float) -> Floats:
+    q, r = n.shape
+    counts, sums = n[n > 0], n.sum(axis=1)
+    sums = sums[sums > 0]
+    price = 0.5 * math.log(max(total, 1.0)) * (r - 1) * q
+    return np.concatenate([counts * np.log(counts), -sums * np.log(sums), [-price]])
+
+
+def _bdeu(n: Floats, ess: float) -> Floats:
+    q, r = n.shape
+    a_h, a_x = ess / q, ess / (q * r)
+    pairs = [(a_h, a_h + s, 1.0) for s in n.sum(axis=1).tolist() if s > 0]
+    pairs += [(a_x + x, a_x, 1.0) for x in n.ravel().tolist() if x > 0]
+    return np.array([s * math.lgamma(v) for a, b, _ in pairs for s, v in ((1.0, a), (-1.0, b))])

@@ -1,0 +1,132 @@
+"""The code of one column, learned from training rows: cuts, states and coarser resolutions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from milpbn._types import Codes, FloatArray
+from milpbn.datasets.bins import AUTO, MDLP, equal_shares, quantile_count, quantile_cuts
+from milpbn.datasets.table import Table
+from milpbn.encoding.columns import CATEGORICAL, NUMERIC, ColumnCode
+from milpbn.encoding.mdlp import mdlp_cuts
+from milpbn.encoding.texts import sorted_states
+from milpbn.errors import DataError
+from milpbn.words import quoted
+
+# Reasons for leaving a feature out of the model.
+NO_CUT = "no cut found"
+CONSTANT = "constant"
+RARE = "every state is rare"
+REASONS = (NO_CUT, CONSTANT, RARE)
+
+# Under "auto", the finest states of a numeric column are those of this many quantile bins and of
+# MDLP together; the coarser ones, besides MDLP's, have so many quantile bins.
+_FINEST = 16
+_COARSER = (8, 4, 2)
+# Under "auto", the numbers of states of a coarser category: the frequent ones and the rest.
+_SIZES = (16, 8, 4, 2)
+
+
+def feature_code(
+    train: Table, name: str, labels: Codes, weights: FloatArray | None
+) -> tuple[ColumnCode, str]:
+    """The code of a feature, and the reason for leaving it out ("" to keep it).
+
+    Parameters
+    ----------
+    train
+        The training rows that are used.
+    name
+        The column.
+    labels, weights
+        The classes of these rows as codes, and their weights, if there are any.
+    """
+    values = train.features[name]
+    if name in train.numeric:
+        column = _numeric_code(train, name, labels, weights)
+    else:
+        column = _with_coarsenings(train, categorical_code(train, values), values, weights)
+    if column.variable.card == 1 or (train.missing == "state" and values.isna().all()):
+        several = RARE if column.pool else NO_CUT
+        return column, several if values.nunique() > 1 else CONSTANT
+    return column, ""
+
+
+def categorical_code(table: Table, train_values: pd.Series[Any]) -> ColumnCode:
+    """The code of a category or of a class: its declared states, or those of its training rows."""
+    name, distinct = str(train_values.name), list(train_values.unique())
+    known = [str(value) for value in distinct if not pd.isna(value)]
+    seen = sorted_states(known)
+    states = table.states.get(name, seen)
+    undeclared = [state for state in seen if state not in states]
+    if undeclared:
+        raise DataError(
+            f"{table.name}: column {name!r} holds {quoted(undeclared)}, "
+            f"but its declared states are {quoted(states)}"
+        )
+    missing = len(known) < len(distinct)
+    return ColumnCode(name, CATEGORICAL, states=tuple(states), missing_state=missing)
+
+
+def _with_coarsenings(
+    train: Table, column: ColumnCode, values: pd.Series[Any], weights: FloatArray | None
+) -> ColumnCode:
+    """A category with rare states pooled, and with coarser resolutions if there are to be some.
+
+    With more than `max_states` states, the most frequent ones are kept, and one stands for all
+    others. A state with a single row, or with a weight of at most 1, is then never kept. Of
+    equally frequent states, the first ones are.
+    """
+    amounts = pd.Series(1.0 if weights is None else weights, index=values.index)
+    tally = amounts.groupby(values.dropna().map(str)).sum().to_dict()
+
+    def frequent(number: int, least: float) -> tuple[str, ...]:
+        found = [state for state in column.states if tally.get(state, 0.0) > least]
+        kept = set(sorted(found, key=lambda state: -tally[state])[:number])
+        return tuple(state for state in column.states if state in kept)
+
+    if train.max_states is not None and len(column.states) > train.max_states:
+        column = replace(column, states=frequent(train.max_states - 1, 1.0), pool=True)
+    if train.bins != AUTO:
+        return column
+    sizes = [size for size in _SIZES if len(column.states) + column.pool > size]
+    kept = dict.fromkeys(frequent(size - 1, 0.0) for size in sizes)
+    return replace(column, coarsenings=tuple(filter(None, kept)))
+
+
+def _numeric_code(train: Table, name: str, labels: Codes, weights: FloatArray | None) -> ColumnCode:
+    try:
+        values = train.features[name].to_numpy(dtype=np.float64, na_value=np.nan)
+        finest, *coarser = _cuts(values, labels, weights, train.bins)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{train.name}: numeric column {name!r}: {error}") from error
+    return ColumnCode(
+        name,
+        NUMERIC,
+        cuts=finest,
+        missing_state=bool(np.isnan(values).any()),
+        coarsenings=tuple(coarser),
+    )
+
+
+def _cuts(
+    values: FloatArray, labels: Codes, weights: FloatArray | None, bins: str
+) -> list[tuple[float, ...]]:
+    """The finest cuts, then the cuts that each coarser resolution keeps."""
+
+    def at_quantiles(n_bins: int) -> tuple[float, ...]:
+        return tuple(quantile_cuts(values, equal_shares(n_bins), weights).tolist())
+
+    n_bins = quantile_count(bins)
+    if n_bins is not None:
+        return [at_quantiles(n_bins)]
+    by_class = tuple(mdlp_cuts(values, labels, weights).tolist())
+    if bins == MDLP:
+        return [by_class]
+    finest = tuple(sorted({*at_quantiles(_FINEST), *by_class}))
+    coarser = (by_class, *map(at_quantiles, _COARSER))
+    return [finest, *(cuts for cuts in dict.fromkeys(coarser) if cuts and cuts != finest)]

@@ -1,0 +1,221 @@
+"""The part of a distributed run that happens in a worker process.
+
+A task is a few open nodes and some seconds. The worker searches the trees below these nodes, the
+best node first, and returns the nodes that are open at the end. Its oracle, its linear program with
+all cuts, its pseudo-costs and its heuristics stay from one task to the next. A worker has nothing
+that others need: if it is lost, its nodes are given to another one.
+
+A certificate would collect what a task logs beside the nodes that it returns: both are valid only
+together.
+"""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import threading
+import time
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+import milpbn
+from milpbn.anytime import Progress, SolveOptions
+from milpbn.clock import Clock, OutOfTime
+from milpbn.engines.branch_and_cut import BranchAndCut
+from milpbn.engines.snapshot import (
+    Incumbent,
+    SavedNode,
+    Snapshot,
+    incumbent_of,
+    load_node,
+    restore_cuts,
+    save_node,
+)
+from milpbn.engines.tree import Tree, TreeRecord
+from milpbn.errors import SolverError
+from milpbn.scores import Objective
+
+
+@dataclass(frozen=True)
+class SharedProblem:
+    """What a worker needs once.
+
+    Attributes
+    ----------
+    key
+        The name of the run.
+    objective
+        The objective; its tables are counted again by the worker.
+    start
+        The state of the run after the root: its cuts and pseudo-costs are used.
+    seed
+        Random seed; each worker adds its own number.
+    version
+        The version of milpbn.
+    """
+
+    key: str
+    objective: Objective
+    start: Snapshot
+    seed: int
+    version: str = milpbn.__version__
+
+    def packed(self) -> bytes:
+        """The problem as bytes."""
+        return zlib.compress(pickle.dumps(self), level=1)
+
+
+class Task(msgspec.Struct, frozen=True):
+    """Open nodes, the best structure so far, and the seconds to spend."""
+
+    nodes: tuple[SavedNode, ...]
+    incumbent: Incumbent
+    record: TreeRecord
+    seconds: float
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """The nodes that are open after a task, what was done, and the best structure."""
+
+    nodes: tuple[SavedNode, ...]
+    incumbent: Incumbent
+    record: TreeRecord
+
+
+def load_problem(packed: bytes) -> SharedProblem:
+    """The problem, in a worker."""
+    problem = pickle.loads(zlib.decompress(packed))
+    if not isinstance(problem, SharedProblem) or problem.version != milpbn.__version__:
+        raise SolverError(
+            f"the workers have milpbn {milpbn.__version__}, but the run was started by "
+            f"another version; install the same version everywhere"
+        )
+    return problem
+
+
+class _News:
+    """What the supervisor says while a task runs; all threads of a process share it."""
+
+    def __init__(self) -> None:
+        self.incumbent: Incumbent | None = None
+        self.stopped = False
+
+
+_news: dict[str, _News] = {}
+# By run and thread, since a worker may have several threads.
+_searches: dict[tuple[str, int], _WorkerSearch] = {}
+_numbers = itertools.count(1)
+
+
+async def hear(key: str, incumbent: bytes | None) -> None:
+    """Receive a better structure for the tasks of a run, or None: they shall end.
+
+    Dask runs a coroutine at once, beside the task of the worker, and nobody waits for its end.
+    """
+    news = _news.setdefault(key, _News())
+    if incumbent is None:
+        news.stopped = True
+        for known in [k for k in _searches if k[0] == key]:
+            del _searches[known]
+    else:
+        news.incumbent = msgspec.msgpack.decode(incumbent, type=Incumbent)
+
+
+async def load_everything() -> None:
+    """Nothing: a process that runs it has imported this module."""
+
+
+class _Subtrees(Tree):
+    """The nodes of a task."""
+
+    news: _News
+    tell: Callable[[bytes], None]
+    until: float
+    told: float
+    before: int
+
+    def begin(self, task: Task, tell: Callable[[bytes], None]) -> None:
+        self.tell, self.until = tell, time.perf_counter() + task.seconds
+        nodes = [load_node(node, self.progress.objective.space) for node in task.nodes]
+        falls, branchings = task.record.falls, task.record.branchings
+        self.restore(nodes, TreeRecord(self.count, -np.inf, falls, branchings))
+        self.offer(task.incumbent)
+        self.told, self.before = self.progress.value, self.count
+
+    def offer(self, incumbent: Incumbent | None) -> None:
+        if incumbent is not None and incumbent.value > self.progress.value:
+            families = np.array(incumbent.families, dtype=np.int64)
+            self.progress.incumbent(families, incumbent.source)
+            self.told = self.progress.value
+
+    def report(self) -> None:
+        """Nothing: the bound of some nodes is no bound on all structures."""
+
+    def done(self) -> bool:
+        """Whether the time of the task is over; a task processes one node at least.
+
+        Structures are exchanged here, between two nodes.
+        """
+        self.offer(self.news.incumbent)
+        if self.progress.value > self.told:
+            self.told = self.progress.value
+            self.tell(msgspec.msgpack.encode(incumbent_of(self.progress)))
+        over = self.count > self.before and time.perf_counter() >= self.until
+        return self.news.stopped or over
+
+    def checkpoint(self) -> None:
+        """Raise if the run is over."""
+        if self.news.stopped:
+            raise OutOfTime
+
+
+class _WorkerSearch(BranchAndCut):
+    tree_type = _Subtrees
+    tree: _Subtrees
+
+
+def work_on(problem: SharedProblem, packed: bytes) -> bytes:
+    """Search the trees below the nodes of a task, in a worker."""
+    task = msgspec.msgpack.decode(packed, type=Task)
+    search = _search_for(problem)
+    tree, before = search.tree, search.tree.count
+    tree.begin(task, _teller(problem.key))
+    with suppress(OutOfTime):
+        tree.run(lambda: search.worker.work(tree.next(None)), [])
+    now, then = tree.record, task.record
+    done = TreeRecord(
+        now.count - before, now.settled, now.falls - then.falls, now.branchings - then.branchings
+    )
+    nodes = tuple(map(save_node, tree.open_nodes))
+    return msgspec.msgpack.encode(Answer(nodes, incumbent_of(search.progress), done))
+
+
+def _search_for(problem: SharedProblem) -> _WorkerSearch:
+    """The search of this thread, created for its first task."""
+    own = problem.key, threading.get_ident()
+    if own not in _searches:
+        progress = Progress(problem.objective, Clock())
+        families = np.array(problem.start.incumbent.families, dtype=np.int64)
+        progress.incumbent(families, problem.start.incumbent.source)
+        options = SolveOptions(seed=problem.seed + next(_numbers))
+        search = _searches[own] = _WorkerSearch(problem.objective, progress, options)
+        search.tree.news = _news.setdefault(problem.key, _News())
+        restore_cuts(search, problem.start)
+    return _searches[own]
+
+
+def _teller(key: str) -> Callable[[bytes], None]:
+    """A function that sends a structure to the supervisor."""
+    from distributed import get_worker
+
+    worker = get_worker()
+
+    def tell(structure: bytes) -> None:
+        worker.log_event(key, structure)
+
+    return tell

@@ -1,0 +1,92 @@
+"""What a certificate is about: the rows, the score and the search space of a run."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import milpbn
+from milpbn.anytime import TOLERANCE
+from milpbn.encoding.data import EncodedData
+from milpbn.engines.certificate import CertificateWriter
+from milpbn.engines.proof import ProofLog
+from milpbn.errors import OptionError, OutputError, OutputWarning
+from milpbn.families import Constraints
+from milpbn.files import writing_whole
+from milpbn.learning.checks import plain
+from milpbn.learning.methods import method_name
+from milpbn.learning.settings import Settings
+from milpbn.scores import SCORES, Objective
+
+_CERTIFIED = ("sm", "sbm", "mdl", "bdeu")
+
+
+def check_certifiable(settings: Settings, data: EncodedData) -> None:
+    """Refuse settings and data for which there are no certificates."""
+    method, host = method_name(settings.method), settings.options.host
+    if method != "branch-and-cut" or host != "highs":
+        what = f"the host {host}" if method == "branch-and-cut" else f"the method {method}"
+        raise OptionError(
+            f"{what} writes no certificate; only branch-and-cut with the host highs does"
+        )
+    options = settings.options
+    for name in ("resume", "workers", "scheduler"):
+        if getattr(options, name):
+            raise OptionError(
+                f"{name} cannot be combined with a certificate: it needs the whole proof from one "
+                "process"
+            )
+    if settings.score.name not in _CERTIFIED or type(settings.score) not in SCORES.values():
+        raise OptionError(
+            f"the checker of certificates does not know the score {settings.score.name}; it knows "
+            f"{', '.join(_CERTIFIED)}"
+        )
+    if any(v.coarsenings for v in data.variables):
+        raise OptionError(
+            "there are no certificates for variables with several resolutions; choose other bins, "
+            "for example mdlp"
+        )
+
+
+def certified_problem(data: EncodedData, settings: Settings) -> dict[str, Any]:
+    """What the header of a certificate says about the data, the score and the search space."""
+    space, score = settings.space, settings.score
+    return plain(
+        {
+            "data": {"sha256": data.source.get("sha256"), "n_rows": len(data.train())},
+            "variables": [[v.name, v.card] for v in data.variables],
+            "settings": {
+                "score": score.name,
+                **score.settings(),
+                "max_parents": space.max_parents,
+                "class_parents": space.class_parents,
+                "augmented": space.augmented,
+                "constraints": (space.constraints or Constraints()).to_dict(),
+            },
+            "tolerance": TOLERANCE,
+        }
+    )
+
+
+@contextmanager
+def proof_log(
+    path: str | Path | None, data: EncodedData, settings: Settings, objective: Objective
+) -> Iterator[ProofLog]:
+    """What an engine reports its proof to: a file, if there is a path."""
+    if path is None:
+        yield ProofLog()
+        return
+    header = {"milpbn": milpbn.__version__, **certified_problem(data, settings)}
+    finished = False
+    try:
+        with writing_whole(path) as file, CertificateWriter(file, header, objective.space) as log:
+            yield log
+            finished = True
+    except OutputError as error:
+        if not finished:
+            raise
+        # A full disk must not cost the result.
+        warnings.warn(f"{error}; there is no certificate", OutputWarning, stacklevel=3)

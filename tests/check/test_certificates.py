@@ -1,0 +1,118 @@
+"""Certificates of random problems: they are checked, and they prove what brute force finds."""
+
+import numpy as np
+import pytest
+from certified import WEAK, certified, lines_of
+
+from milpbn import learn_structure
+from milpbn.errors import OptionError
+
+SEEDS = [*range(60), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(60, 500))]
+
+
+def assert_proves_the_optimum(case):
+    """The bound is not below the best score, and not above it by more than the tolerance."""
+    proven = case.check()
+    slack = 1e-6 * max(1.0, abs(case.best))
+    assert proven.bound >= case.best - 1e-9 * max(1.0, abs(case.best))
+    assert proven.bound <= case.result.bound + slack
+    assert proven.claim == case.result.bound
+    assert proven.objective == case.result.objective
+    assert case.result.status == "optimal"
+    assert proven.bound <= case.best + 2.1 * slack
+    return proven
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_certificate_proves_the_brute_force_optimum(seed, tmp_path, monkeypatch):
+    if seed % 4:
+        for name, value in WEAK.items():
+            monkeypatch.setattr(f"milpbn.engines.worker.{name}", value)
+    if seed % 7 == 1:
+        monkeypatch.setattr("milpbn.engines.branch_and_cut._SHRINK", 1.0)
+    if seed % 7 == 2:
+        for name in ("_FEW_FAMILIES", "_FIRST_PER_VARIABLE", "_NEW_PER_VARIABLE"):
+            monkeypatch.setattr(f"milpbn.engines.relaxation.{name}", name != "_FEW_FAMILIES")
+    assert_proves_the_optimum(certified(seed, tmp_path / "c.gz"))
+
+
+@pytest.mark.parametrize("seed", range(1, 40, 5))
+@pytest.mark.parametrize(
+    "more", [{"validation": 3}, {"smoothing": "epsilon:0.01"}, {"augmented": True}], ids=str
+)
+def test_folds_smoothing_and_augmented_families_are_certified(seed, more, tmp_path):
+    assert_proves_the_optimum(certified(seed, tmp_path / "c.gz", **more))
+
+
+def test_small_problems_need_every_kind_of_step(tmp_path, monkeypatch):
+    """The tests above would say little if no certificate had branchings, probes and removals."""
+    for name, value in WEAK.items():
+        monkeypatch.setattr(f"milpbn.engines.worker.{name}", value)
+    seen = set()
+    for seed in (28, 60, 78, 81, 84, 116):
+        for line in certified(seed, tmp_path / "c.gz").lines[1:]:
+            seen |= {next(iter(line)), line.get("kind"), line.get("on"), line.get("by")}
+    assert seen >= {"row", "fix", "branch", "close", "probe", "finish", "end", "bound", "cut"}
+    assert seen >= {"cluster", "pair", "family", "class", "budget", "dominated", "empty"}
+
+
+def test_a_run_that_was_stopped_proves_its_open_bound(tmp_path):
+    """At a gap that is reached at once, most of the tree is open."""
+    case = certified(116, tmp_path / "c.gz", gap=0.5, start=None)
+    proven = case.check()
+    assert proven.bound >= case.best - 1e-9
+    assert proven.bound <= case.result.bound + 1e-6 * max(1.0, abs(case.result.bound))
+
+
+def test_an_interrupted_run_leaves_a_certificate(tmp_path, monkeypatch):
+    """Ctrl-C at any moment, here at each of the first steps of the tree in turn."""
+    from milpbn.engines.tree import Tree
+
+    for name, value in WEAK.items():
+        monkeypatch.setattr(f"milpbn.engines.worker.{name}", value)
+    checkpoint = Tree.checkpoint
+    for last in range(1, 60, 7):
+        left = [last]
+
+        def interrupt(self, left=left):
+            left[0] -= 1
+            if left[0] == 0:
+                raise KeyboardInterrupt
+            checkpoint(self)
+
+        monkeypatch.setattr(Tree, "checkpoint", interrupt)
+        case = certified(84, tmp_path / "c.gz", threads=1, start=None)
+        proven = case.check()
+        assert proven.bound >= case.best - 1e-9
+        assert proven.bound <= case.result.bound + 1e-6 * max(1.0, abs(case.result.bound))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"method": "monolithic"}, "the method monolithic writes no certificate; only branch-and"),
+        ({"method": "nb"}, "the method nb writes no certificate"),
+        ({"host": "scip"}, "the host scip writes no certificate"),
+    ],
+)
+def test_other_engines_have_no_certificates(settings, message, tmp_path):
+    from problems import encoded
+
+    data = encoded(np.array([[0, 1], [1, 0], [1, 1]]), [2, 2])
+    with pytest.raises(OptionError, match=message):
+        learn_structure(data, certificate=tmp_path / "c.gz", **settings)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_is_an_error(tmp_path):
+    from problems import encoded
+
+    data = encoded(np.array([[0, 1], [1, 0], [1, 1]]), [2, 2])
+    with pytest.raises(OptionError, match="cannot write"):
+        learn_structure(data, certificate=tmp_path / "no" / "c.gz")
+
+
+def test_the_same_run_writes_the_same_certificate(tmp_path):
+    one, other = (certified(84, tmp_path / name, threads=1) for name in ("a.gz", "b.gz"))
+    assert one.lines == other.lines == lines_of(tmp_path / "a.gz")
+    assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
