@@ -12,12 +12,15 @@ not.
 from __future__ import annotations
 
 import pickle
+import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
+from types import FrameType
 from typing import Any, ClassVar, Protocol
 
 from milpbn import clock
@@ -66,16 +69,20 @@ def jit(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     from numba.core.dispatcher import Dispatcher
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        compiled: Any = njit(nogil=True, **options)(function)
+        compiled: Callable[..., Any] = njit(nogil=True, **options)(function)
         if isinstance(compiled, Dispatcher):  # not with NUMBA_DISABLE_JIT
-            _listen_to_numba()
-            functions.append(compiled)
-            with suppress(OSError):  # a function that was typed in has no file
-                compiled._cache = _cache_class()(function)  # type: ignore[attr-defined]
-        out: Callable[..., Any] = compiled
-        return out
+            _prepare(compiled, function)
+        return compiled
 
     return decorate
+
+
+def _prepare(dispatcher: Any, function: Callable[..., Any]) -> None:
+    _listen_to_numba()
+    functions.append(dispatcher)
+    dispatcher._compile_for_args = _undisturbed(dispatcher._compile_for_args)
+    with suppress(OSError):  # a function that was typed in has no file
+        dispatcher._cache = _cache_class()(function)
 
 
 @contextmanager
@@ -86,6 +93,43 @@ def watching(watcher: Watcher) -> Iterator[None]:
         yield
     finally:
         _watchers.remove(watcher)
+
+
+def _undisturbed(work: Callable[..., Any]) -> Callable[..., Any]:
+    """`work`, except that Ctrl-C waits for its end.
+
+    An exception in the middle of llvmlite leaves half-made objects behind, whose destructors
+    print tracebacks, and compilers that may not be used again.
+    """
+
+    @wraps(work)
+    def undisturbed(*args: Any) -> Any:
+        if threading.current_thread() is not threading.main_thread():
+            return work(*args)  # handlers run in the main thread only
+        with _signals_wait():
+            return work(*args)
+
+    return undisturbed
+
+
+@contextmanager
+def _signals_wait() -> Iterator[None]:
+    """Call the handlers of signals that end the program after the block, not within it."""
+    arrived: dict[int, FrameType | None] = {}
+    handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
+    try:
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            handler = None if number is None else signal.getsignal(number)
+            if number is not None and callable(handler):
+                handlers[number] = handler
+                signal.signal(number, arrived.__setitem__)
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number, frame in arrived.items():
+            handlers[number](number, frame)
 
 
 @cache

@@ -1,6 +1,7 @@
 """Compiled code: where it is stored, what happens if it cannot be, and how it is announced."""
 
 import importlib.util
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -93,6 +94,24 @@ def test_compilation_is_announced_once_for_a_function_and_those_it_calls():
         assert outer(3) == 8
         assert outer(4) == 10
     assert told == [True, False]
+
+
+def test_ctrl_c_waits_until_a_function_is_compiled(load, monkeypatch):
+    function = load()
+    compiler = function._compiler
+    compile_now = compiler.compile
+
+    def interrupted(*args):
+        signal.raise_signal(signal.SIGINT)
+        return compile_now(*args)
+
+    monkeypatch.setattr(compiler, "compile", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        function(5)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert function.signatures
+    assert function(5) == 10
 
 
 def test_the_progress_line_says_that_code_is_compiled(capsys):
