@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from milpbn.datasets.weights import parse_class_weight
 from milpbn.errors import DataWarning, OptionError
 from milpbn.estimators.base import encode_labels, rows_with_weight
 from milpbn.estimators.explained import ExplainedClassifier
+from milpbn.estimators.notes import warn_caller
 from milpbn.families import Constraints
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.model import Model
@@ -263,7 +263,7 @@ class BNClassifier(ExplainedClassifier):
 
     def _note(self, notes: Iterable[str]) -> None:
         for note in notes:
-            warnings.warn(note, DataWarning, stacklevel=3)
+            warn_caller(note, DataWarning)
 
     def _of_columns(self) -> dict[str, Any]:
         """What the parameters say about columns."""
@@ -290,11 +290,10 @@ class BNClassifier(ExplainedClassifier):
             "time_limit": f"the time limit of {self.time_limit} s was reached before the proof",
             "interrupted": "the run was interrupted before the proof",
         }.get(self.result_.status, "the run ended without a proof")
-        warnings.warn(
+        warn_caller(
             f"{why}; the structure is within a gap of {100 * self.gap_:.3g} %. "
             "Raise time_limit, or accept such a gap, for example with gap=0.05.",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
     def save(self, path: str | Path) -> None:

@@ -6,7 +6,6 @@ and predict codes.
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -21,6 +20,7 @@ from milpbn._types import Codes, FloatArray
 from milpbn.datasets.frames import categorical_columns
 from milpbn.errors import DataError, OptionError
 from milpbn.estimators.base import TableClassifier, encode_labels
+from milpbn.estimators.notes import warn_caller
 from milpbn.families.candidates import ParentSet
 from milpbn.mdc.bases import Base, choose_base, make_base
 from milpbn.mdc.features import MIXED, FeatureEncoder, Features
@@ -64,7 +64,7 @@ class MultiDimensionalClassifier(TableClassifier):
         """
         self._learn(*self.prepare(X, y))
         for message, category in self._warnings():
-            warnings.warn(message, category, stacklevel=2)
+            warn_caller(message, category)
         return self
 
     def _warnings(self) -> Iterator[tuple[str, type[Warning]]]:
