@@ -124,4 +124,4 @@ def assignment(name: str, state: str) -> str:
     >>> assignment("cp", "4"), assignment("age", "> 54.5")
     ('cp = 4', 'age > 54.5')
     """
-    return f"{name} {state}" if state.startswith(("<= ", "> ")) else f"{name} = {state}"
+    return f"{name} {state}" if state.startswith(("<= ", "< ", "> ")) else f"{name} = {state}"

@@ -40,6 +40,11 @@ def to_utf8(data: bytes, where: str) -> tuple[bytes, list[str]]:
     """The text of a file in UTF-8 without a byte order mark, and a note if it was not UTF-8."""
     if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         raise DataError(f"{where}: the text is in UTF-16; save it as UTF-8 and try again")
+    if data.startswith(b"PK\x03\x04"):
+        raise DataError(
+            f"{where}: this is an Excel workbook or another zip file; save the table as CSV "
+            f"(UTF-8) and try again"
+        )
     notes = []
     try:
         if not data.isascii():
@@ -53,9 +58,12 @@ def to_utf8(data: bytes, where: str) -> tuple[bytes, list[str]]:
         )
     data = data.removesuffix(b"\x1a")  # the end mark of DOS files
     if len(data.translate(None, _CONTROL)) < len(data):
+        first = min(at for code in _CONTROL if (at := data.find(code)) >= 0)
+        line = data.count(b"\n", 0, first) + 1
         raise DataError(
-            f"{where}: this is not a text file (it holds NUL or control characters); "
-            f"CSV, ARFF and Parquet files can be read, plain or gzipped"
+            f"{where}: this is not a text file: line {line} has the control character "
+            f"{chr(data[first])!r}; remove it if it got there by mistake. CSV, ARFF and Parquet "
+            f"files can be read, plain or gzipped"
         )
     return data, notes
 

@@ -14,7 +14,7 @@ import pandas as pd
 from milpbn.datasets.strings import arrow_numbers, is_arrow_text
 
 # float() would also accept "inf", "nan", "1_000" and digits of other scripts.
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 _BLANK = ("", "nan")
 

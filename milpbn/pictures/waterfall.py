@@ -10,7 +10,7 @@ import numpy as np
 
 from milpbn.explanation import MISSING, Explanation
 from milpbn.pictures.saving import FIGURE_SUFFIXES, picture_path, save_figure
-from milpbn.words import assignment, count, escaped
+from milpbn.words import assignment, count, escaped, probability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,8 +99,8 @@ def draw_waterfall(explanation: Explanation, axes: Axes, position: int = 0) -> N
     label, rival = _short(str(told["class"])), _short(next(iter(told["log_odds"])))
     total = _number(f"{ends[-1]:.2f}")
     axes.set_xlabel(f"log-odds of {label} against {rival}")
-    summary = f"log-odds {total}, P({label}) = {told['probability']:.3f}"
-    axes.set_title(summary, size=10, loc="right")
+    share = assignment(f"P({label})", probability(told["probability"], 3))
+    axes.set_title(f"log-odds {total}, {share}", size=10, loc="right")
     axes.grid(axis="x", color="#E5E5E5", zorder=0)
     axes.set_axisbelow(True)
     for side_name in ("top", "right", "left"):

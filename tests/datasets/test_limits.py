@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from inputs import in_time
 
 from milpbn.clock import Clock, OutOfTime
 from milpbn.datasets import generators, readers, text
@@ -117,3 +118,12 @@ def test_a_late_run_does_not_read_many_columns(tmp_path, late):
             work(table, checkpoint=late)
     with pytest.raises(TimeLimitError, match="before all columns were read and encoded"):
         encode(table, Clock(limit=0.0))
+
+
+@pytest.mark.parametrize("value", ["9" * 300_000 + "x", "-" + "1" * 300_000 + "e"])
+def test_long_fields_are_read_in_linear_time(tmp_path, value):
+    path = tmp_path / "long.csv"
+    path.write_text("a,class\n" + f"{value},u\n1.5,v\n2.5,u\n{value},v\n" * 5)
+    with in_time():  # time in proportion to the square would be half an hour
+        table = read_table(path, "class")
+    assert value in set(table.features["a"])

@@ -269,13 +269,17 @@ def test_arff_without_content(write, text):
         (TOY.replace("3.5,a", "3.5,a,b").encode(), "line 4 has 4 fields"),
         (TOY.replace("red,3.5", '"red,3.5').encode(), r"line 8 cannot be read: .*quotation mark"),
         (TOY.replace("size", "color").encode(), "several columns are named 'color'"),
-        (TOY.encode() + b"\x00", "not a text file"),
+        (TOY.encode() + b"\x00", r"not a text file: line 9 has the control character '\\x00'"),
+        (TOY.replace("blue", "bl\x1b[31mue\x00").encode(), r"line 3 has the .* '\\x1b'; remove"),
         (bytes(range(256)), "not a text file"),
         (TOY.encode("utf-16"), "UTF-16; save it as UTF-8"),
         (gzip.compress(TOY.encode(), mtime=0)[:-9], "gzip file is damaged or cut off"),
         (b"\x1f\x8b" + b"junk" * 9, "gzip file is damaged or cut off"),
         (b"PAR1" + b"junk" * 9, "not a readable Parquet file"),
-        (b"PK\x03\x04\x14\x00", "not a text file"),
+        (
+            b"PK\x03\x04\x14\x00",
+            "this is an Excel workbook or another zip file; save the table as CSV",
+        ),
     ],
 )
 def test_bad_csv(write, content, message):
