@@ -44,12 +44,13 @@ def solve_local_scores(ctx: click.Context, options: dict[str, Any]) -> NoReturn:
     _check(ctx, options)
     from milpbn.cli.interrupts import EXIT_STOPPED
     from milpbn.cli.live import GapTable
-    from milpbn.cli.solve import start_structure
+    from milpbn.cli.solve import note_replaced_checkpoint, start_structure
     from milpbn.clock import Clock
     from milpbn.interchange.jkl import read_jkl
     from milpbn.learning.maximise import maximise
     from milpbn.learning.settings import Settings
 
+    note_replaced_checkpoint(options)
     interrupts = ctx.find_object(Interrupts) or Interrupts()
     start = start_structure(options["warm_start"])
     phases = ("loading", *(("warm start",) if isinstance(start, str) else ()), "building")

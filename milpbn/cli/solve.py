@@ -22,10 +22,12 @@ from milpbn.cli.options import (
     space_options,
     worker_options,
 )
+from milpbn.cli.outputs import say
 from milpbn.cli.params import OutputFile
 from milpbn.cli.registries import Registered, registry
 from milpbn.cli.selecting import given_plan, selection_options, selection_plot_option
 from milpbn.cli.session import Session
+from milpbn.messages import option
 
 if TYPE_CHECKING:
     from milpbn.learning.model import Model
@@ -129,6 +131,7 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
         names = given_names(options, start=start)
         plan.candidates(names)  # bad values are reported before anything is read
         search = ("selecting", *search)
+    note_replaced_checkpoint(options)
     session = Session(ctx, options, settings, (*search, "building", "solving"))
     grid = isinstance(options["p"], tuple)
     with session.table:
@@ -201,6 +204,14 @@ def check_engine(ctx: click.Context, options: dict[str, Any]) -> None:
     from milpbn.engines.scip_host import scip_version
 
     scip_version()
+
+
+def note_replaced_checkpoint(options: dict[str, Any]) -> None:
+    """Say that a checkpoint will be lost while there is time for Ctrl-C."""
+    file = options["checkpoint"]
+    if file and not options["resume"] and not options["quiet"] and Path(file).is_file():
+        replaced = option("resume", file).on_command_line()
+        say(f"note: {file} will be replaced; {replaced} continues from it.")
 
 
 def start_structure(given: str) -> Structure | str | None:

@@ -78,3 +78,16 @@ def test_another_file_is_refused(milpbn, tmp_path):
     assert result.exit_code == 1
     assert "data.csv is not a milpbn checkpoint" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_a_run_that_replaces_a_checkpoint_says_so_before_it_begins(milpbn, tmp_path):
+    tree = tmp_path / "iris.tree"
+    command = ("solve", "--dataset", "iris", "--max-parents", 1, "--checkpoint", tree)
+    note = f"note: {tree} will be replaced; --resume {tree} continues from it.\n"
+    assert note not in milpbn(*command).stderr
+    assert note not in milpbn(*command, "--resume", tree).stderr
+    assert milpbn(*command, "--quiet").stderr == ""
+    assert milpbn(*command).stderr.startswith(note)
+    scores = tmp_path / "iris.jkl"
+    milpbn("scores", "--dataset", "iris", "--score", "mdl", "--out", scores)
+    assert milpbn("solve", "--jkl", scores, "--checkpoint", tree).stderr.startswith(note)
