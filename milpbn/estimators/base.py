@@ -18,6 +18,7 @@ from milpbn.datasets.weights import check_weights
 from milpbn.errors import DataError
 from milpbn.markup import folded
 from milpbn.result import Result
+from milpbn.words import quoted
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -35,6 +36,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _frame(self, X: Any, y: Any = "no_validation", *, reset: bool) -> pd.DataFrame:
         """Validate `X` (and a flat `y`) as scikit-learn does; columns keep their types."""
+        _refuse_equal_names(X)
         # As objects, columns of different types need no common type: there may be none.
         plain = not isinstance(X, pd.DataFrame) or all(t.kind in "biuf" for t in X.dtypes)
         given = X if plain else X.astype(object)
@@ -80,20 +82,39 @@ def rows_with_weight(
     return frame[used].reset_index(drop=True), y[used], weights[used]
 
 
+def _refuse_equal_names(X: Any) -> None:
+    if isinstance(X, pd.DataFrame) and not X.columns.is_unique:
+        twice = X.columns[X.columns.duplicated()].unique()
+        raise DataError(
+            f"X: several columns are named {quoted(map(str, twice))}; rename them so that each "
+            "name occurs once"
+        )
+
+
+def refuse_missing_labels(name: str, values: npt.NDArray[Any]) -> None:
+    """Raise an error if a label is missing."""
+    gaps = np.flatnonzero(pd.isna(values))
+    if len(gaps):
+        more = f" and {len(gaps) - 1} more" if len(gaps) > 1 else ""
+        raise DataError(
+            f"the class variable {name!r} is missing (NaN) in row {gaps[0] + 1}{more}; leave out "
+            "rows without a label"
+        )
+
+
 def encode_labels(
     name: str, values: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
     """The sorted labels of a class variable, and the position of each row's label."""
-    if pd.isna(values).any():
-        row = int(np.flatnonzero(pd.isna(values))[0])
-        raise DataError(f"the class variable {name!r} is missing (NaN) in row {row + 1}")
+    refuse_missing_labels(name, values)
     try:
         classes, index = np.unique(values, return_inverse=True)
     except TypeError:
         raise DataError(f"the class variable {name!r} mixes strings and numbers") from None
     check_classification_targets(values)
     if len(classes) < 2:
+        only = classes.tolist()[0]
         raise DataError(
-            f"the class variable {name!r} has only one class ({classes[0]!r}); two are needed"
+            f"the class variable {name!r} has only one class ({only!r}); two are needed"
         )
     return classes, index

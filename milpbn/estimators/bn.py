@@ -22,7 +22,7 @@ from milpbn.datasets.targets import check_classes
 from milpbn.datasets.values import show_value
 from milpbn.datasets.weights import parse_class_weight
 from milpbn.errors import DataWarning, OptionError
-from milpbn.estimators.base import encode_labels, rows_with_weight
+from milpbn.estimators.base import encode_labels, refuse_missing_labels, rows_with_weight
 from milpbn.estimators.explained import ExplainedClassifier
 from milpbn.estimators.notes import warn_caller
 from milpbn.families import Constraints
@@ -247,6 +247,8 @@ class BNClassifier(ExplainedClassifier):
             The fitted classifier. A ``ConvergenceWarning`` is issued if the time limit
             is reached before the proof.
         """
+        if y is not None:  # scikit-learn says less about missing labels
+            refuse_missing_labels("y", np.asarray(y, dtype=object).ravel())
         frame, y = self._frame(X, y, reset=True), np.asarray(y).ravel()
         table = self._table(*rows_with_weight(frame, y, sample_weight))
         self._note(table.notes)

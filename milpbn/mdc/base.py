@@ -88,7 +88,7 @@ class MultiDimensionalClassifier(TableClassifier):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
-        table = y if isinstance(y, pd.DataFrame | pd.Series) else np.asarray(y)
+        table = y if isinstance(y, pd.DataFrame | pd.Series | np.ndarray) else _from_lists(y)
         if table.ndim not in (1, 2):
             raise DataError(
                 f"y must have a row per sample and a column per class variable, not the shape "
@@ -247,3 +247,11 @@ class MultiDimensionalClassifier(TableClassifier):
     def _seed(self) -> int | None:
         """The seed of base estimators."""
         return self.random_state
+
+
+def _from_lists(y: Any) -> pd.DataFrame | pd.Series[Any] | npt.NDArray[Any]:
+    """Lists as columns: an array of strings would turn numbers and NaN into strings."""
+    raw = np.asarray(y, dtype=object)
+    if raw.ndim == 1:
+        return pd.Series(raw).infer_objects()
+    return pd.DataFrame(raw).infer_objects() if raw.ndim == 2 else raw
