@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Characters per line if stdout is not a terminal.
 _WIDTH = 100
+# With more entries, a card takes several pages.
+_LONG = 200
 
 
 @click.command(short_help="Print a model as a score card.")
@@ -86,6 +88,11 @@ def card(
             outputs.report(_json(made, loss, described))
         else:
             outputs.report(_text(made, loss, described, terminal_width() or _WIDTH))
+            if (entries := sum(table.points.size for table in made.tables)) > _LONG:
+                say(
+                    f"note: the card has {entries:,} entries; --max-features 6, --max-parents 1 or "
+                    "--penalty bic in milpbn solve give a model with a shorter one"
+                )
         if out:
             outputs.data(out, made.to_frame().to_csv(index=False, lineterminator="\n"))
 

@@ -70,6 +70,17 @@ def test_a_narrow_terminal_gets_one_line_per_pair(
     assert tables["age"][1][:2] == ["<= 54.5", "ca = 0"]
 
 
+def test_a_long_card_names_ways_to_a_shorter_one(
+    milpbn: Run, learned: Callable[[str, str], Path]
+) -> None:
+    file = learned("vehicle", "tan-cmi")
+    entries = sum(table.points.size for table in Model.load(file).card().tables)
+    result = milpbn("card", file)
+    assert f"note: the card has {entries:,} entries; --max-features 6" in result.stderr
+    assert "entries" not in milpbn("card", file, "--json").stderr
+    assert "entries" not in milpbn("card", learned("car", "nb")).stderr
+
+
 @pytest.mark.parametrize("method", ["nb", "multinet-cmi"])
 def test_several_classes(milpbn: Run, learned: Callable[[str, str], Path], method: str) -> None:
     file = learned("car", method)
