@@ -84,3 +84,13 @@ def test_a_file_above_the_limit_is_not_read(tmp_path: Path) -> None:
     if os.path.exists("/dev/zero"):
         with pytest.raises(OSError, match="larger than the limit"):
             read_limited("/dev/zero", 2**20)
+
+
+def test_a_folder_without_permission_is_named_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
+    check_writable("/dev/null")
+    with pytest.raises(OptionError, match=f"a.json: no permission to write in {tmp_path}"):
+        check_writable(tmp_path / "a.json")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(OptionError, match="cannot write /dev/null: no permission"):
+        check_writable("/dev/null")

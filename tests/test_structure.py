@@ -64,3 +64,16 @@ def test_an_unknown_variable_is_named_with_the_known_ones():
 def test_as_many_parent_sets_as_variables_are_needed():
     with pytest.raises(DataError, match="2 variables but 1 parent sets"):
         Structure(("class", "a"), ((),))
+
+
+@pytest.mark.parametrize(
+    ("resolutions", "message"),
+    [
+        (((0,), (0, -1), (0, 0, 0)), "a resolution is negative"),
+        (((0,), (0, 1)), "needs a resolution for each parent and each variable"),
+        (((0,), (0, 1), (0, 1)), "needs a resolution for each parent and each variable"),
+    ],
+)
+def test_resolutions_that_make_no_sense(resolutions, message):
+    with pytest.raises(DataError, match=message):
+        Structure(CHAIN.variables, CHAIN.parents, resolutions)

@@ -121,6 +121,10 @@ def test_options_that_do_not_go_together(milpbn, tmp_path):
             *("mdc", "evaluate", "--dataset", "Jura", "--folds", "2"),
             *("--fold-file", tmp_path / "folds.csv"),
         ): "give --folds or --fold-file, not both",
+        ("evaluate", "--dataset", "iris", "--select", "auto"): "use --method auto",
+        ("mdc", "solve", "--data", "x.csv"): "--data needs --targets a,b,c to know what to predict",
+        ("export", "model.json"): "give --format, one of bif",
+        ("export", "model.json", "--out", "model.txt"): "give --format, one of bif",
     }
     for command, message in pairs.items():
         assert message in refused(milpbn, 2, *command)
@@ -133,3 +137,12 @@ def test_scip_uses_one_thread_and_its_own_tree(milpbn):
         milpbn, 2, *scip, "--engine", "monolithic"
     )
     assert "--host scip uses one thread" in refused(milpbn, 2, *scip, "--threads", 2)
+
+
+def test_too_little_memory_is_no_traceback(milpbn, monkeypatch):
+    def full(**_):
+        raise MemoryError
+
+    monkeypatch.setattr("milpbn.cli.session.load_table", full)
+    told = refused(milpbn, 1, "solve", "--dataset", "iris")
+    assert "Error: out of memory; lower --max-parents, or use fewer rows or columns" in told

@@ -49,3 +49,9 @@ def test_lists_of_labels_keep_their_types():
     assert flat.predict(X).dtype.kind == "i"
     with pytest.raises(DataError, match=r"'y1' is missing \(NaN\) in row 1; leave out rows"):
         GBNCClassifier().fit(X, [["no", np.nan], *y[1:]])
+
+
+def test_labels_of_other_rows_are_counted():
+    model = BNClassifier(engine="nb").fit(X, Y)
+    with pytest.raises(DataError, match="X has 20 rows, but y has 19 labels"):
+        model.importances(X, Y[:-1])

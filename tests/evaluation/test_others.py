@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from milpbn import Encoder, evaluate, load_dataset
 from milpbn.datasets import Table
-from milpbn.errors import OptionError
+from milpbn.errors import DataError, OptionError
 from milpbn.evaluation.others import OTHERS, fit_other
 
 
@@ -93,3 +93,10 @@ def test_they_are_methods_of_an_evaluation():
     assert (last.n_parameters, last.status) == (None, "")
     with pytest.raises(OptionError, match="unknown method 'sk:forest'; the classifiers of scikit"):
         evaluate("monks-1", ["sk:forest"])
+
+
+def test_what_scikit_learn_refuses_is_an_error_about_the_rows():
+    features = pd.DataFrame({"x": list("abab") * 3})
+    single = Table("toy", features, pd.Series(["p", *"q" * 11], name="class"), ())
+    with pytest.raises(DataError, match=r"scikit-learn cannot learn from these rows: .*class"):
+        fit_other("sk:svm", single, seed=0)  # its folds have a single class

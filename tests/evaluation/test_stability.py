@@ -70,3 +70,12 @@ def test_bad_arguments(iris):
         model_stability(model, table, method="nb")
     with pytest.raises(MilpbnError, match="at least 1 sample"):
         model_stability(model, table, resamples=0)
+
+
+def test_ctrl_c_before_the_first_sample_leaves_nothing_to_report(iris, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("milpbn.evaluation.stability.results_as_they_come", stop)
+    with pytest.raises(MilpbnError, match="no sample was finished; allow more time"):
+        model_stability(*iris, resamples=5)

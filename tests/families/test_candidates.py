@@ -227,3 +227,11 @@ def test_large_state_spaces_count_against_the_budget():
     # Few families, but tables of 1000**3 cells.
     with pytest.raises(BudgetError, match="table cells"):
         candidate_families(["class", "a", "b"], [1000, 1000, 1000], max_parents=2)
+
+
+def test_more_variables_than_codes_can_number_are_refused(monkeypatch):
+    monkeypatch.setattr("milpbn.families.candidates.MOST_VARIABLES", 4)
+    names = ["c", "x0", "x1", "x2"]
+    assert space_of(names, max_parents=1).n_variables == 4
+    with pytest.raises(OptionError, match="5 variables are too many: milpbn handles up to 4"):
+        space_of([*names, "x3"], max_parents=1)

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from milpbn import BNClassifier, BNClassifierCV, learn_structure, load_dataset, make_settings
-from milpbn.errors import DataError, OptionError
+from milpbn.errors import DataError, OptionError, SolverError
 from milpbn.learning.classifier import encode
+from milpbn.learning.structure import _check
 from milpbn.learning.validation import stratified_folds
 
 
@@ -36,3 +37,11 @@ def test_classes_that_are_rarer_than_the_folds():
     labels = np.repeat(np.arange(6), 2)
     parts = list(stratified_folds(4, 0).split(np.zeros(12), labels))
     assert sorted(np.concatenate([test for _, test in parts])) == list(range(12))
+
+
+def test_a_learner_that_exceeds_a_budget_is_not_believed():
+    data = encode(load_dataset("iris")).data
+    result, settings = learn_structure(data, method="nb"), make_settings(method="nb")
+    _check(result, settings, data)
+    with pytest.raises(SolverError, match=r"has 4 arcs, but max_arcs is 1; please report this"):
+        _check(result, make_settings(method="nb", max_arcs=1), data)

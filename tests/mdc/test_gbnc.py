@@ -126,6 +126,12 @@ def test_a_start_and_constraints_are_obeyed(mixed):
         GBNCClassifier(constraints=Constraints(max_arcs=3)).fit(X, y)
 
 
+def test_a_start_with_other_nodes_is_refused(mixed):
+    start = Structure.from_dict({"wheels": [], "doors": ["wheels"]})
+    with pytest.raises(ConstraintError, match="has a node 'doors'; the nodes are kind, wheels"):
+        GBNCClassifier(start=start).fit(*mixed)
+
+
 def test_both_engines_find_the_same_optimum(mixed):
     X, y = mixed
     results = [
