@@ -39,11 +39,6 @@ class Interrupts:
         """Whether a signal has arrived."""
         return self._last > float("-inf")
 
-    @property
-    def closed(self) -> bool:
-        """Whether signals are ignored."""
-        return self._closed
-
     def reopen(self) -> None:
         """Handle signals again, for work after the first result that may be stopped too."""
         self._closed = False

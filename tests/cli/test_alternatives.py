@@ -29,6 +29,19 @@ def test_the_number_is_a_limit(milpbn):
     assert "the 2 best structures, proven; more may be within 2 %" in result.stdout
 
 
+def test_a_long_list_is_cut_off_and_compared_on_test_rows(milpbn):
+    command = ("solve", "--dataset", "iris", "--class-root", "--holdout", "0.3", "--best", "23")
+    found = json.loads(milpbn(*command, "--json", "--quiet").stdout)["alternatives"]["structures"]
+    accuracies = [one["test_accuracy"] for one in found]
+    lines = milpbn(*command, "--quiet").stdout.splitlines()
+    low, high = (f"{100 * a:.2f} %" for a in (min(accuracies), max(accuracies)))
+    assert f"{'':13}test accuracy from {low} to {high}" in lines
+    assert "3 more structures, see --json" in lines
+    last = lines[lines.index("3 more structures, see --json") - 1]
+    assert f"{found[19]['score']:.6f}" in last
+    assert f"{100 * accuracies[19]:.2f} %" in last
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -279,3 +279,13 @@ def test_importance_of_a_model_without_data(milpbn: Run, tmp_path: Path) -> None
     assert "does not say where its data are" in result.stderr
     assert "Importance on 150 training rows.\n" in result.stdout
     assert "accuracy lost" not in result.stdout
+
+
+def test_a_feature_that_only_helps_another_one_is_named(milpbn: Run, tmp_path: Path) -> None:
+    arcs = {"class": [], "petalwidth": ["class", "petallength"], "petallength": []}
+    (tmp_path / "arcs.json").write_text(json.dumps({**arcs, "sepallength": [], "sepalwidth": []}))
+    given = ("--dataset", "iris", "--structure", tmp_path / "arcs.json")
+    made = milpbn("learn", *given, "--out", tmp_path / "model.json")
+    assert made.exit_code == 0, made.output
+    told = milpbn("inspect", tmp_path / "model.json", "--importance").stdout
+    assert "no contribution of their own, but parents of other features: petallength\n" in told

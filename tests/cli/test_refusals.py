@@ -121,7 +121,6 @@ def test_options_that_do_not_go_together(milpbn, tmp_path):
             *("mdc", "evaluate", "--dataset", "Jura", "--folds", "2"),
             *("--fold-file", tmp_path / "folds.csv"),
         ): "give --folds or --fold-file, not both",
-        ("evaluate", "--dataset", "iris", "--select", "auto"): "use --method auto",
         ("mdc", "solve", "--data", "x.csv"): "--data needs --targets a,b,c to know what to predict",
         ("export", "model.json"): "give --format, one of bif",
         ("export", "model.json", "--out", "model.txt"): "give --format, one of bif",

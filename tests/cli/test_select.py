@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -30,6 +31,18 @@ def test_solve_selects_and_proves(milpbn, tmp_path):
     shown = milpbn("inspect", out).stdout
     assert "max-parents=1, penalty=bic" in shown
     assert milpbn("verify", out).exit_code == 0
+
+
+def test_yes_and_no_are_values_and_inspect_cuts_long_lists_off(milpbn, tmp_path):
+    file = tmp_path / "model.json"
+    grid = ("--select", "class_parents=true,False", "--select", "p=0.6,0.65,0.7,0.75,0.8,0.85")
+    done = milpbn("learn", "--dataset", "iris", "--method", "nb", *grid, "--json", "--out", file)
+    assert done.exit_code == 0, done.output
+    tried = json.loads(done.stdout)["selection"]["candidates"]
+    assert len(tried) == 12
+    assert [c["values"]["class_parents"] for c in tried].count(True) == 6
+    assert [c["values"]["class_parents"] for c in tried].count(False) == 6
+    assert re.search(r"\n +\.\.\.  2 more candidates\n", milpbn("inspect", file).stdout)
 
 
 def test_learn_selects_with_a_heuristic(milpbn):

@@ -331,3 +331,10 @@ def test_bundled_data_are_encoded_as_before(name):
     )  # fmt: skip
     assert Encoder.fit(screened).variables == expected.variables
     assert all("is its only value" in note for note in screened.notes)
+
+
+def test_blank_categories_are_missing():
+    blanks = pd.DataFrame({"a": pd.Categorical(["u", " ", "v", ""] * 5), "b": ["s", "nan"] * 10})
+    table = table_from_frame(blanks, pd.Series(list("pqqp") * 5, name="class"), missing="state")
+    assert table.features["a"].tolist()[:4] == ["u", None, "v", None]
+    assert table.features["b"].isna().sum() == 10
