@@ -31,9 +31,9 @@ def warn_caller(text: str, category: type[Warning]) -> None:
     while frame is not None and frame.f_code.co_filename.startswith(_LIBRARIES):
         others = others or not frame.f_code.co_filename.startswith(_OWN)
         frame, level = frame.f_back, level + 1
-    if frame is not None and others:
+    if frame is not None and others and _action(text, category, frame) == "default":
         key = (text, category, frame.f_code.co_filename, frame.f_lineno)
-        if key in _seen and _action(text, category, frame) == "default":
+        if key in _seen:
             return
         _seen.add(key)
     warnings.warn(text, category, stacklevel=level)

@@ -64,6 +64,13 @@ def test_filters_of_the_user_are_obeyed(rows, told):
         BNClassifier(engine="nb").fit(*rows)
 
 
+def test_what_was_ignored_was_not_shown(rows, told):
+    for action, times in (("ignore", 0), ("default", 1)):
+        warnings.simplefilter(action, DataWarning)
+        cross_val_score(BNClassifier(max_parents=1, engine="nb"), *rows, cv=FOLDS)
+        assert len(told) == times
+
+
 def test_filters_for_other_lines_and_modules_do_not_count(rows, told):
     cross_validate(rows)
     told.clear()
