@@ -21,16 +21,13 @@ class Bounds:
     """Families, score and groups of rows of a certificate, and the bound L(y)."""
 
     def __init__(self, header: Mapping[str, Any], codes: Ints, weights: Floats | None):
-        names, cards = zip(*header["variables"], strict=True)
-        need(codes.ndim == 2 and codes.shape[1] == len(names), "the rows have other variables")
-        need(bool((codes >= 0).all() and (codes < np.array(cards)).all()), "a code has no state")
         settings, self.tolerance = header["settings"], float(header["tolerance"])
-        self.space = Space(names, cards, settings)
+        self.space = Space(header["variables"], settings)
         distinct, same = np.unique(codes, axis=0, return_inverse=True)
         weight = np.bincount(same.ravel(), weights).astype(np.float64)
         has_margins = {"sm": True, "sbm": True, "mdl": False, "bdeu": False}[settings["score"]]
         kind: type[ScoreTables] = MarginTables if has_margins else FamilyCosts
-        self.score = kind(self.space, distinct, weight, settings)
+        self.score = kind(self.space, self.space.codes(distinct), weight, settings)
         sizes = (self.score.reach, self.score.entry_error, self.score.cost_error)
         finite = np.isfinite(self.score.costs).all() and np.isfinite(sizes).all()
         need(bool(finite) and self.score.gamma < math.inf, "a table has an entry without a value")

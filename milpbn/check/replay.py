@@ -6,7 +6,7 @@ import gzip
 import json
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,17 +119,27 @@ class Replay:
         self.highest = max(self.highest, bound)
 
     def _dominated(self, line: Mapping[str, Any]) -> None:
-        """Families that are left out, each with a subset that scores as well in every structure."""
+        """Families that are left out, each with one that scores as well in every structure.
+
+        It has the same parents or a subset of them, and no more parameters, if these are limited.
+        """
         need(not self.begun, "families are left out after the proof has begun")
         root, loss = self.nodes[0], np.zeros(self.space.n)
-        pairs = [(child, tuple(more), tuple(fewer)) for child, more, fewer in line["dominated"]]
-        for child, more, _ in pairs:
-            root.allowed[self.space.index[child, more]] = False
-        for child, more, fewer in pairs:
-            f, g = self.space.index[child, more], self.space.index[child, fewer]
-            need(set(fewer) < set(more) and bool(root.allowed[g]), "a family replaces another")
-            loss[child] = max(loss[child], self.problem.gain(f, g))
+        space, size = self.space, self.space.use["parameters"]
+        pairs = [(self._family(f), self._family(g)) for f, g in line["dominated"]]
+        root.allowed[[f for f, _ in pairs]] = False
+        for f, g in pairs:
+            fits = space.limits["parameters"] is None or size[g] <= size[f]
+            fits &= space.child[f] == space.child[g] and bool(root.allowed[g])
+            fits &= not (space.contains[g] & ~space.contains[f]).any()
+            need(bool(fits), "a family cannot replace another")
+            loss[space.child[f]] = max(loss[space.child[f]], self.problem.gain(f, g))
         self.lost = float(loss.sum())
+
+    def _family(self, named: Sequence[Any]) -> int:
+        """The number of a family from its views."""
+        child, parents = named
+        return self.space.index[child, tuple(parents)]
 
     def _row(self, line: Mapping[str, Any]) -> None:
         self.problem.define(line["row"], line)
@@ -170,7 +180,12 @@ class Replay:
         if line["on"] == "class":
             return (self.space.child == 0) & self.space.contains.any(axis=1), frozenset()
         chosen = np.zeros(len(self.space.families), dtype=bool)
-        chosen[self.space.index[line["child"], tuple(line["parents"])]] = True
+        if line["on"] == "sight":
+            for f in np.flatnonzero(self.space.child == line["child"]):
+                child, parents = self.space.families[f]
+                chosen[f] = line["view"] in (child, *parents)
+        else:
+            chosen[self._family(line["family"])] = True
         return chosen, frozenset()
 
     def _open(self, number: int, node: Part) -> None:

@@ -1,4 +1,8 @@
-"""Counts, tables and scores, from the codes of the rows by the definitions of the scores."""
+"""Counts, tables and scores, from the codes of the rows by the definitions of the scores.
+
+Codes are those of all views, see :mod:`milpbn.check.space`: a family that sees a variable in
+coarser states has a smaller table, and the rows look it up at these states.
+"""
 
 from __future__ import annotations
 
@@ -233,12 +237,22 @@ class FamilyCosts(ScoreTables):
     def __init__(self, space: Space, codes: Ints, weight: Floats, settings: Mapping[str, Any]):
         self.codes, self.weight = codes[:0], weight[:0]
         total, self.costs = float(weight.sum()), np.empty(len(space.families))
-        for f, (child, parents) in enumerate(space.families):
+        bdeu, price = settings["score"] == "bdeu", 0.5 * math.log(max(total, 1.0))
+        need(not bdeu or len(space.cards) == space.n, "BDeu has no prior for several resolutions")
+
+        def counts(child: int, parents: Sequence[int]) -> Floats:
             key, q, r = np.zeros(len(codes), np.int64), 1, space.cards[child]
             for p in parents:
                 key, q = key * space.cards[p] + codes[:, p], q * space.cards[p]
-            n = _sums(key * r + codes[:, child], weight, q * r).reshape(q, r)
-            terms = _bdeu(n, settings["ess"]) if settings["score"] == "bdeu" else _mdl(n, total)
+            return _sums(key * r + codes[:, child], weight, q * r).reshape(q, r)
+
+        for f, (child, parents) in enumerate(space.families):
+            n, finest = counts(child, parents), space.finest[space.child[f]]
+            # The finest states have shares of the coarse ones, which are parameters, too.
+            shares = [] if finest == child else [_log_likelihood(counts(finest, [child]))]
+            free = space.use["parameters"][f] + space.cards[finest] - space.cards[child]
+            mdl = [_log_likelihood(n), *shares, np.array([-price * free])]
+            terms = _bdeu(n, settings["ess"]) if bdeu else np.concatenate(mdl)
             self.costs[f] = terms.sum()
             # Logarithms and logarithms of gamma functions are accurate to 64 units or better.
             size = (np.abs(terms).sum() + total) * (1 + len(terms) / 32)
@@ -254,12 +268,11 @@ class FamilyCosts(ScoreTables):
         return float(self.costs[f] - self.costs[g])
 
 
-def _mdl(n: Floats, total: float) -> Floats:
-    q, r = n.shape
+def _log_likelihood(n: Floats) -> Floats:
+    """Terms of sum n[x, h] log(n[x, h] / n[h])."""
     counts, sums = n[n > 0], n.sum(axis=1)
     sums = sums[sums > 0]
-    price = 0.5 * math.log(max(total, 1.0)) * (r - 1) * q
-    return np.concatenate([counts * np.log(counts), -sums * np.log(sums), [-price]])
+    return np.concatenate([counts * np.log(counts), -sums * np.log(sums)])
 
 
 def _bdeu(n: Floats, ess: float) -> Floats:

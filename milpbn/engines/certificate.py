@@ -25,8 +25,8 @@ from milpbn.engines.cuts.features import FeatureRow
 from milpbn.engines.cuts.oracle import CutOracle
 from milpbn.engines.proof import BOUND, EMPTY, Proof, ProofLog
 from milpbn.engines.rows import Edge, Source
-from milpbn.engines.tree import Node
-from milpbn.families.candidates import FamilySpace
+from milpbn.engines.tree import Node, Sight
+from milpbn.families.candidates import FamilySpace, ParentSet
 from milpbn.scores import MarginObjective
 
 FORMAT = "milpbn-certificate"
@@ -131,8 +131,8 @@ class CertificateWriter(ProofLog):
         groups = [] if concave is None else concave.first_row.tolist()
         self._write(**self._header, groups=groups)
         pruned = [
-            [child, parents, self._space.parent_sets[better]]
-            for (child, parents, _), better in self._space.dominated.items()
+            [self._family(*family), self._family(*self._space.family(better))]
+            for family, better in self._space.dominated.items()
         ]
         if pruned:
             self._write(dominated=pruned)
@@ -160,11 +160,17 @@ class CertificateWriter(ProofLog):
         on: dict[str, Any] = {"on": "class"}
         if isinstance(candidate, tuple):
             on = {"on": "pair", "pair": candidate}
+        elif isinstance(candidate, Sight):
+            on = {"on": "sight", "child": candidate.variable, "view": candidate.view}
         elif candidate is not None:
-            assert isinstance(candidate, int), "data with several resolutions are refused"
-            parents = self._space.parent_sets[candidate]
-            on = {"on": "family", "child": int(self._space.child[candidate]), "parents": parents}
+            on = {"on": "family", "family": self._family(*self._space.family(candidate))}
         self._write(branch=own, **on, into=[self._name(child) for child in children])
+
+    def _family(self, child: int, parents: ParentSet, seen: tuple[int, ...]) -> list[Any]:
+        """A family as the view of its child and those of its parents."""
+        first, seen = self._space.views.first, seen or (0,) * (len(parents) + 1)
+        *above, own = (int(first[v]) + r for v, r in zip((*parents, child), seen, strict=True))
+        return [own, above]
 
     def _close(self, node: Node, proof: Proof) -> None:
         if proof.kind in (BOUND, EMPTY):

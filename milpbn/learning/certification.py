@@ -44,11 +44,6 @@ def check_certifiable(settings: Settings, data: EncodedData) -> None:
             f"the checker of certificates does not know the score {settings.score.name}; it knows "
             f"{', '.join(_CERTIFIED)}"
         )
-    if any(v.coarsenings for v in data.variables):
-        raise OptionError(
-            "there are no certificates for variables with several resolutions; choose other bins, "
-            "for example mdlp"
-        )
 
 
 def certified_problem(data: EncodedData, settings: Settings) -> dict[str, Any]:
@@ -57,7 +52,7 @@ def certified_problem(data: EncodedData, settings: Settings) -> dict[str, Any]:
     return plain(
         {
             "data": {"sha256": data.source.get("sha256"), "n_rows": len(data.train())},
-            "variables": [[v.name, v.card] for v in data.variables],
+            "variables": [[v.name, v.card, *(c.of for c in v.coarsenings)] for v in data.variables],
             "settings": {
                 "score": score.name,
                 **score.settings(),
