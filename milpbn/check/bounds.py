@@ -162,10 +162,11 @@ class Bounds:
 
 @dataclass
 class Part:
-    """Allowed families and required pairs; a probe is a part of another node."""
+    """Allowed families, required pairs, and a known bound; a probe is a part of another node."""
 
     allowed: Mask
     pairs: frozenset[tuple[int, int]] = frozenset()
+    bound: float = math.inf
     of: Part | None = None
     families: Mask | None = None
 

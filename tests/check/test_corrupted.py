@@ -8,17 +8,28 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from certified import WEAK, certified, certified_resolutions, certified_sights
+from here_cluster import connect_here
 
-from milpbn.engines import worker
+from milpbn.engines import supervisor, worker
 from milpbn.errors import CertificateError
 
 SEEDS = [*range(40), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(40, 200))]
+
+
+def in_tasks(seed, path, **more):
+    """A certificate with many bounds that are known from earlier lines."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(supervisor, "_NODES_PER_WORKER", 0)
+        connect_here(patch)
+        return certified_sights(seed, path, scheduler="tcp://here", **more)
+
 
 # Problems whose certificates have many lines of many kinds.
 PROBLEMS = (
     *((certified, seed) for seed in (28, 60, 62, 78, 81, 84, 93, 116)),
     *((certified_sights, seed) for seed in (3, 7, 15, 25)),
     (certified_resolutions, 13),
+    *((in_tasks, seed) for seed in (3, 7, 25)),
 )
 
 
@@ -27,7 +38,7 @@ def problem(solve, seed, folder):
     with pytest.MonkeyPatch.context() as patch:
         for name, value in WEAK.items():
             patch.setattr(worker, name, value)
-        return solve(seed, folder / f"{seed}.gz", threads=1)
+        return solve(seed, folder / f"{solve.__name__}-{seed}.gz", threads=1)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +53,7 @@ def of_kind(rng, lines, *kinds):
 
 
 def multiplier(rng, lines):
-    k = of_kind(rng, lines, "fix", "close")
+    k = of_kind(rng, lines, "fix", "close", "known")
     y = lines[k].get("y")
     if y:
         entry = y[int(rng.integers(len(y)))]
@@ -50,7 +61,7 @@ def multiplier(rng, lines):
 
 
 def missing_multiplier(rng, lines):
-    k = of_kind(rng, lines, "fix", "close")
+    k = of_kind(rng, lines, "fix", "close", "known")
     if lines[k].get("y"):
         lines[k]["y"].pop(int(rng.integers(len(lines[k]["y"]))))
 
@@ -114,7 +125,7 @@ def removal(rng, lines):
 
 def closing(rng, lines):
     line = lines[of_kind(rng, lines, "close")]
-    line["by"] = str(rng.choice(["empty", "single", "bound", "nothing"]))
+    line["by"] = str(rng.choice(["empty", "single", "bound", "known", "nothing"]))
     line.setdefault("y", [])
 
 
