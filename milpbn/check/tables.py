@@ -7,7 +7,6 @@ coarser states has a smaller table, and the rows look it up at these states.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -64,7 +63,7 @@ def _divided(codes: Ints, weight: Floats, folds: int, seed: int) -> tuple[Ints, 
     return codes[there // folds], _sums(key, unit)[there], (there % folds).astype(np.int64)
 
 
-class ScoreTables(ABC):
+class ScoreTables:
     """A score of structures, and how large its numbers and their errors are.
 
     Attributes
@@ -84,19 +83,13 @@ class ScoreTables(ABC):
     costs: Floats
     gamma = reach = entry_error = cost_error = 0.0
 
-    @abstractmethod
-    def __init__(
-        self, space: Space, codes: Ints, weight: Floats, settings: Mapping[str, Any]
-    ) -> None:
-        """Compute everything from distinct rows and their weights."""
-
-    @abstractmethod
     def value(self, chosen: Sequence[int]) -> float:
         """The score of a structure."""
+        return float(self.costs[list(chosen)].sum())
 
-    @abstractmethod
     def gain(self, f: int, g: int) -> float:
         """What a family can score more than another of its variable, in any structure."""
+        return float(self.costs[f] - self.costs[g])
 
 
 class MarginTables(ScoreTables):
@@ -220,7 +213,7 @@ class MarginTables(ScoreTables):
         for rows, against in self.competitors():
             margins = self.alpha(np.array(chosen), rows, against).sum(axis=0)
             least[rows] = np.minimum(least[rows], margins)
-        return float(self.weight @ least + self.costs[list(chosen)].sum())
+        return float(self.weight @ least) + super().value(chosen)
 
     def gain(self, f: int, g: int) -> float:
         """See :class:`ScoreTables`."""
@@ -228,7 +221,7 @@ class MarginTables(ScoreTables):
         for rows, against in self.competitors():
             both = self.alpha(np.array([f, g]), rows, against)
             most[rows] = np.maximum(most[rows], both[0] - both[1])
-        return float(self.weight @ most + self.costs[f] - self.costs[g])
+        return float(self.weight @ most) + super().gain(f, g)
 
 
 class FamilyCosts(ScoreTables):
@@ -259,14 +252,6 @@ class FamilyCosts(ScoreTables):
             error = 64 * UNIT * (4 * len(terms) + size)
             self.cost_error = max(self.cost_error, float(error))
 
-    def value(self, chosen: Sequence[int]) -> float:
-        """See :class:`ScoreTables`."""
-        return float(self.costs[list(chosen)].sum())
-
-    def gain(self, f: int, g: int) -> float:
-        """See :class:`ScoreTables`."""
-        return float(self.costs[f] - self.costs[g])
-
 
 def _log_likelihood(n: Floats) -> Floats:
     """Terms of sum n[x, h] log(n[x, h] / n[h])."""
@@ -276,8 +261,8 @@ def _log_likelihood(n: Floats) -> Floats:
 
 
 def _bdeu(n: Floats, ess: float) -> Floats:
+    """Terms of the logarithms of Gamma(a[x, h] + n[x, h]) / Gamma(a[x, h]), and so on for h."""
     q, r = n.shape
-    a_h, a_x = ess / q, ess / (q * r)
-    pairs = [(a_h, a_h + s, 1.0) for s in n.sum(axis=1).tolist() if s > 0]
-    pairs += [(a_x + x, a_x, 1.0) for x in n.ravel().tolist() if x > 0]
-    return np.array([s * math.lgamma(v) for a, b, _ in pairs for s, v in ((1.0, a), (-1.0, b))])
+    pairs = [(ess / q, ess / q + s) for s in n.sum(axis=1).tolist() if s > 0]
+    pairs += [(ess / (q * r) + x, ess / (q * r)) for x in n.ravel().tolist() if x > 0]
+    return np.array([term for a, b in pairs for term in (math.lgamma(a), -math.lgamma(b))])
