@@ -25,7 +25,7 @@ import msgspec
 import numpy as np
 
 import milpbn
-from milpbn.engines.proof import ProofLog
+from milpbn.engines.proof import TRIVIAL, ProofLog
 from milpbn.engines.snapshot import (
     Snapshot,
     load_incumbent,
@@ -205,6 +205,10 @@ class Checkpoints:
             assert self._from is not None
             with naming_damage(self._from, "checkpoint"):
                 nodes = restore(search, self._saved)
+            mark = self._saved.certificate
+            if mark is not None and not mark.length:
+                # There was no tree: nothing was logged, and the root has the trivial bound.
+                search.tree.root.proof = TRIVIAL
         self._search = search
         search.tree.after_report = self._when_due
         return nodes

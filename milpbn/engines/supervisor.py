@@ -284,6 +284,8 @@ class _Supervisor:
         answer = msgspec.msgpack.decode(future.result(), type=Answer)
         self._offer(answer.incumbent)
         left = [load_node(node, self.search.objective.space) for node in answer.nodes]
+        # As always, what was discarded counts before the log relies on it.
+        self.tree.settle(answer.record.settled)
         self.tree.log.join(nodes, answer.log, left)
         self.tree.put(nodes, left, answer.record)
 
