@@ -42,23 +42,41 @@ def write_whole(path: str | Path, data: bytes | str) -> None:
 
 
 @contextmanager
-def writing_whole(path: str | Path) -> Iterator[BinaryIO]:
+def writing_whole(
+    path: str | Path, draft: Path | None = None, *, goes_on: bool = False
+) -> Iterator[BinaryIO]:
     """A file to write piece by piece; it appears under its name once it is complete.
 
-    If the block fails, nothing is left behind.
+    If the block fails, nothing is left behind, unless there is a draft.
+
+    Parameters
+    ----------
+    path
+        The name of the file.
+    draft
+        Its name until it is complete. A draft that has any content stays behind if the block fails
+        or is killed, so that a later one can go on with it, but not if it could not be written.
+    goes_on
+        Whether to open an existing draft as it is, for reading and writing.
     """
     path = Path(path)
     special = path.exists() and not (path.is_file() or path.is_dir())
     # A device or a pipe is written to, not replaced.
-    place = path if special else path.with_name(f".milpbn-{secrets.token_hex(6)}.tmp")
+    place = path if special else draft or path.with_name(f".milpbn-{secrets.token_hex(6)}.tmp")
+    kept = draft is not None and not special
     try:
         try:
-            with open(place, "wb") as file:
+            if goes_on and not special:
+                place.touch()
+            with open(place, "r+b" if goes_on and not special else "wb") as file:
                 yield file
             if not special:
                 os.replace(place, path)
+        except OSError:
+            kept = False
+            raise
         finally:
-            if not special:
+            if not special and not (kept and place.exists() and place.stat().st_size):
                 place.unlink(missing_ok=True)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from None

@@ -5,17 +5,25 @@ from __future__ import annotations
 import gzip
 import json
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import oracle
 import pytest
-from problems import encoded, named, random_case, random_weights
+from problems import (
+    encoded,
+    named,
+    random_case,
+    random_weights,
+    resolved_case,
+    resolved_truth,
+)
 
 from milpbn.check import check_certificate
 from milpbn.engines.enumeration import best_by_enumeration
 from milpbn.errors import ConstraintError
 from milpbn.learning.certification import certified_problem
-from milpbn.learning.objective import build_objective
+from milpbn.learning.objective import build_objective, family_space
 from milpbn.learning.settings import make_settings
 from milpbn.learning.structure import run_method
 from milpbn.scores import applicable_settings
@@ -46,26 +54,57 @@ def lines_of(path):
         return [json.loads(line) for line in file]
 
 
-def certified(seed, path, **more):
-    """Solve a random problem; every kind of score, space and validation occurs."""
+def _problem(seed):
+    """A random problem; every kind of score, space and validation occurs."""
     score = oracle.SCORES[seed % len(oracle.SCORES)]
     codes, cards, case, limits = random_case(seed // len(oracle.SCORES), score)
     if seed % 5 == 0:
         case["weights"] = random_weights(np.random.default_rng(seed), len(codes))
+    return score, codes, cards, case, limits
+
+
+def _settings(score, case, constraints, **more):
+    own = {**applicable_settings(score, case), **more}
+    if score in oracle.MARGINS:
+        own["validation"] = own.get("validation") or "none"
+    return make_settings(
+        structure_score=score,
+        max_parents=case["max_parents"],
+        class_parents=case["class_parents"],
+        constraints=constraints,
+        **own,
+    )
+
+
+@lru_cache(maxsize=1)
+def _drawn():
+    return []
+
+
+def solvable(k):
+    """The seed of the k-th problem whose constraints leave a structure."""
+    found = _drawn()
+    seed = found[-1] + 1 if found else 0
+    while len(found) <= k:
+        score, codes, cards, case, limits = _problem(seed)
+        data = encoded(codes, cards)
+        try:
+            settings = _settings(score, case, named(limits, data))
+            family_space(data, settings.score, settings.space)
+            found.append(seed)
+        except ConstraintError:
+            pass
+        seed += 1
+    return found[k]
+
+
+def certified(seed, path, **more):
+    """Solve a random problem."""
+    score, codes, cards, case, limits = _problem(seed)
     data = encoded(codes, cards, case.get("weights"))
-    own = applicable_settings(score, case)
     more = {"threads": 1 + seed % 2, "start": None if seed % 3 else "local-search", **more}
-    try:
-        settings = make_settings(
-            structure_score=score,
-            max_parents=case["max_parents"],
-            class_parents=case["class_parents"],
-            constraints=named(limits, data),
-            **{**own, **more},
-        )
-        result = run_method(data, settings, certificate=path)
-    except ConstraintError:
-        pytest.skip("the constraints leave no structure")
+    settings = _settings(score, case, named(limits, data), **more)
+    result = run_method(data, settings, certificate=path)
     found = Certified(data, settings, result, lines_of(path), np.nan)
     if {"smoothing", "validation", "augmented"} & more.keys():
         # The oracle knows neither folds nor other smoothing.
@@ -74,3 +113,36 @@ def certified(seed, path, **more):
     parents, values = oracle.scores_of_all(score, codes, cards, **case)
     allowed = [k for k, s in enumerate(parents) if oracle.satisfies(s, **limits)]
     return replace(found, best=float(max(values[allowed])))
+
+
+def certified_resolutions(seed, path, **more):
+    """Solve a random problem whose families choose resolutions."""
+    score = ("sm", "sbm", "mdl")[seed % 3]
+    codes, cards, maps, case, limits, budgets = resolved_case(seed // 3, score)
+    scores = resolved_truth(score, codes, cards, maps, case, limits, budgets)
+    if not scores:
+        pytest.skip("the constraints leave no structure")
+    data = encoded(codes, cards, case["weights"], maps)
+    more = {"threads": 1 + seed % 2, "start": None if seed % 5 else "local-search", **more}
+    settings = _settings(score, case, named({**limits, "budgets": budgets}, data), **more)
+    result = run_method(data, settings, certificate=path)
+    return Certified(data, settings, result, lines_of(path), max(scores.values()))
+
+
+def certified_sights(seed, path, **more):
+    """Solve noise in three resolutions, for which trees branch on what families see."""
+    rng = np.random.default_rng(seed)
+    classes, m = 2 + seed % 2, int(rng.integers(8, 30))
+    codes = np.column_stack([rng.integers(0, classes, m), rng.integers(0, 4, (m, 3))])
+    codes[:2, 0] = 0, 1
+    maps = [[], *[[[0, 0, 1, 1], [0, 1, 1, 1]]] * 3]
+    data = encoded(codes, [classes, 4, 4, 4], None, maps)
+    score, penalty = ("sm", "sm", "sbm")[seed % 3], (0.0, 0.02)[seed % 5 == 0]
+    settings = make_settings(
+        structure_score=score, validation="loo", penalty=penalty, class_parents=False,
+        **{"start": None, **more},
+    )  # fmt: skip
+    result = run_method(data, settings, certificate=path)
+    objective = build_objective(data, settings.score, settings.space, prune=False)
+    best = best_by_enumeration(objective)[1]
+    return Certified(data, settings, result, lines_of(path), best)

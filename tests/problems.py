@@ -172,3 +172,38 @@ def small_problem(seed, score, weights=None):
         assert not allowed
         pytest.skip("the constraints leave no structure")
     return objective, [parents[k] for k in allowed], values[allowed]
+
+
+# Two features in all resolutions, or three with fewer of them.
+RESOLVED_SHAPES = [(3, 2, 2), (3, 1, 3), (4, 1, 1), (3, 2, 2)]
+
+
+def resolved_case(seed, score):
+    """Rows, resolutions, settings and limits, small enough for brute force."""
+    rng = np.random.default_rng([seed, len(score), 16])
+    n, max_parents, most = RESOLVED_SHAPES[seed % len(RESOLVED_SHAPES)]
+    codes, cards = random_codes(rng, n, n_classes=2 + seed % 2)
+    codes, maps = codes[:10], random_maps(rng, cards, most)
+    case = {
+        "max_parents": max_parents,
+        "class_parents": bool(n == 3 or rng.random() < 0.3),
+        "gamma": float(rng.choice([0.4, 1.4, 2.2, 4.6])),
+        "penalty": float(rng.choice([0.0, 0.0, 0.02, 0.1, 0.3])),
+        "validation": "loo" if rng.random() < 0.4 else None,
+        "weights": random_weights(rng, len(codes)) if rng.random() < 0.3 else None,
+    }
+    limits = random_constraints(rng, n) if seed % 3 == 0 else {}
+    budgets = random_budgets(rng, cards) if seed % 4 == 1 else {}
+    return codes, cards, maps, case, limits, budgets
+
+
+def resolved_truth(score, codes, cards, maps, case, limits, budgets):
+    """All allowed structures in all resolutions: {(parents, resolutions): score}."""
+    found = oracle.scores_of_all_resolutions(score, codes, cards, maps, **case)
+    most = budgets.get("max_parameters", np.inf)
+    others = {k: v for k, v in budgets.items() if k != "max_parameters"}
+    return {
+        (tuple(map(tuple, parents)), tuple(map(tuple, seen))): value
+        for parents, seen, value, size in found
+        if size <= most and oracle.satisfies(parents, budgets=others, **limits)
+    }

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from milpbn.errors import OptionError
-from milpbn.files import check_writable, read_limited, write_whole
+from milpbn.errors import OptionError, OutputError
+from milpbn.files import check_writable, read_limited, write_whole, writing_whole
 
 
 def test_a_file_is_replaced(tmp_path: Path) -> None:
@@ -32,6 +32,30 @@ def test_a_failed_move_leaves_the_old_file_and_nothing_else(
     with pytest.raises(OptionError, match=r"a\.dot: .*No space left"):
         write_whole(path, b"new")
     assert path.read_bytes() == b"before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def failing(path: Path, draft: Path, content: bytes, error: Exception) -> None:
+    with writing_whole(path, draft) as file:
+        file.write(content)
+        raise error
+
+
+def test_a_draft_stays_until_a_later_block_completes_it(tmp_path: Path) -> None:
+    path, draft = tmp_path / "a.txt", tmp_path / "a.txt.part"
+    with pytest.raises(ZeroDivisionError):
+        failing(path, draft, b"", ZeroDivisionError())
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ZeroDivisionError):
+        failing(path, draft, b"one", ZeroDivisionError())
+    assert list(tmp_path.iterdir()) == [draft]
+    with writing_whole(path, draft, goes_on=True) as file:
+        assert file.read() == b"one"
+        file.write(b" two")
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_text() == "one two"
+    with pytest.raises(OutputError, match="cannot write"):
+        failing(path, draft, b"three", OSError(28, "No space left on device"))
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -21,16 +21,13 @@ class Bounds:
     """Families, score and groups of rows of a certificate, and the bound L(y)."""
 
     def __init__(self, header: Mapping[str, Any], codes: Ints, weights: Floats | None):
-        names, cards = zip(*header["variables"], strict=True)
-        need(codes.ndim == 2 and codes.shape[1] == len(names), "the rows have other variables")
-        need(bool((codes >= 0).all() and (codes < np.array(cards)).all()), "a code has no state")
         settings, self.tolerance = header["settings"], float(header["tolerance"])
-        self.space = Space(names, cards, settings)
+        self.space = Space(header["variables"], settings)
         distinct, same = np.unique(codes, axis=0, return_inverse=True)
         weight = np.bincount(same.ravel(), weights).astype(np.float64)
         has_margins = {"sm": True, "sbm": True, "mdl": False, "bdeu": False}[settings["score"]]
-        kind: type[ScoreTables] = MarginTables if has_margins else FamilyCosts
-        self.score = kind(self.space, distinct, weight, settings)
+        kind = MarginTables if has_margins else FamilyCosts
+        self.score: ScoreTables = kind(self.space, self.space.codes(distinct), weight, settings)
         sizes = (self.score.reach, self.score.entry_error, self.score.cost_error)
         finite = np.isfinite(self.score.costs).all() and np.isfinite(sizes).all()
         need(bool(finite) and self.score.gamma < math.inf, "a table has an entry without a value")
@@ -43,7 +40,7 @@ class Bounds:
         self.group_weight = np.diff(sums[self.first_row])
         self._weight, self._cost = float(sums[-1]), float(np.abs(self.score.costs).max())
         self._rows: dict[int, Mapping[str, Any]] = {}
-        self._known: dict[int, tuple[Floats, float, float]] = {}
+        self._cache: dict[int, tuple[Floats, float, float]] = {}
 
     @property
     def n_rows(self) -> int:
@@ -60,13 +57,13 @@ class Bounds:
 
         The row of a pair has the right-hand side -1 where the pair is required, see `bound`.
         """
-        if number not in self._known:
-            if len(self._known) * len(self.space.families) > _CACHE:
-                self._known.pop(next(iter(self._known)))
+        if number not in self._cache:
+            if len(self._cache) * len(self.space.families) > _CACHE:
+                self._cache.pop(next(iter(self._cache)))
             row = self._rows[number]
             coefficients, rhs = getattr(self, f"_{row['kind']}_row")(row)
-            self._known[number] = coefficients, rhs, float(np.abs(coefficients).max())
-        return self._known[number]
+            self._cache[number] = coefficients, rhs, float(np.abs(coefficients).max())
+        return self._cache[number]
 
     def _cut_row(self, row: Mapping[str, Any]) -> tuple[Floats, float]:
         """T[g] <= sum of the margins below the hinge + gamma w(beyond it)."""
@@ -165,10 +162,11 @@ class Bounds:
 
 @dataclass
 class Part:
-    """Allowed families and required pairs; a probe is a part of another node."""
+    """Allowed families, required pairs, and a known bound; a probe is a part of another node."""
 
     allowed: Mask
     pairs: frozenset[tuple[int, int]] = frozenset()
+    bound: float = math.inf
     of: Part | None = None
     families: Mask | None = None
 

@@ -6,8 +6,8 @@ import gzip
 import json
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -108,7 +108,7 @@ class Replay:
     def step(self, line: Mapping[str, Any]) -> None:
         """Replay one line."""
         need(self.result is None, "there is more after the end")
-        kinds = ("dominated", "row", "fix", "branch", "close", "probe", "finish", "end")
+        kinds = ("dominated", "row", "known", "fix", "branch", "close", "probe", "finish", "end")
         kind = [k for k in kinds if k in line]
         need(len(kind) == 1, "this is not a step of a proof")
         getattr(self, f"_{kind[0]}")(line)
@@ -119,20 +119,35 @@ class Replay:
         self.highest = max(self.highest, bound)
 
     def _dominated(self, line: Mapping[str, Any]) -> None:
-        """Families that are left out, each with a subset that scores as well in every structure."""
+        """Families that are left out, each with one that scores as well in every structure.
+
+        It has the same parents or a subset of them, and no more parameters, if these are limited.
+        """
         need(not self.begun, "families are left out after the proof has begun")
         root, loss = self.nodes[0], np.zeros(self.space.n)
-        pairs = [(child, tuple(more), tuple(fewer)) for child, more, fewer in line["dominated"]]
-        for child, more, _ in pairs:
-            root.allowed[self.space.index[child, more]] = False
-        for child, more, fewer in pairs:
-            f, g = self.space.index[child, more], self.space.index[child, fewer]
-            need(set(fewer) < set(more) and bool(root.allowed[g]), "a family replaces another")
-            loss[child] = max(loss[child], self.problem.gain(f, g))
+        space, size = self.space, self.space.use["parameters"]
+        pairs = [(self._family(f), self._family(g)) for f, g in line["dominated"]]
+        root.allowed[[f for f, _ in pairs]] = False
+        for f, g in pairs:
+            fits = space.limits["parameters"] is None or size[g] <= size[f]
+            fits &= space.child[f] == space.child[g] and bool(root.allowed[g])
+            fits &= not (space.contains[g] & ~space.contains[f]).any()
+            need(bool(fits), "a family cannot replace another")
+            loss[space.child[f]] = max(loss[space.child[f]], self.problem.gain(f, g))
         self.lost = float(loss.sum())
+
+    def _family(self, named: Sequence[Any]) -> int:
+        """The number of a family from its views."""
+        child, parents = named
+        return self.space.index[child, tuple(parents)]
 
     def _row(self, line: Mapping[str, Any]) -> None:
         self.problem.define(line["row"], line)
+
+    def _known(self, line: Mapping[str, Any]) -> None:
+        """L(y) bounds a node, and from now on all that becomes of it."""
+        node = self.nodes[line["known"]]
+        node.bound = min(node.bound, self.problem.bound(node, line["y"], 1.0).upper)
 
     def _fix(self, line: Mapping[str, Any]) -> None:
         """Remove the families whose choice lowers L(y) to a limit."""
@@ -150,28 +165,30 @@ class Replay:
         """Replace a node by two that cover it: with something, and without it."""
         node = self.nodes.pop(line["branch"])
         need(node.of is None, "a probe cannot branch")
-        chosen, pairs = self._choice(node, line)
-        if line["on"] == "pair":
-            self._open(line["into"][0], Part(node.allowed, node.pairs | pairs))
-            self._open(line["into"][1], Part(node.allowed & ~chosen, node.pairs))
-        else:
-            own = self.space.child == self.space.child[np.flatnonzero(chosen)[0]]
-            self._open(line["into"][0], Part(node.allowed & (chosen | ~own), node.pairs))
-            self._open(line["into"][1], Part(node.allowed & ~chosen, node.pairs))
-        need(len(line["into"]) == 2, "there are not two children")
-
-    def _choice(
-        self, node: Part, line: Mapping[str, Any]
-    ) -> tuple[Mask, frozenset[tuple[int, int]]]:
-        """The families that a branching is about, and the pair, if it is about one."""
+        with_it, without = line["into"]
         if line["on"] == "pair":
             i, j = line["pair"]
-            return self.problem.joining((i, j)), frozenset([(i, j)])
+            chosen = self.problem.joining((i, j))
+            self._open(with_it, replace(node, pairs=node.pairs | {(i, j)}))
+        else:
+            chosen = self._choice(line)
+            own = self.space.child == self.space.child[np.flatnonzero(chosen)[0]]
+            self._open(with_it, replace(node, allowed=node.allowed & (chosen | ~own)))
+        self._open(without, replace(node, allowed=node.allowed & ~chosen))
+
+    def _choice(self, line: Mapping[str, Any]) -> Mask:
+        """The families of a variable that a branching is about."""
+        chosen: Mask = (self.space.child == 0) & self.space.contains.any(axis=1)
         if line["on"] == "class":
-            return (self.space.child == 0) & self.space.contains.any(axis=1), frozenset()
-        chosen = np.zeros(len(self.space.families), dtype=bool)
-        chosen[self.space.index[line["child"], tuple(line["parents"])]] = True
-        return chosen, frozenset()
+            return chosen
+        chosen[:] = False
+        if line["on"] == "sight":
+            for f in np.flatnonzero(self.space.child == line["child"]):
+                child, parents = self.space.families[f]
+                chosen[f] = line["view"] in (child, *parents)
+        else:
+            chosen[self._family(line["family"])] = True
+        return chosen
 
     def _open(self, number: int, node: Part) -> None:
         need(number == self.n_nodes, f"the next node is {self.n_nodes}, not {number}")
@@ -181,7 +198,9 @@ class Replay:
         """Discard a node; its bound holds for all of its structures."""
         node = self.nodes.pop(line["close"])
         if line["by"] == "bound":
-            self._raise(self.problem.bound(node, line["y"], 1.0).upper)
+            self._raise(min(node.bound, self.problem.bound(node, line["y"], 1.0).upper))
+        elif line["by"] == "known":
+            self._raise(node.bound)
         elif line["by"] == "empty":
             empty = self.problem.bound(node, line["y"], 0.0).upper < 0
             need(empty, "the multipliers do not show that the node is empty")
@@ -206,7 +225,7 @@ class Replay:
         is_class = self.space.child == 0
         families = is_class & self.space.contains[:, parent]
         part = of.allowed & (families | ~is_class)
-        self._open(line["probe"], Part(part, of.pairs, of, families))
+        self._open(line["probe"], Part(part, of.pairs, of.bound, of, families))
 
     def _finish(self, line: Mapping[str, Any]) -> None:
         """Remove the families of the class that a probe has removed from its node."""

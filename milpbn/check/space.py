@@ -1,10 +1,15 @@
-"""The search space of a certificate: every family (variable, parent set) that is allowed."""
+"""The search space of a certificate: every family (variable, parent set) that is allowed.
+
+A family sees its variables through views. A view is a variable in one of its resolutions. Views are
+numbered in the order of the variables, each with its finest states first; if no variable has
+coarser states, views are variables. View 0 is the class.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -17,6 +22,7 @@ Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 ParentSet = tuple[int, ...]
 Family = tuple[int, ParentSet]
+"""The view of the child, and those of its parents in ascending order."""
 
 
 def need(holds: bool, otherwise: str) -> None:
@@ -51,23 +57,48 @@ def _parent_sets(i: int, names: Sequence[str], settings: Mapping[str, Any]) -> l
 
 
 class Space:
-    """The candidate families, in the order of their variables."""
+    """The candidate families, in the order of their variables.
 
-    def __init__(self, names: Sequence[str], cards: Sequence[int], settings: Mapping[str, Any]):
-        self.n, self.cards = len(names), list(cards)
+    A variable is a list: its name, its number of states, and for each coarser resolution the coarse
+    state of each of its states.
+    """
+
+    def __init__(self, variables: Sequence[Sequence[Any]], settings: Mapping[str, Any]):
+        names, self.n = [name for name, *_ in variables], len(variables)
+        self.variable = np.repeat(np.arange(self.n), [len(own) - 1 for own in variables])
+        self.finest = np.searchsorted(self.variable, np.arange(self.n)).tolist()
+        self.maps = [np.array(m) for _, r, *maps in variables for m in (range(r), *maps)]
+        self.cards = [int(m.max()) + 1 for m in self.maps]
+        need(len(variables[0]) == 2, "the class has several resolutions")
         limits = settings["constraints"]
         self.limits = {k: limits.get(f"max_{k}") for k in ("arcs", "features", "parameters")}
-        self._list([(i, s) for i in range(self.n) for s in _parent_sets(i, names, settings)])
+        sets = [(i, s) for i in range(self.n) for s in _parent_sets(i, names, settings)]
+        self._list([family for i, s in sets for family in self._seen(i, s)])
         fits = self._fits_with_the_least()
         self._list([f for f, fit in zip(self.families, fits, strict=True) if fit])
+
+    def _seen(self, i: int, parents: ParentSet) -> list[Family]:
+        """A parent set in all resolutions; without parents, only in the one with fewest states."""
+        views, *others = (np.flatnonzero(self.variable == v).tolist() for v in (i, *parents))
+        if not parents:
+            return [(min(views, key=lambda v: self.cards[v]), ())]
+        return [(view, seen) for seen in product(*others) for view in views]
+
+    def codes(self, codes: Ints) -> Ints:
+        """The rows as codes of all views, from those of the variables."""
+        need(codes.ndim == 2 and codes.shape[1] == self.n, "the rows have other variables")
+        columns = [(m, codes[:, v]) for m, v in zip(self.maps, self.variable, strict=True)]
+        within = all(((column >= 0) & (column < len(m))).all() for m, column in columns)
+        need(within, "a code has no state")
+        return np.stack([m[column] for m, column in columns], axis=1)
 
     def _list(self, families: list[Family]) -> None:
         self.families = families
         self.index = {family: f for f, family in enumerate(families)}
-        self.child = np.array([i for i, _ in families], dtype=np.int64)
+        self.child = self.variable[[view for view, _ in families]]
         self.contains = np.zeros((len(families), self.n), dtype=bool)
         for f, (_, parents) in enumerate(families):
-            self.contains[f, list(parents)] = True
+            self.contains[f, self.variable[list(parents)]] = True
         self.first = np.searchsorted(self.child, np.arange(self.n))
         need(len(np.unique(self.child)) == self.n, "a variable has no candidate parent set")
         free = [(self.cards[i] - 1) * math.prod(self.cards[p] for p in s) for i, s in families]
@@ -97,7 +128,7 @@ class Space:
     def is_structure(self, chosen: Sequence[int], pairs: Iterable[tuple[int, int]]) -> bool:
         """Whether families, one per variable, are acyclic, within budgets, and join the pairs."""
         left = set(range(self.n))
-        while free := {i for i in left if not left & set(self.families[chosen[i]][1])}:
+        while free := {i for i in left if not self.contains[chosen[i], list(left)].any()}:
             left -= free
         within = all(
             limit is None or self.use[name][list(chosen)].sum() <= limit

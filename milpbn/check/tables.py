@@ -1,9 +1,12 @@
-"""Counts, tables and scores, from the codes of the rows by the definitions of the scores."""
+"""Counts, tables and scores, from the codes of the rows by the definitions of the scores.
+
+Codes are those of all views, see :mod:`milpbn.check.space`: a family that sees a variable in
+coarser states has a smaller table, and the rows look it up at these states.
+"""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -60,7 +63,7 @@ def _divided(codes: Ints, weight: Floats, folds: int, seed: int) -> tuple[Ints, 
     return codes[there // folds], _sums(key, unit)[there], (there % folds).astype(np.int64)
 
 
-class ScoreTables(ABC):
+class ScoreTables:
     """A score of structures, and how large its numbers and their errors are.
 
     Attributes
@@ -80,19 +83,13 @@ class ScoreTables(ABC):
     costs: Floats
     gamma = reach = entry_error = cost_error = 0.0
 
-    @abstractmethod
-    def __init__(
-        self, space: Space, codes: Ints, weight: Floats, settings: Mapping[str, Any]
-    ) -> None:
-        """Compute everything from distinct rows and their weights."""
-
-    @abstractmethod
     def value(self, chosen: Sequence[int]) -> float:
         """The score of a structure."""
+        return float(self.costs[list(chosen)].sum())
 
-    @abstractmethod
     def gain(self, f: int, g: int) -> float:
         """What a family can score more than another of its variable, in any structure."""
+        return float(self.costs[f] - self.costs[g])
 
 
 class MarginTables(ScoreTables):
@@ -216,7 +213,7 @@ class MarginTables(ScoreTables):
         for rows, against in self.competitors():
             margins = self.alpha(np.array(chosen), rows, against).sum(axis=0)
             least[rows] = np.minimum(least[rows], margins)
-        return float(self.weight @ least + self.costs[list(chosen)].sum())
+        return float(self.weight @ least) + super().value(chosen)
 
     def gain(self, f: int, g: int) -> float:
         """See :class:`ScoreTables`."""
@@ -224,7 +221,7 @@ class MarginTables(ScoreTables):
         for rows, against in self.competitors():
             both = self.alpha(np.array([f, g]), rows, against)
             most[rows] = np.maximum(most[rows], both[0] - both[1])
-        return float(self.weight @ most + self.costs[f] - self.costs[g])
+        return float(self.weight @ most) + super().gain(f, g)
 
 
 class FamilyCosts(ScoreTables):
@@ -233,38 +230,39 @@ class FamilyCosts(ScoreTables):
     def __init__(self, space: Space, codes: Ints, weight: Floats, settings: Mapping[str, Any]):
         self.codes, self.weight = codes[:0], weight[:0]
         total, self.costs = float(weight.sum()), np.empty(len(space.families))
-        for f, (child, parents) in enumerate(space.families):
+        bdeu, price = settings["score"] == "bdeu", 0.5 * math.log(max(total, 1.0))
+        need(not bdeu or len(space.cards) == space.n, "BDeu has no prior for several resolutions")
+
+        def counts(child: int, parents: Sequence[int]) -> Floats:
             key, q, r = np.zeros(len(codes), np.int64), 1, space.cards[child]
             for p in parents:
                 key, q = key * space.cards[p] + codes[:, p], q * space.cards[p]
-            n = _sums(key * r + codes[:, child], weight, q * r).reshape(q, r)
-            terms = _bdeu(n, settings["ess"]) if settings["score"] == "bdeu" else _mdl(n, total)
+            return _sums(key * r + codes[:, child], weight, q * r).reshape(q, r)
+
+        for f, (child, parents) in enumerate(space.families):
+            n, finest = counts(child, parents), space.finest[space.child[f]]
+            # The finest states have shares of the coarse ones, which are parameters, too.
+            shares = [] if finest == child else [_log_likelihood(counts(finest, [child]))]
+            free = space.use["parameters"][f] + space.cards[finest] - space.cards[child]
+            mdl = [_log_likelihood(n), *shares, np.array([-price * free])]
+            terms = _bdeu(n, settings["ess"]) if bdeu else np.concatenate(mdl)
             self.costs[f] = terms.sum()
             # Logarithms and logarithms of gamma functions are accurate to 64 units or better.
             size = (np.abs(terms).sum() + total) * (1 + len(terms) / 32)
             error = 64 * UNIT * (4 * len(terms) + size)
             self.cost_error = max(self.cost_error, float(error))
 
-    def value(self, chosen: Sequence[int]) -> float:
-        """See :class:`ScoreTables`."""
-        return float(self.costs[list(chosen)].sum())
 
-    def gain(self, f: int, g: int) -> float:
-        """See :class:`ScoreTables`."""
-        return float(self.costs[f] - self.costs[g])
-
-
-def _mdl(n: Floats, total: float) -> Floats:
-    q, r = n.shape
+def _log_likelihood(n: Floats) -> Floats:
+    """Terms of sum n[x, h] log(n[x, h] / n[h])."""
     counts, sums = n[n > 0], n.sum(axis=1)
     sums = sums[sums > 0]
-    price = 0.5 * math.log(max(total, 1.0)) * (r - 1) * q
-    return np.concatenate([counts * np.log(counts), -sums * np.log(sums), [-price]])
+    return np.concatenate([counts * np.log(counts), -sums * np.log(sums)])
 
 
 def _bdeu(n: Floats, ess: float) -> Floats:
+    """Terms of the logarithms of Gamma(a[x, h] + n[x, h]) / Gamma(a[x, h]), and so on for h."""
     q, r = n.shape
-    a_h, a_x = ess / q, ess / (q * r)
-    pairs = [(a_h, a_h + s, 1.0) for s in n.sum(axis=1).tolist() if s > 0]
-    pairs += [(a_x + x, a_x, 1.0) for x in n.ravel().tolist() if x > 0]
-    return np.array([s * math.lgamma(v) for a, b, _ in pairs for s, v in ((1.0, a), (-1.0, b))])
+    pairs = [(ess / q, ess / q + s) for s in n.sum(axis=1).tolist() if s > 0]
+    pairs += [(ess / (q * r) + x, ess / (q * r)) for x in n.ravel().tolist() if x > 0]
+    return np.array([term for a, b in pairs for term in (math.lgamma(a), -math.lgamma(b))])

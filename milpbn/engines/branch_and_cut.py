@@ -69,7 +69,7 @@ def solve_branch_and_cut(
     run, log = run or Run(), log or ProofLog()
     solver = scip_version() if run.options.host == "scip" else None
     options = run.options
-    checkpoints = Checkpoints(options.checkpoint, options.resume, objective, score)
+    checkpoints = Checkpoints(options.checkpoint, options.resume, objective, score, log)
     record = EngineRecord(objective, run)
     status = Status.TIME_LIMIT
     try:
@@ -90,8 +90,9 @@ def solve_branch_and_cut(
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
         complete_quietly(record.progress)
-    log.end(record.progress)
+    # The checkpoint first: a run that continues it needs the proof with its open nodes.
     checkpoints.finish(record.progress, closed=record.is_closed)
+    log.end(record.progress)
     run.clock.close_phase("solving")
     return record.result("branch-and-cut", score, status, start_accepted=True, solver=solver)
 
@@ -162,11 +163,10 @@ class BranchAndCut:
         self.pool = pool
         self.oracle = CutOracle(objective, progress.clock.checkpoint)
         self.tree = self.tree_type(progress, options.gap, len(objective.space), log)
-        self.tree.log.begin(self.oracle, self.tree.root)
         self.brancher = Brancher(self.oracle)
         self.worker = self._worker(self._primal(0))
-        if checkpoints is not None:
-            checkpoints.attach(self)
+        nodes = [self.tree.root] if checkpoints is None else checkpoints.attach(self)
+        self.tree.log.begin(self.oracle, nodes)
 
     def _primal(self, number: int) -> Primal:
         seed = self.options.seed + number

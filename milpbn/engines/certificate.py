@@ -1,39 +1,32 @@
 """Certificates: the proof of a bound as a file that a small program can check.
 
-The format is described in the manual (explanation/certificates). A thread of its own names the
-nodes and rows, and compresses and writes the lines: Ctrl-C reaches only the main thread, so it
-cannot cut a line in two, and it leaves what is open to be closed by the proofs of the open nodes.
+The lines are those of :mod:`milpbn.engines.proof_lines`. A thread of its own makes, compresses and
+writes them: Ctrl-C reaches only the main thread, so it cannot cut a line in two, and it leaves what
+is open to be closed by the proofs of the open nodes.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from queue import SimpleQueue
-from typing import Any, BinaryIO
-from weakref import WeakKeyDictionary
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 from milpbn.anytime import Progress
-from milpbn.engines.cuts.clusters import Cluster
-from milpbn.engines.cuts.concave import Hinge
-from milpbn.engines.cuts.features import FeatureRow
+from milpbn.engines.certificate_file import CertificateFile
 from milpbn.engines.cuts.oracle import CutOracle
-from milpbn.engines.proof import BOUND, EMPTY, Proof, ProofLog
-from milpbn.engines.rows import Edge, Source
+from milpbn.engines.proof import BOUND, CertificateMark, Proof, ProofLog, SubtreeLog
+from milpbn.engines.proof_lines import Line, ProofLines
 from milpbn.engines.tree import Node
+from milpbn.errors import OptionError
 from milpbn.families.candidates import FamilySpace
-from milpbn.scores import MarginObjective
+from milpbn.messages import Message, option
 
 FORMAT = "milpbn-certificate"
 VERSION = 1
 
-# Significant digits of multipliers: any multipliers prove something, these save space.
-_DIGITS = 12
+_Marked = tuple[list[Node], CertificateMark]
 
 
 class CertificateWriter(ProofLog):
@@ -42,7 +35,7 @@ class CertificateWriter(ProofLog):
     Parameters
     ----------
     file
-        Where to write the compressed lines.
+        Where to write the lines.
     header
         What is maximised, and over what.
     space
@@ -51,18 +44,13 @@ class CertificateWriter(ProofLog):
 
     recording = True
 
-    def __init__(self, file: BinaryIO, header: Mapping[str, Any], space: FamilySpace) -> None:
-        self._lines = gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0)
+    def __init__(
+        self, file: CertificateFile, header: Mapping[str, Any], space: FamilySpace
+    ) -> None:
+        self._file = file
         self._header = {"format": FORMAT, "version": VERSION, **header}
-        self._space = space
-        self._oracle: CutOracle | None = None
+        self._lines = ProofLines(self._write, space)
         self._begun = False
-        self._open: dict[int, tuple[str, Node]] = {}
-        self._names: dict[int, int] = {}
-        self._n_nodes = 0
-        self._hinges: WeakKeyDictionary[Hinge, int] = WeakKeyDictionary()
-        self._rows: dict[Source, int] = {}
-        self._n_rows = 0
         self._error: BaseException | None = None
         self._steps: SimpleQueue[tuple[Any, ...] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._work, daemon=True)
@@ -77,31 +65,61 @@ class CertificateWriter(ProofLog):
         if self._error is not None:
             raise self._error
 
+    def resume(self, mark: CertificateMark | None) -> None:
+        """See :class:`~milpbn.engines.proof.ProofLog`."""
+        if mark is None:
+            raise OptionError(
+                Message(
+                    "the run that is continued had no certificate, so a part of the proof is "
+                    "missing; leave out ",
+                    option("certificate"),
+                    ", or begin anew without ",
+                    option("resume"),
+                )
+            )
+        self._file.resume(mark.length, mark.sha256)
+        self._begun = mark.length > 0
+        self._lines.continue_with(mark.nodes, mark.n_nodes, mark.n_rows)
+
     # Each step is one item of the queue, so that an interrupt leaves all of it or nothing.
 
-    def begin(self, oracle: CutOracle, root: Node) -> None:
+    def begin(self, oracle: CutOracle, nodes: Sequence[Node]) -> None:
         """See :class:`~milpbn.engines.proof.ProofLog`."""
-        self._steps.put((self._begin, oracle, root))
+        self._steps.put((self._begin, oracle, list(nodes)))
 
     def fix(self, node: Node, proof: Proof, limit: float) -> None:
         """See :class:`~milpbn.engines.proof.ProofLog`."""
-        self._steps.put((self._fix, node, proof, limit))
+        self._steps.put((self._lines.fix, node, proof, limit))
 
     def branch(self, node: Node, children: list[Node]) -> None:
         """See :class:`~milpbn.engines.proof.ProofLog`."""
-        self._steps.put((self._branch, node, tuple(children)))
+        self._steps.put((self._lines.branch, node, tuple(children)))
 
     def close(self, node: Node) -> None:
         """See :class:`~milpbn.engines.proof.ProofLog`."""
-        self._steps.put((self._close, node, node.proof))
+        self._steps.put((self._lines.close, node))
 
     def probe(self, trial: Node, node: Node, parent: int) -> None:
         """See :class:`~milpbn.engines.proof.ProofLog`."""
-        self._steps.put((self._probe, trial, node, parent))
+        self._steps.put((self._lines.probe, trial, node, parent))
 
     def finish_probe(self, trial: Node) -> None:
         """See :class:`~milpbn.engines.proof.ProofLog`."""
-        self._steps.put((self._finish_probe, trial))
+        self._steps.put((self._lines.finish_probe, trial))
+
+    def lend(self, nodes: Sequence[Node]) -> None:
+        """See :class:`~milpbn.engines.proof.ProofLog`."""
+        self._steps.put((self._lines.lend, tuple(nodes)))
+
+    def join(self, nodes: Sequence[Node], log: SubtreeLog | None, left: Sequence[Node]) -> None:
+        """See :class:`~milpbn.engines.proof.ProofLog`."""
+        self._steps.put((self._lines.join, tuple(nodes), log, tuple(left)))
+
+    def mark(self, nodes: list[Node]) -> tuple[list[Node], CertificateMark | None]:
+        """See :class:`~milpbn.engines.proof.ProofLog`."""
+        answer: SimpleQueue[_Marked | None] = SimpleQueue()
+        self._steps.put((self._mark, answer))
+        return answer.get() or (nodes, None)
 
     def end(self, progress: Progress) -> None:
         """See :class:`~milpbn.engines.proof.ProofLog`."""
@@ -113,118 +131,46 @@ class CertificateWriter(ProofLog):
         while (step := self._steps.get()) is not None:
             write: Callable[..., None] = step[0]
             try:
-                if self._error is None:
+                if self._error is None or write == self._mark:
                     write(*step[1:])
             except BaseException as error:
                 self._error = error
         try:
-            self._lines.close()
+            self._file.close()
         except OSError as error:
             self._error = self._error or error
 
-    def _write(self, **line: Any) -> None:
-        self._lines.write(json.dumps(line, separators=(",", ":"), allow_nan=False).encode() + b"\n")
+    def _write(self, line: Line) -> None:
+        self._file.write(json.dumps(line, separators=(",", ":"), allow_nan=False).encode() + b"\n")
 
-    def _begin(self, oracle: CutOracle | None, root: Node | None) -> None:
-        self._oracle, self._begun = oracle, True
-        concave = None if oracle is None else oracle.concave
-        groups = [] if concave is None else concave.first_row.tolist()
-        self._write(**self._header, groups=groups)
-        pruned = [
-            [child, parents, self._space.parent_sets[better]]
-            for (child, parents, _), better in self._space.dominated.items()
-        ]
-        if pruned:
-            self._write(dominated=pruned)
-        if root is not None:
-            self._name(root)
+    def _begin(self, oracle: CutOracle | None, nodes: list[Node]) -> None:
+        if not self._begun:
+            concave = None if oracle is None else oracle.concave
+            groups = [] if concave is None else concave.first_row.tolist()
+            self._write({**self._header, "groups": groups})
+            if pruned := self._lines.dominated():
+                self._write({"dominated": pruned})
+        self._begun = True
+        if oracle is not None:
+            self._lines.begin(oracle, nodes)
 
-    def _name(self, node: Node, role: str = "node") -> int:
-        number, self._n_nodes = self._n_nodes, self._n_nodes + 1
-        self._names[id(node)] = number
-        self._open[number] = (role, node)
-        return number
-
-    def _leave(self, node: Node) -> int:
-        number = self._names.pop(id(node))
-        del self._open[number]
-        return number
-
-    def _fix(self, node: Node, proof: Proof, limit: float) -> None:
-        y = self._multipliers(proof)
-        self._write(fix=self._names[id(node)], to=limit, y=y)
-
-    def _branch(self, node: Node, children: tuple[Node, ...]) -> None:
-        origin, own = children[0].origin, self._leave(node)
-        candidate = None if origin is None else origin.candidate
-        on: dict[str, Any] = {"on": "class"}
-        if isinstance(candidate, tuple):
-            on = {"on": "pair", "pair": candidate}
-        elif candidate is not None:
-            assert isinstance(candidate, int), "data with several resolutions are refused"
-            parents = self._space.parent_sets[candidate]
-            on = {"on": "family", "child": int(self._space.child[candidate]), "parents": parents}
-        self._write(branch=own, **on, into=[self._name(child) for child in children])
-
-    def _close(self, node: Node, proof: Proof) -> None:
-        if proof.kind in (BOUND, EMPTY):
-            y = self._multipliers(proof)
-            self._write(close=self._leave(node), by=proof.kind, y=y)
-        else:
-            self._write(close=self._leave(node), by=proof.kind)
-
-    def _probe(self, trial: Node, node: Node, parent: int) -> None:
-        own = self._names[id(node)]
-        self._write(probe=self._name(trial, "probe"), of=own, parent=parent)
-
-    def _finish_probe(self, trial: Node) -> None:
-        self._write(finish=self._leave(trial))
+    def _mark(self, answer: SimpleQueue[_Marked | None]) -> None:
+        """Somebody waits for the answer, even if the file could not be written."""
+        found = None
+        try:
+            if self._error is None:
+                nodes, numbers = self._lines.lend_all()
+                length, sha256 = self._file.mark()
+                lines = self._lines
+                mark = CertificateMark(length, sha256, numbers, lines.n_nodes, lines.n_rows)
+                found = nodes, mark
+        finally:
+            answer.put(found)
 
     def _end(self, bound: float, objective: float) -> None:
         if not self._begun:
             # There was no search: the bound is the trivial one.
-            self._begin(None, None)
-            self._write(close=0, by=BOUND, y=[])
-        for role, node in list(self._open.values()):
-            if role == "node":
-                self._close(node, node.proof)
-        self._write(end=True, bound=bound, objective=objective)
-
-    def _multipliers(self, proof: Proof) -> list[tuple[int, float]]:
-        return [(self._row(s), float(f"{y:.{_DIGITS}g}")) for s, y in proof.multipliers]
-
-    def _row(self, source: Source) -> int:
-        """The number of a row, which is written when it is used for the first time."""
-        known: Any = self._hinges if isinstance(source, Hinge) else self._rows
-        if source not in known:
-            known[source], self._n_rows = self._n_rows, self._n_rows + 1
-            self._write(row=known[source], **self._described(source))
-        return int(known[source])
-
-    def _described(self, source: Source) -> dict[str, Any]:
-        if isinstance(source, Hinge):
-            return {"kind": "cut", "group": source.group, "against": self._against(source)}
-        if isinstance(source, Cluster):
-            return {"kind": "cluster", "members": sorted(source.members), "k": source.k}
-        if isinstance(source, FeatureRow):
-            return {"kind": "features", "witnesses": source.witnesses}
-        if isinstance(source, str):
-            return {"kind": "budget", "of": source}
-        edge: Edge = source
-        return {"kind": "pair", "pair": edge}
-
-    def _against(self, hinge: Hinge) -> list[int]:
-        """The class that each row of a group is compared with; tables of two classes need none."""
-        assert self._oracle is not None
-        objective = self._oracle.objective
-        assert isinstance(objective, MarginObjective)
-        concave = self._oracle.concave
-        assert concave is not None
-        below = hinge.against >= 0
-        against: npt.NDArray[np.integer] = hinge.against
-        if objective.binary:
-            against = np.zeros_like(against)
-        elif objective.space.n_classes == 2:
-            own = slice(concave.first_row[hinge.group], concave.first_row[hinge.group + 1])
-            against = 1 - objective.rows.labels[own]
-        return list(map(int, np.where(below, against, -1)))
+            self._begin(None, [])
+            self._write({"close": 0, "by": BOUND, "y": []})
+        self._lines.close_all()
+        self._write({"end": True, "bound": bound, "objective": objective})

@@ -7,7 +7,8 @@ killed while it writes leaves the previous one.
 The description contains everything that families, rows and scores depend on. A run continues only
 from a file whose description is its own; limits, threads and seeds may differ. A damaged file is
 recognised by its checksum. The open nodes of an intact file are believed: whoever can write it can
-claim that a part of the tree has been searched.
+claim that a part of the tree has been searched. If the run has a certificate, the file says how
+much of it had been written; a run that continues with both cuts off the rest.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import msgspec
 import numpy as np
 
 import milpbn
+from milpbn.engines.proof import TRIVIAL, ProofLog
 from milpbn.engines.snapshot import (
     Snapshot,
     load_incumbent,
@@ -40,6 +42,7 @@ from milpbn.scores.rows import RowObjective
 if TYPE_CHECKING:
     from milpbn.anytime import Progress
     from milpbn.engines.branch_and_cut import BranchAndCut
+    from milpbn.engines.tree import Node
 
 _FAMILIES = "candidate families (max_parents, class_parents, constraints)"
 
@@ -152,6 +155,8 @@ class Checkpoints:
         The files, or None.
     objective, score
         The problem.
+    log
+        The proof; it goes on where that of the earlier run was.
     """
 
     def __init__(
@@ -160,12 +165,21 @@ class Checkpoints:
         read_from: str | None,
         objective: Objective,
         score: ScoreReport,
+        log: ProofLog,
     ) -> None:
         self._path = write_to
         self._from = read_from
         self._objective = objective
         self._problem = describe_problem(objective, score) if write_to or read_from else {}
         self._saved = read_checkpoint(read_from, self._problem) if read_from else None
+        self._log = log
+        if self._saved is not None:
+            mark = self._saved.certificate
+            if mark is not None and mark.length and len(mark.nodes) != len(self._saved.nodes):
+                raise ModelFileError(
+                    f"{read_from} is a damaged checkpoint: it has other nodes than its certificate"
+                )
+            log.resume(mark)
         self._due = time.perf_counter() + _EVERY
         self._search: BranchAndCut | None = None
 
@@ -181,20 +195,29 @@ class Checkpoints:
         bound = max(incumbent.value, record.settled, *bounds)
         progress.begin_with(families, incumbent.source, bound, record.count)
 
-    def attach(self, search: BranchAndCut) -> None:
-        """Continue with the tree of the earlier run, and save that of this one."""
+    def attach(self, search: BranchAndCut) -> list[Node]:
+        """Continue with the tree of the earlier run, and save that of this one.
+
+        Returns the open nodes.
+        """
+        nodes = [search.tree.root]
         if self._saved is not None:
             assert self._from is not None
             with naming_damage(self._from, "checkpoint"):
-                restore(search, self._saved)
+                nodes = restore(search, self._saved)
+            mark = self._saved.certificate
+            if mark is not None and not mark.length:
+                # There was no tree: nothing was logged, and the root has the trivial bound.
+                search.tree.root.proof = TRIVIAL
         self._search = search
         search.tree.after_report = self._when_due
+        return nodes
 
     def _when_due(self) -> None:
         began = time.perf_counter()
         if self._path is not None and began >= self._due:
             assert self._search is not None
-            self._write(take_snapshot(self._search))
+            self._save(self._search)
             ended = time.perf_counter()
             self._due = ended + max(_EVERY, (ended - began) / _SHARE)
 
@@ -203,9 +226,15 @@ class Checkpoints:
         if self._path is None:
             return
         if self._search is not None:
-            self._write(take_snapshot(self._search))
+            self._save(self._search)
+        elif self._saved is not None:
+            self._write(self._saved)
         else:
-            self._write(self._saved or snapshot_without_tree(progress, closed=closed))
+            _, mark = self._log.mark([])
+            self._write(snapshot_without_tree(progress, closed=closed, certificate=mark))
+
+    def _save(self, search: BranchAndCut) -> None:
+        self._write(take_snapshot(search, *self._log.mark(search.tree.open_nodes)))
 
     def _write(self, snapshot: Snapshot) -> None:
         """Write a file; an error must not end the run."""

@@ -7,8 +7,11 @@ rests on. This one forgets it, that of :mod:`milpbn.engines.certificate` writes 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from milpbn.engines.rows import Source
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from milpbn.engines.cuts.oracle import CutOracle
     from milpbn.engines.tree import Node
 
-BOUND, EMPTY, SINGLE = "bound", "empty", "single"
+BOUND, EMPTY, SINGLE, KNOWN = "bound", "empty", "single", "known"
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,8 @@ class Proof:
         Rows, by what they are made from, and their multipliers.
     kind
         ``"bound"``: L(y) is the bound. ``"empty"``: L(y) is negative with all costs 0, so that the
-        node contains no structure. ``"single"``: one choice of families is left.
+        node contains no structure. ``"single"``: one choice of families is left. ``"known"``: the
+        bound was logged before, for this node or for one that it is a part of.
     """
 
     multipliers: tuple[tuple[Source, float], ...] = ()
@@ -39,6 +43,44 @@ class Proof:
 
 TRIVIAL = Proof()
 """All multipliers are 0: every row is at its hinge, every variable has its best family."""
+
+LOGGED = Proof(kind=KNOWN)
+"""The proof of a node that comes from another process, or from an earlier run: it is there."""
+
+
+class CertificateMark(msgspec.Struct, frozen=True):
+    """A moment of a run at which its certificate can be continued.
+
+    Attributes
+    ----------
+    length, sha256
+        The bytes of the certificate so far, and their checksum.
+    nodes
+        The numbers of the open nodes.
+    n_nodes, n_rows
+        How many nodes and rows the certificate has.
+    """
+
+    length: int
+    sha256: str
+    nodes: tuple[int, ...]
+    n_nodes: int
+    n_rows: int
+
+
+class SubtreeLog(msgspec.Struct, frozen=True):
+    """What another process has logged about some nodes.
+
+    Attributes
+    ----------
+    lines
+        Compressed lines of a certificate. Numbers of nodes begin with those that were given.
+    left
+        The numbers of the nodes that are open at the end.
+    """
+
+    lines: bytes
+    left: tuple[int, ...]
 
 
 class ProofLog:
@@ -51,8 +93,11 @@ class ProofLog:
     recording = False
     """Whether proofs are needed; otherwise nothing has to remember them."""
 
-    def begin(self, oracle: CutOracle, root: Node) -> None:
-        """The search begins."""
+    def resume(self, mark: CertificateMark | None) -> None:
+        """The run continues an earlier one at a mark; raises if that has no proof to continue."""
+
+    def begin(self, oracle: CutOracle, nodes: Sequence[Node]) -> None:
+        """The search begins with these open nodes: the root, or those of the earlier run."""
 
     def fix(self, node: Node, proof: Proof, limit: float) -> None:
         """Families whose choice lowers the bound to `limit` are removed from a node."""
@@ -68,6 +113,19 @@ class ProofLog:
 
     def finish_probe(self, trial: Node) -> None:
         """The families of the class that a trial has removed are removed from its node."""
+
+    def lend(self, nodes: Sequence[Node]) -> None:
+        """Another process gets these nodes, without their proofs."""
+
+    def join(self, nodes: Sequence[Node], log: SubtreeLog | None, left: Sequence[Node]) -> None:
+        """Another process has worked on these nodes; `left` are open."""
+
+    def mark(self, nodes: list[Node]) -> tuple[list[Node], CertificateMark | None]:
+        """The open nodes, for a run that continues this one, and where its certificate is.
+
+        After an interrupt, the nodes of the tree, which are given, may be behind those of the log.
+        """
+        return nodes, None
 
     def end(self, progress: Progress) -> None:
         """The search is over, perhaps with open nodes."""

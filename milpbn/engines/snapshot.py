@@ -8,6 +8,7 @@ bytes per row instead of a number per family, and a cut is valid whatever was st
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,6 +18,7 @@ from milpbn._types import BoolArray, Families, IntArray
 from milpbn.engines.branching import PseudoCosts
 from milpbn.engines.cuts.clusters import Cluster
 from milpbn.engines.cuts.oracle import CutOracle
+from milpbn.engines.proof import LOGGED, CertificateMark
 from milpbn.engines.relaxation import Pool
 from milpbn.engines.rows import Edge
 from milpbn.engines.tree import Candidate, Node, Origin, Sight, TreeRecord
@@ -94,6 +96,8 @@ class Snapshot(msgspec.Struct, frozen=True):
         The rows of the relaxation; None if there was none.
     costs
         The pseudo-costs by candidate.
+    certificate
+        Where the certificate was, if there is one.
     """
 
     incumbent: Incumbent
@@ -102,6 +106,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     record: TreeRecord
     cuts: SavedCuts | None = None
     costs: tuple[tuple[Candidate, PseudoCosts], ...] = ()
+    certificate: CertificateMark | None = None
 
 
 def incumbent_of(progress: Progress) -> Incumbent:
@@ -123,7 +128,9 @@ def load_incumbent(saved: Incumbent, objective: Objective) -> Families:
     return families
 
 
-def snapshot_without_tree(progress: Progress, *, closed: bool) -> Snapshot:
+def snapshot_without_tree(
+    progress: Progress, *, closed: bool, certificate: CertificateMark | None = None
+) -> Snapshot:
     """The state of a run that ended before there was a tree: with the root open, or with nothing.
 
     The root allows all families.
@@ -132,15 +139,16 @@ def snapshot_without_tree(progress: Progress, *, closed: bool) -> Snapshot:
     root = SavedNode(progress.bound, pack_families(np.ones(n, dtype=bool)))
     nodes = () if closed else (root,)
     settled = progress.bound if closed else -np.inf
-    return Snapshot(incumbent_of(progress), nodes, not closed, TreeRecord(settled=settled))
+    record = TreeRecord(settled=settled)
+    return Snapshot(incumbent_of(progress), nodes, not closed, record, certificate=certificate)
 
 
-def take_snapshot(search: BranchAndCut) -> Snapshot:
-    """The state of a run."""
+def take_snapshot(
+    search: BranchAndCut, nodes: Sequence[Node] = (), certificate: CertificateMark | None = None
+) -> Snapshot:
+    """The state of a run with these open nodes; the root comes first, if it is one of them."""
     tree = search.tree
-    nodes, root_is_open = tree.open_nodes, tree.root_is_open
-    if root_is_open:
-        nodes.sort(key=lambda node: node is not tree.root)
+    root_is_open = tree.root_is_open and bool(nodes) and nodes[0] is tree.root
     return Snapshot(
         incumbent_of(search.progress),
         tuple(map(save_node, nodes)),
@@ -148,11 +156,15 @@ def take_snapshot(search: BranchAndCut) -> Snapshot:
         tree.record,
         save_cuts(search),
         tuple(search.brancher.costs.items()),
+        certificate,
     )
 
 
-def restore(search: BranchAndCut, snapshot: Snapshot) -> None:
-    """Continue with a saved run, whose best structure `search` has already been given."""
+def restore(search: BranchAndCut, snapshot: Snapshot) -> list[Node]:
+    """Continue with a saved run, whose best structure `search` has already been given.
+
+    Returns the open nodes, in the order of the snapshot.
+    """
     restore_cuts(search, snapshot)
     space = search.objective.space
     nodes = [load_node(node, space) for node in snapshot.nodes]
@@ -161,6 +173,7 @@ def restore(search: BranchAndCut, snapshot: Snapshot) -> None:
     _require(bool(nodes) or not snapshot.root_is_open, "the root")
     root = nodes[0] if snapshot.root_is_open else None
     search.tree.restore(nodes, snapshot.record, root)
+    return nodes
 
 
 def restore_cuts(search: BranchAndCut, snapshot: Snapshot) -> None:
@@ -190,7 +203,7 @@ def load_node(saved: SavedNode, space: FamilySpace) -> Node:
         _check_candidate(saved.origin.candidate, space)
         _require(saved.origin.side in (0, 1) and saved.origin.distance > 0, "an origin")
     _require(saved.bound < np.inf, "a bound")  # not a NaN either
-    return Node(saved.bound, 0, allowed, frozenset(saved.edges), saved.origin)
+    return Node(saved.bound, 0, allowed, frozenset(saved.edges), saved.origin, LOGGED)
 
 
 def save_cuts(search: BranchAndCut) -> SavedCuts:

@@ -5,8 +5,8 @@ best node first, and returns the nodes that are open at the end. Its oracle, its
 all cuts, its pseudo-costs and its heuristics stay from one task to the next. A worker has nothing
 that others need: if it is lost, its nodes are given to another one.
 
-A certificate would collect what a task logs beside the nodes that it returns: both are valid only
-together.
+If the run has a certificate, a worker returns what it has logged with the nodes that it leaves:
+both are valid only together. What a lost worker has logged is lost with its nodes.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ import milpbn
 from milpbn.anytime import Progress, SolveOptions
 from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.branch_and_cut import BranchAndCut
+from milpbn.engines.proof import SubtreeLog
+from milpbn.engines.proof_lines import SubtreeLines
 from milpbn.engines.snapshot import (
     Incumbent,
     SavedNode,
@@ -36,7 +38,7 @@ from milpbn.engines.snapshot import (
     restore_cuts,
     save_node,
 )
-from milpbn.engines.tree import Tree, TreeRecord
+from milpbn.engines.tree import Node, Tree, TreeRecord
 from milpbn.errors import SolverError
 from milpbn.scores import Objective
 
@@ -55,6 +57,8 @@ class SharedProblem:
         The state of the run after the root: its cuts and pseudo-costs are used.
     seed
         Random seed; each worker adds its own number.
+    recording
+        Whether workers log their proofs.
     version
         The version of milpbn.
     """
@@ -63,6 +67,7 @@ class SharedProblem:
     objective: Objective
     start: Snapshot
     seed: int
+    recording: bool = False
     version: str = milpbn.__version__
 
     def packed(self) -> bytes:
@@ -80,11 +85,12 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """The nodes that are open after a task, what was done, and the best structure."""
+    """The nodes that are open after a task, the best structure, what was done, and its proof."""
 
     nodes: tuple[SavedNode, ...]
     incumbent: Incumbent
     record: TreeRecord
+    log: SubtreeLog | None = None
 
 
 def load_problem(packed: bytes) -> SharedProblem:
@@ -139,13 +145,15 @@ class _Subtrees(Tree):
     told: float
     before: int
 
-    def begin(self, task: Task, tell: Callable[[bytes], None]) -> None:
+    def begin(self, task: Task, tell: Callable[[bytes], None]) -> list[Node]:
+        """Replace all nodes by those of a task, which are returned in their order."""
         self.tell, self.until = tell, time.perf_counter() + task.seconds
         nodes = [load_node(node, self.progress.objective.space) for node in task.nodes]
         falls, branchings = task.record.falls, task.record.branchings
         self.restore(nodes, TreeRecord(self.count, -np.inf, falls, branchings))
         self.offer(task.incumbent)
         self.told, self.before = self.progress.value, self.count
+        return nodes
 
     def offer(self, incumbent: Incumbent | None) -> None:
         if incumbent is not None and incumbent.value > self.progress.value:
@@ -184,15 +192,18 @@ def work_on(problem: SharedProblem, packed: bytes) -> bytes:
     task = msgspec.msgpack.decode(packed, type=Task)
     search = _search_for(problem)
     tree, before = search.tree, search.tree.count
-    tree.begin(task, _teller(problem.key))
+    tree.log.begin(search.oracle, tree.begin(task, _teller(problem.key)))
     with suppress(OutOfTime):
         tree.run(lambda: search.worker.work(tree.next(None)), [])
     now, then = tree.record, task.record
     done = TreeRecord(
         now.count - before, now.settled, now.falls - then.falls, now.branchings - then.branchings
     )
-    nodes = tuple(map(save_node, tree.open_nodes))
-    return msgspec.msgpack.encode(Answer(nodes, incumbent_of(search.progress), done))
+    nodes, log = tree.open_nodes, None
+    if isinstance(tree.log, SubtreeLines):
+        nodes, log = tree.log.hand_back()
+    saved = tuple(map(save_node, nodes))
+    return msgspec.msgpack.encode(Answer(saved, incumbent_of(search.progress), done, log))
 
 
 def _search_for(problem: SharedProblem) -> _WorkerSearch:
@@ -203,7 +214,8 @@ def _search_for(problem: SharedProblem) -> _WorkerSearch:
         families = np.array(problem.start.incumbent.families, dtype=np.int64)
         progress.incumbent(families, problem.start.incumbent.source)
         options = SolveOptions(seed=problem.seed + next(_numbers))
-        search = _searches[own] = _WorkerSearch(problem.objective, progress, options)
+        log = SubtreeLines(problem.objective.space) if problem.recording else None
+        search = _searches[own] = _WorkerSearch(problem.objective, progress, options, log=log)
         search.tree.news = _news.setdefault(problem.key, _News())
         restore_cuts(search, problem.start)
     return _searches[own]

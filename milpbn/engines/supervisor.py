@@ -208,8 +208,9 @@ class _Supervisor:
         problem = SharedProblem(
             self.key,
             self.search.objective,
-            msgspec.structs.replace(take_snapshot(self.search), nodes=(), root_is_open=False),
+            take_snapshot(self.search),
             self.search.options.seed,
+            self.tree.log.recording,
         )
         self.client.subscribe_topic(self.key, lambda event: self._events.put(event[1]))
         with warnings.catch_warnings():
@@ -231,6 +232,7 @@ class _Supervisor:
             nodes, losses = self._lost.pop() if self._lost else (self._take(), 0)
             if not nodes:
                 return
+            self.tree.log.lend(nodes)
             age = time.perf_counter() - self._began
             seconds = task_seconds(self.tree.n_waiting, self._workers, age)
             task = Task(
@@ -282,6 +284,9 @@ class _Supervisor:
         answer = msgspec.msgpack.decode(future.result(), type=Answer)
         self._offer(answer.incumbent)
         left = [load_node(node, self.search.objective.space) for node in answer.nodes]
+        # As always, what was discarded counts before the log relies on it.
+        self.tree.settle(answer.record.settled)
+        self.tree.log.join(nodes, answer.log, left)
         self.tree.put(nodes, left, answer.record)
 
     def _deal_with_loss(self, future: Future, nodes: list[Node], losses: int) -> None:

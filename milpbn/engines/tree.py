@@ -150,7 +150,7 @@ class Tree:
 
     @property
     def open_nodes(self) -> list[Node]:
-        """The nodes that are open or being processed."""
+        """The nodes that are being processed, the root first, and those that are open."""
         # An interrupted step may leave a node in both lists.
         return list({id(node): node for node in (*self._active, *self._heap)}.values())
 

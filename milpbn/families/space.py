@@ -211,15 +211,17 @@ class FamilySpace:
         """The space with only these families, given in ascending order.
 
         `replaced` maps families that are left out to the one that is chosen in their place; this
-        may be left out, too, if it is replaced itself.
+        may be left out, too, if it is replaced itself. With it, what was dominated before stays
+        dominated.
         """
         place = {int(f): k for k, f in enumerate(families)}
-        replaced = replaced or {}
         dominated = {}
-        for f, g in replaced.items():
-            while g not in place:
-                g = replaced[g]
-            dominated[self.family(f)] = place[g]
+        if replaced is not None:
+            now = ((self.family(f), g) for f, g in replaced.items())
+            for family, g in (*self.dominated.items(), *now):
+                while g not in place:
+                    g = replaced[g]
+                dominated[family] = place[g]
         kept = np.asarray(families, dtype=np.int64)
         counts = np.bincount(self.child[kept], minlength=self.n_variables)
         return replace(

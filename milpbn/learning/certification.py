@@ -12,6 +12,7 @@ import milpbn
 from milpbn.anytime import TOLERANCE
 from milpbn.encoding.data import EncodedData
 from milpbn.engines.certificate import CertificateWriter
+from milpbn.engines.certificate_file import CertificateFile, draft_of
 from milpbn.engines.proof import ProofLog
 from milpbn.errors import OptionError, OutputError, OutputWarning
 from milpbn.families import Constraints
@@ -24,30 +25,18 @@ from milpbn.scores import SCORES, Objective
 _CERTIFIED = ("sm", "sbm", "mdl", "bdeu")
 
 
-def check_certifiable(settings: Settings, data: EncodedData) -> None:
-    """Refuse settings and data for which there are no certificates."""
+def check_certifiable(settings: Settings) -> None:
+    """Refuse settings for which there are no certificates."""
     method, host = method_name(settings.method), settings.options.host
     if method != "branch-and-cut" or host != "highs":
         what = f"the host {host}" if method == "branch-and-cut" else f"the method {method}"
         raise OptionError(
             f"{what} writes no certificate; only branch-and-cut with the host highs does"
         )
-    options = settings.options
-    for name in ("resume", "workers", "scheduler"):
-        if getattr(options, name):
-            raise OptionError(
-                f"{name} cannot be combined with a certificate: it needs the whole proof from one "
-                "process"
-            )
     if settings.score.name not in _CERTIFIED or type(settings.score) not in SCORES.values():
         raise OptionError(
             f"the checker of certificates does not know the score {settings.score.name}; it knows "
             f"{', '.join(_CERTIFIED)}"
-        )
-    if any(v.coarsenings for v in data.variables):
-        raise OptionError(
-            "there are no certificates for variables with several resolutions; choose other bins, "
-            "for example mdlp"
         )
 
 
@@ -57,7 +46,7 @@ def certified_problem(data: EncodedData, settings: Settings) -> dict[str, Any]:
     return plain(
         {
             "data": {"sha256": data.source.get("sha256"), "n_rows": len(data.train())},
-            "variables": [[v.name, v.card] for v in data.variables],
+            "variables": [[v.name, v.card, *(c.of for c in v.coarsenings)] for v in data.variables],
             "settings": {
                 "score": score.name,
                 **score.settings(),
@@ -80,9 +69,14 @@ def proof_log(
         yield ProofLog()
         return
     header = {"milpbn": milpbn.__version__, **certified_problem(data, settings)}
-    finished = False
+    options, finished = settings.options, False
+    # A run that is killed can go on only if its certificate is found again.
+    draft = draft_of(path) if options.checkpoint or options.resume else None
     try:
-        with writing_whole(path) as file, CertificateWriter(file, header, objective.space) as log:
+        with (
+            writing_whole(path, draft, goes_on=bool(options.resume)) as file,
+            CertificateWriter(CertificateFile(file, path), header, objective.space) as log,
+        ):
             yield log
             finished = True
     except OutputError as error:

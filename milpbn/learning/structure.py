@@ -100,7 +100,7 @@ def run_method(
     """Learn a structure with a running clock, then check the result against the data."""
     clock, settings = clock or Clock(settings.time_limit), settings.for_variables(data.variables)
     if certificate is not None:
-        check_certifiable(settings, data)
+        check_certifiable(settings)
     method, shared = settings.method, shared or Shared()
     if isinstance(method, Structure | ClassStructures):
         result = _given_structure(data, settings, clock)

@@ -5,12 +5,13 @@ from decimal import Decimal, getcontext
 import numpy as np
 import oracle
 import pytest
-from problems import encoded, named, random_case, random_weights
+from problems import encoded, named, random_case, random_maps, random_weights
 
 from milpbn.check.bounds import Bounds, Part
 from milpbn.check.space import Space
 from milpbn.errors import CertificateError, ConstraintError
 from milpbn.families import candidate_families
+from milpbn.families.views import other_resolutions
 from milpbn.learning.certification import certified_problem
 from milpbn.learning.settings import make_settings
 from milpbn.scores import applicable_settings
@@ -22,7 +23,10 @@ def problem(seed, score, **more):
     """Random rows and settings, and the checker's view of them."""
     codes, cards, case, limits = random_case(seed, score)
     weights = random_weights(np.random.default_rng(seed), len(codes)) if seed % 3 == 0 else None
-    data = encoded(codes, cards, weights)
+    maps = None
+    if seed % 4 == 1 and score != "bdeu":
+        maps = random_maps(np.random.default_rng(seed), cards)
+    data = encoded(codes, cards, weights, maps)
     try:
         settings = make_settings(
             structure_score=score,
@@ -30,7 +34,7 @@ def problem(seed, score, **more):
             class_parents=case["class_parents"],
             constraints=named(limits, data),
             **{**applicable_settings(score, case), **more},
-        )
+        ).for_variables(data.variables)
         header = {**certified_problem(data, settings), "groups": []}
         return data, settings, Bounds(header, data.train().astype(np.int64), weights)
     except (ConstraintError, CertificateError):
@@ -56,11 +60,22 @@ def test_the_families_are_those_of_the_search_space(seed, score):
             class_parents=settings.space.class_parents,
             generative=score == "mdl",
             constraints=settings.space.constraints,
+            coarsenings=other_resolutions(data.variables),
         )
     except ConstraintError:
         pytest.skip("the constraints leave no structure")
-    theirs = {(int(i), s) for i, s in zip(space.child, space.parent_sets, strict=True)}
+    views = zip(space.child_view.tolist(), space.parent_views.tolist(), strict=True)
+    theirs = {(view, tuple(v for v in above if v >= 0)) for view, above in views}
     assert set(bounds.space.families) == theirs
+    assert len(bounds.space.families) == len(space)
+
+
+def structure_of(space, names, chosen):
+    """The structure of some families, which name the views of their variables."""
+    found = [(*space.families[f][1], space.families[f][0]) for f in chosen]
+    seen = tuple(tuple(v - space.finest[space.variable[v]] for v in own) for own in found)
+    parents = tuple(tuple(space.variable[list(own[:-1])].tolist()) for own in found)
+    return Structure(names, parents, seen if any(map(any, seen)) else ())
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -70,7 +85,7 @@ def test_a_structure_has_the_score_of_its_definition(seed, score, more):
     data, settings, bounds = problem(seed, score, **more)
     names = tuple(v.name for v in data.variables)
     for chosen in random_structures(np.random.default_rng(seed), bounds.space, 5):
-        structure = Structure(names, tuple(bounds.space.families[f][1] for f in chosen))
+        structure = structure_of(bounds.space, names, chosen)
         weights = data.train_weights()
         told = rescore(settings.score, structure, data.variables, data.train(), weights)
         assert bounds.value(chosen) == pytest.approx(told, rel=1e-9, abs=1e-9)
@@ -91,9 +106,9 @@ def exact_margin(codes, cards, families, u, c):
 @pytest.mark.parametrize("seed", [1, 2, 4, 5, 7, 8])
 def test_rounding_stays_within_its_bound(seed):
     getcontext().prec = 50
-    data, settings, bounds = problem(seed, "sm", validation=None, penalty=0.0)
-    codes = data.train().tolist()
-    cards = [v.card for v in data.variables]
+    data, settings, bounds = problem(seed, "sm", validation="none", penalty=0.0)
+    codes = bounds.space.codes(data.train()).tolist()
+    cards = bounds.space.cards
     gamma = Decimal(settings.score.hinge)
     for chosen in random_structures(np.random.default_rng(seed), bounds.space, 4):
         families = [bounds.space.families[f] for f in chosen]
@@ -190,4 +205,4 @@ def test_constraints_that_leave_a_variable_without_families_are_refused():
         },
     }  # fmt: skip
     with pytest.raises(CertificateError, match="no candidate parent set"):
-        Space(["class", "a", "b"], [2, 2, 2], settings)
+        Space([["class", 2], ["a", 2], ["b", 2]], settings)

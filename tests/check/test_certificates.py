@@ -2,12 +2,21 @@
 
 import numpy as np
 import pytest
-from certified import WEAK, certified, lines_of
+from certified import (
+    WEAK,
+    certified,
+    certified_resolutions,
+    certified_sights,
+    lines_of,
+    solvable,
+)
 
 from milpbn import learn_structure
 from milpbn.errors import OptionError
 
-SEEDS = [*range(60), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(60, 500))]
+NUMBERS = [*range(60), *(pytest.param(k, marks=pytest.mark.slow) for k in range(60, 500))]
+SIGHTS = [*range(24), *(pytest.param(k, marks=pytest.mark.slow) for k in range(24, 200))]
+RESOLVED = [*range(36), *(pytest.param(k, marks=pytest.mark.slow) for k in range(36, 300))]
 
 
 def assert_proves_the_optimum(case):
@@ -23,11 +32,16 @@ def assert_proves_the_optimum(case):
     return proven
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_certificate_proves_the_brute_force_optimum(seed, tmp_path, monkeypatch):
+def weaken(monkeypatch):
+    for name, value in WEAK.items():
+        monkeypatch.setattr(f"milpbn.engines.worker.{name}", value)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_certificate_proves_the_brute_force_optimum(number, tmp_path, monkeypatch):
+    seed = solvable(number)
     if seed % 4:
-        for name, value in WEAK.items():
-            monkeypatch.setattr(f"milpbn.engines.worker.{name}", value)
+        weaken(monkeypatch)
     if seed % 7 == 1:
         monkeypatch.setattr("milpbn.engines.branch_and_cut._SHRINK", 1.0)
     if seed % 7 == 2:
@@ -36,24 +50,38 @@ def test_a_certificate_proves_the_brute_force_optimum(seed, tmp_path, monkeypatc
     assert_proves_the_optimum(certified(seed, tmp_path / "c.gz"))
 
 
-@pytest.mark.parametrize("seed", range(1, 40, 5))
+@pytest.mark.parametrize("seed", RESOLVED)
+def test_resolutions_are_certified(seed, tmp_path, monkeypatch):
+    if seed % 4:
+        weaken(monkeypatch)
+    assert_proves_the_optimum(certified_resolutions(seed, tmp_path / "c.gz"))
+
+
+@pytest.mark.parametrize("seed", SIGHTS)
+def test_branchings_on_what_families_see_are_certified(seed, tmp_path, monkeypatch):
+    weaken(monkeypatch)
+    assert_proves_the_optimum(certified_sights(seed, tmp_path / "c.gz", threads=1 + seed % 2))
+
+
+@pytest.mark.parametrize("number", range(1, 40, 5))
 @pytest.mark.parametrize(
     "more", [{"validation": 3}, {"smoothing": "epsilon:0.01"}, {"augmented": True}], ids=str
 )
-def test_folds_smoothing_and_augmented_families_are_certified(seed, more, tmp_path):
-    assert_proves_the_optimum(certified(seed, tmp_path / "c.gz", **more))
+def test_folds_smoothing_and_augmented_families_are_certified(number, more, tmp_path):
+    assert_proves_the_optimum(certified(solvable(number), tmp_path / "c.gz", **more))
 
 
 def test_small_problems_need_every_kind_of_step(tmp_path, monkeypatch):
     """The tests above would say little if no certificate had branchings, probes and removals."""
-    for name, value in WEAK.items():
-        monkeypatch.setattr(f"milpbn.engines.worker.{name}", value)
+    weaken(monkeypatch)
     seen = set()
     for seed in (28, 60, 78, 81, 84, 116):
         for line in certified(seed, tmp_path / "c.gz").lines[1:]:
             seen |= {next(iter(line)), line.get("kind"), line.get("on"), line.get("by")}
+    for line in certified_sights(3, tmp_path / "c.gz").lines[1:]:
+        seen.add(line.get("on"))
     assert seen >= {"row", "fix", "branch", "close", "probe", "finish", "end", "bound", "cut"}
-    assert seen >= {"cluster", "pair", "family", "class", "budget", "dominated", "empty"}
+    assert seen >= {"cluster", "pair", "family", "class", "budget", "dominated", "empty", "sight"}
 
 
 def test_a_run_that_was_stopped_proves_its_open_bound(tmp_path):
@@ -68,8 +96,7 @@ def test_an_interrupted_run_leaves_a_certificate(tmp_path, monkeypatch):
     """Ctrl-C at any moment, here at each of the first steps of the tree in turn."""
     from milpbn.engines.tree import Tree
 
-    for name, value in WEAK.items():
-        monkeypatch.setattr(f"milpbn.engines.worker.{name}", value)
+    weaken(monkeypatch)
     checkpoint = Tree.checkpoint
     for last in range(1, 60, 7):
         left = [last]

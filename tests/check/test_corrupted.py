@@ -7,23 +7,38 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from certified import WEAK, certified
+from certified import WEAK, certified, certified_resolutions, certified_sights
+from here_cluster import connect_here
 
-from milpbn.engines import worker
+from milpbn.engines import supervisor, worker
 from milpbn.errors import CertificateError
 
 SEEDS = [*range(40), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(40, 200))]
 
+
+def in_tasks(seed, path, **more):
+    """A certificate with many bounds that are known from earlier lines."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(supervisor, "_NODES_PER_WORKER", 0)
+        connect_here(patch)
+        return certified_sights(seed, path, scheduler="tcp://here", **more)
+
+
 # Problems whose certificates have many lines of many kinds.
-PROBLEMS = (28, 60, 62, 78, 81, 84, 93, 116)
+PROBLEMS = (
+    *((certified, seed) for seed in (28, 60, 62, 78, 81, 84, 93, 116)),
+    *((certified_sights, seed) for seed in (3, 7, 15, 25)),
+    (certified_resolutions, 13),
+    *((in_tasks, seed) for seed in (3, 7, 25)),
+)
 
 
 @lru_cache(maxsize=len(PROBLEMS))
-def problem(seed, folder):
+def problem(solve, seed, folder):
     with pytest.MonkeyPatch.context() as patch:
         for name, value in WEAK.items():
             patch.setattr(worker, name, value)
-        return certified(seed, folder / f"{seed}.gz", threads=1)
+        return solve(seed, folder / f"{solve.__name__}-{seed}.gz", threads=1)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +53,7 @@ def of_kind(rng, lines, *kinds):
 
 
 def multiplier(rng, lines):
-    k = of_kind(rng, lines, "fix", "close")
+    k = of_kind(rng, lines, "fix", "close", "known")
     y = lines[k].get("y")
     if y:
         entry = y[int(rng.integers(len(y)))]
@@ -46,7 +61,7 @@ def multiplier(rng, lines):
 
 
 def missing_multiplier(rng, lines):
-    k = of_kind(rng, lines, "fix", "close")
+    k = of_kind(rng, lines, "fix", "close", "known")
     if lines[k].get("y"):
         lines[k]["y"].pop(int(rng.integers(len(lines[k]["y"]))))
 
@@ -94,8 +109,10 @@ def branching(rng, lines):
         line["on"] = "class"
     elif change == 2 and "pair" in line:
         line["pair"] = [0, 1]
-    elif "parents" in line:
-        line["parents"] = []
+    elif change == 2 and "view" in line:
+        line["view"] = (line["view"] + 1) % 8
+    elif "family" in line:
+        line["family"][1] = []
     else:
         line["into"].pop()
 
@@ -108,8 +125,18 @@ def removal(rng, lines):
 
 def closing(rng, lines):
     line = lines[of_kind(rng, lines, "close")]
-    line["by"] = str(rng.choice(["empty", "single", "bound", "nothing"]))
+    line["by"] = str(rng.choice(["empty", "single", "bound", "known", "nothing"]))
     line.setdefault("y", [])
+
+
+def replacement(rng, lines):
+    k = of_kind(rng, lines, "dominated")
+    if k is not None:
+        pair = lines[k]["dominated"][int(rng.integers(len(lines[k]["dominated"])))]
+        if rng.random() < 0.5:
+            pair.reverse()
+        else:
+            lines[k]["dominated"].append([pair[1], pair[1]])
 
 
 def claim(rng, lines):
@@ -129,13 +156,13 @@ def groups(rng, lines):
 
 CHANGES = (
     *(multiplier, missing_multiplier, missing_line, two_lines_swapped, doubled_line, row),
-    *(branching, removal, closing, claim, header, groups),
+    *(branching, removal, closing, replacement, claim, header, groups),
 )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_corrupted_certificate_is_rejected_or_still_true(seed, folder):
-    case = problem(PROBLEMS[seed % len(PROBLEMS)], folder)
+    case = problem(*PROBLEMS[seed % len(PROBLEMS)], folder)
     rng = np.random.default_rng(seed)
     rejected = 0
     for change in CHANGES:
@@ -152,10 +179,10 @@ def test_a_corrupted_certificate_is_rejected_or_still_true(seed, folder):
     assert rejected >= 4
 
 
-@pytest.mark.parametrize("seed", PROBLEMS)
-def test_no_node_can_be_left_out(seed, folder):
+@pytest.mark.parametrize(("solve", "seed"), PROBLEMS)
+def test_no_node_can_be_left_out(solve, seed, folder):
     """Without the line that closes a node, or the one that creates it, nothing is proven."""
-    case = problem(seed, folder)
+    case = problem(solve, seed, folder)
     for k, line in enumerate(case.lines):
         if next(iter(line)) in ("close", "branch") and not _is_probe(case.lines, line):
             with pytest.raises(CertificateError):
@@ -174,7 +201,7 @@ def test_nonsense_is_rejected_with_its_line(text, folder):
     from milpbn.check import check_certificate
     from milpbn.learning.certification import certified_problem
 
-    case = problem(PROBLEMS[0], folder)
+    case = problem(*PROBLEMS[0], folder)
     lines = [json.dumps(case.lines[0]).encode(), text]
     told = certified_problem(case.data, case.settings)
     with pytest.raises(CertificateError, match="line 2"):
@@ -183,7 +210,7 @@ def test_nonsense_is_rejected_with_its_line(text, folder):
 
 def test_other_rows_are_found_by_what_they_score(folder):
     """The same header, but the class of every row is that of another one."""
-    case = problem(116, folder)
+    case = problem(certified, 116, folder)
     codes = case.data.codes.copy()
     codes[:, 0] = codes[::-1, 0]
     with pytest.raises(CertificateError):

@@ -128,6 +128,25 @@ def test_a_weighted_model_of_own_rows_is_checked(milpbn: Run, tmp_path: Path) ->
     assert "The certificate holds." in done.stdout
 
 
+def test_a_model_that_chooses_resolutions_is_checked(milpbn: Run, tmp_path: Path) -> None:
+    model, certificate = tmp_path / "m.json", tmp_path / "c.gz"
+    more = ("--class-root", "--out", model, "--certificate", certificate, "--quiet")
+    done = milpbn("solve", "--dataset", "iris", "--bins", "auto", *more)
+    assert done.exit_code == 0, done.output
+    assert json.loads(model.read_text())["resolutions"]
+    done = milpbn("check", model, certificate)
+    assert done.exit_code == 0, done.output
+    assert "The structure is optimal" in done.stdout
+    solved = model, certificate
+
+    def another_map(_: Any, lines: Any) -> None:
+        lines[0]["variables"][1][2][0] ^= 1
+
+    done = milpbn("check", *edited(solved, tmp_path, another_map))
+    assert done.exit_code == 4, done.output
+    assert "variables is" in done.stdout
+
+
 def test_a_certificate_that_is_lost_does_not_cost_the_result(
     milpbn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,32 @@ def test_a_run_that_was_stopped_goes_on_with_its_tree(milpbn, tmp_path):
     assert json.loads(done.stdout)["result"]["nodes"] == result["nodes"]
 
 
+def test_the_certificate_goes_on_with_the_tree(milpbn, tmp_path):
+    tree, model, certificate = (tmp_path / name for name in ("tree", "heart.json", "heart.gz"))
+    files = ("--out", model, "--certificate", certificate, "--quiet")
+    first = milpbn(*HEART, "--gap", "2%", "--checkpoint", tree, *files)
+    assert first.exit_code == 0, first.output
+    checked = milpbn("check", model, certificate)
+    assert checked.exit_code == 0, checked.output
+    assert "It proves the bound of the model." in checked.stdout
+    stopped = certificate.read_bytes()
+    second = milpbn(*HEART, "--resume", tree, *files)
+    assert second.exit_code == 0, second.output
+    checked = milpbn("check", model, certificate)
+    assert checked.exit_code == 0, checked.output
+    assert "The structure is optimal" in checked.stdout
+    certificate.write_bytes(stopped[:1000])
+    refused = milpbn(*HEART, "--resume", tree, *files)
+    assert refused.exit_code == 1
+    assert "Error: cannot continue the certificate: neither" in refused.stderr
+    assert certificate.read_bytes() == stopped[:1000]
+    certificate.unlink()
+    refused = milpbn(*HEART, "--resume", tree, *files)
+    assert refused.exit_code == 1
+    assert "give the file of the earlier run as --certificate, or leave it out" in refused.stderr
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["heart.json", "tree"]
+
+
 def test_ctrl_c_leaves_a_checkpoint(launch, wait_for_line, milpbn, tmp_path):
     tree = tmp_path / "vehicle.tree"
     command = ("solve", "--dataset", "vehicle", "--class-root")

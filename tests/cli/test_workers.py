@@ -61,9 +61,14 @@ def test_base_models_are_trained_on_a_cluster(milpbn, scheduler):
     assert result.exit_code == 0, result.output
 
 
-def test_the_tree_is_solved_by_a_cluster(milpbn, scheduler):
-    result = milpbn("solve", *HEART, "--scheduler", scheduler, "--json", "--quiet")
+def test_the_tree_is_solved_by_a_cluster(milpbn, scheduler, tmp_path):
+    model, certificate = tmp_path / "heart.json", tmp_path / "heart.gz"
+    files = ("--out", model, "--certificate", certificate)
+    result = milpbn("solve", *HEART, "--scheduler", scheduler, "--json", "--quiet", *files)
     assert result.exit_code == 0, result.output
+    checked = milpbn("check", model, certificate)
+    assert checked.exit_code == 0, checked.output
+    assert "The structure is optimal" in checked.stdout
     content = json.loads(result.stdout)
     assert content["result"]["status"] == "optimal"
     assert content["result"]["objective"] == pytest.approx(418.362125)

@@ -11,11 +11,12 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 import pytest
+from countdown import Countdown
 from problems import all_rows, noise, small_problem
 
 from milpbn import learn_structure
 from milpbn.anytime import Run, SolveOptions
-from milpbn.clock import Clock, OutOfTime
+from milpbn.clock import Clock
 from milpbn.engines import checkpoint
 from milpbn.engines.branch_and_cut import solve_branch_and_cut
 from milpbn.engines.checkpoint import describe_problem, read_checkpoint, write_checkpoint
@@ -34,19 +35,6 @@ OPTIMUM = 87.03520889766565
 @pytest.fixture(scope="module")
 def objective():
     return build_objective(noise(), SM, SearchSpace(class_parents=False))
-
-
-class Countdown(Clock):
-    """A clock whose time is over after a number of steps."""
-
-    def __init__(self, steps):
-        super().__init__()
-        self.steps = steps
-
-    def checkpoint(self):
-        self.steps -= 1
-        if self.steps < 0:
-            raise OutOfTime
 
 
 def solve(objective, file, score=SM, steps=10**9, resume=True, **options):

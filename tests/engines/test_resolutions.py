@@ -1,16 +1,15 @@
 """Structure and resolutions chosen together, against brute force over all of them."""
 
 import numpy as np
-import oracle
 import pytest
 from problems import (
     encoded,
     named,
-    random_budgets,
     random_codes,
-    random_constraints,
     random_maps,
     random_weights,
+    resolved_case,
+    resolved_truth,
 )
 
 from milpbn import learn_structure
@@ -24,39 +23,6 @@ from milpbn.scores.rescore import rescore
 from milpbn.search.local_search import LocalSearch
 
 SCORES = ("sm", "sbm", "mdl")
-# Two features in all resolutions, or three with fewer of them.
-SHAPES = [(3, 2, 2), (3, 1, 3), (4, 1, 1), (3, 2, 2)]
-
-
-def resolved_case(seed, score):
-    """Rows, resolutions, settings and limits, small enough for brute force."""
-    rng = np.random.default_rng([seed, len(score), 16])
-    n, max_parents, most = SHAPES[seed % len(SHAPES)]
-    codes, cards = random_codes(rng, n, n_classes=2 + seed % 2)
-    codes, maps = codes[:10], random_maps(rng, cards, most)
-    case = {
-        "max_parents": max_parents,
-        "class_parents": bool(n == 3 or rng.random() < 0.3),
-        "gamma": float(rng.choice([0.4, 1.4, 2.2, 4.6])),
-        "penalty": float(rng.choice([0.0, 0.0, 0.02, 0.1, 0.3])),
-        "validation": "loo" if rng.random() < 0.4 else None,
-        "weights": random_weights(rng, len(codes)) if rng.random() < 0.3 else None,
-    }
-    limits = random_constraints(rng, n) if seed % 3 == 0 else {}
-    budgets = random_budgets(rng, cards) if seed % 4 == 1 else {}
-    return codes, cards, maps, case, limits, budgets
-
-
-def truth(score, codes, cards, maps, case, limits, budgets):
-    """All allowed structures in all resolutions: {(parents, resolutions): score}."""
-    found = oracle.scores_of_all_resolutions(score, codes, cards, maps, **case)
-    most = budgets.get("max_parameters", np.inf)
-    others = {k: v for k, v in budgets.items() if k != "max_parameters"}
-    return {
-        (tuple(map(tuple, parents)), tuple(map(tuple, seen))): value
-        for parents, seen, value, size in found
-        if size <= most and oracle.satisfies(parents, budgets=others, **limits)
-    }
 
 
 def learn(data, score, case, constraints, method, seed=0, **more):
@@ -78,7 +44,7 @@ def learn(data, score, case, constraints, method, seed=0, **more):
 def check(seed, score):
     codes, cards, maps, case, limits, budgets = resolved_case(seed, score)
     data = encoded(codes, cards, case["weights"], maps)
-    scores = truth(score, codes, cards, maps, case, limits, budgets)
+    scores = resolved_truth(score, codes, cards, maps, case, limits, budgets)
     everything = {**limits, "budgets": budgets}
     if not scores:
         with pytest.raises(ConstraintError):
@@ -124,7 +90,7 @@ def test_engines_prove_many_optima_over_structures_and_resolutions(score, seed):
 def test_searches_report_the_classification_rate_of_their_resolutions(seed):
     codes, cards, maps, case, limits, budgets = resolved_case(seed, "cr")
     data = encoded(codes, cards, case["weights"], maps)
-    scores = truth("cr", codes, cards, maps, {**case, "penalty": 0.0}, limits, budgets)
+    scores = resolved_truth("cr", codes, cards, maps, {**case, "penalty": 0.0}, limits, budgets)
     if not scores:
         pytest.skip("the constraints leave no structure")
     constraints = named({**limits, "budgets": budgets}, data)

@@ -8,11 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
+import here_cluster
 import msgspec
 import pytest
+from certified import Certified, lines_of
+from here_cluster import HereFuture, connect_here
 from problems import all_rows, noise, small_problem
 
 from milpbn import learn_structure
@@ -24,7 +26,8 @@ from milpbn.engines.branch_and_cut import BranchAndCut, solve_branch_and_cut
 from milpbn.engines.snapshot import incumbent_of, take_snapshot
 from milpbn.errors import ClusterWarning, OptionError, SolverError
 from milpbn.learning.objective import build_objective
-from milpbn.learning.settings import SearchSpace
+from milpbn.learning.settings import SearchSpace, make_settings
+from milpbn.learning.structure import run_method
 from milpbn.scores import make_score
 
 SM = make_score("sm", p=0.9)
@@ -42,62 +45,9 @@ def assert_valid_at_every_moment(result, optimum):
     assert bounds == sorted(bounds, reverse=True)
 
 
-class HereFuture:
-    """A task that was done when it was submitted."""
-
-    status = "finished"
-
-    def __init__(self, key, value):
-        self.key, self.value = key, value
-
-    def result(self):
-        return self.value
-
-    def exception(self):
-        return self.value
-
-    def add_done_callback(self, call):
-        call(self)
-
-
-class HereClient:
-    """A cluster in this process: tasks run at once, and every third is lost with its worker."""
-
-    status, workers, loses = "running", 2, False
-
-    def __init__(self):
-        self.tasks = 0
-
-    def submit(self, function, *arguments, key):
-        given = [a.value if isinstance(a, HereFuture) else a for a in arguments]
-        future = HereFuture(key, function(*given))
-        self.tasks += function is subtrees.work_on
-        if self.loses and self.tasks % 3 == 2 and function is subtrees.work_on:
-            future.status = "lost"
-        return future
-
-    def nthreads(self):
-        return {"here": self.workers}
-
-    def run(self, *arguments, **options):
-        pass
-
-    subscribe_topic = unsubscribe_topic = cancel = run
-
-
 @pytest.fixture
 def here(monkeypatch):
-    client = HereClient()
-
-    @contextmanager
-    def connected(workers, scheduler):
-        yield client
-
-    monkeypatch.setattr(supervisor, "cluster_client", connected)
-    monkeypatch.setattr(subtrees, "_teller", lambda key: lambda structure: None)
-    for name in ("_TASK", "_SHORT_TASK"):
-        monkeypatch.setattr(supervisor, name, 0.0)  # one node per task
-    return client
+    return connect_here(monkeypatch)
 
 
 def solve(objective, score=SM, listener=None, clock=None, **options):
@@ -151,7 +101,7 @@ def test_nodes_that_are_always_lost_end_the_run(here, objective, monkeypatch):
     class Lost(HereFuture):
         status = "lost"
 
-    monkeypatch.setattr(sys.modules[__name__], "HereFuture", Lost)
+    monkeypatch.setattr(here_cluster, "HereFuture", Lost)
     with pytest.raises(SolverError, match="lost with its worker several times"):
         solve(objective)
 
@@ -169,7 +119,7 @@ def after_the_root(objective):
     search = BranchAndCut(objective, progress, SolveOptions())
     poor = incumbent_of(progress)
     search.tree.run(lambda: branch_once(search), [])
-    return msgspec.structs.replace(take_snapshot(search), incumbent=poor)
+    return msgspec.structs.replace(take_snapshot(search, search.tree.open_nodes), incumbent=poor)
 
 
 def branch_once(search):
@@ -302,12 +252,22 @@ def after_nodes(count, do):
     return listen
 
 
+def assert_certified(data, path, listener=None, **options):
+    """Learn a structure with a certificate, which proves the bound of the result."""
+    settings = make_settings(class_parents=False, **options)
+    result = run_method(data, settings, listener=listener, certificate=path)
+    proven = Certified(data, settings, result, lines_of(path), result.objective).check()
+    slack = 1e-6 * abs(result.bound)
+    assert result.objective - slack <= proven.bound <= result.bound + slack
+    return result
+
+
 @pytest.mark.slow
-def test_a_worker_that_is_killed_costs_only_time(processes, quick_tasks):
-    glass = build_objective(all_rows("glass"), SM, SearchSpace(class_parents=False))
+def test_a_worker_that_is_killed_costs_only_time(processes, quick_tasks, tmp_path):
     victim, _ = processes.add_worker(), processes.add_worker()
     kill = after_nodes(25, lambda: victim.send_signal(signal.SIGKILL))
-    result = solve(glass, scheduler=processes.address, listener=kill)
+    glass, certificate = all_rows("glass"), tmp_path / "glass.gz"
+    result = assert_certified(glass, certificate, kill, scheduler=processes.address)
     assert victim.wait(60) == -signal.SIGKILL
     assert result.status == "optimal"
     assert result.objective == pytest.approx(247.128271, abs=1e-5)
@@ -337,10 +297,10 @@ def test_a_worker_may_join_late_and_the_scheduler_may_be_lost(
 
 
 @pytest.mark.slow
-def test_local_processes_prove_the_same_optimum(objective, monkeypatch):
+def test_local_processes_prove_the_same_optimum(monkeypatch, tmp_path):
     monkeypatch.setattr(supervisor, "_ALONE_SECONDS", 0.0)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(p for p in sys.path if p))
-    result = solve(objective, scheduler=None, workers=2)
+    result = assert_certified(noise(), tmp_path / "noise.gz", workers=2)
     assert result.status == "optimal"
     assert result.objective == pytest.approx(OPTIMUM)
     assert_valid_at_every_moment(result, OPTIMUM)

@@ -132,7 +132,8 @@ def test_equal_views_of_the_rows_are_dropped_and_found_again():
 def test_pruned_resolutions_are_replaced_by_others_that_score_no_less(score):
     rng = np.random.default_rng(1)
     codes = np.column_stack([rng.integers(0, 2, 40), rng.integers(0, 4, (40, 2))])
-    data = encoded(codes, [2, 4, 4], None, [[], [HALVES.of, ONE.of], [ENDS.of]])
+    # The last resolution of a shows the same as its first: it is dropped before the others are.
+    data = encoded(codes, [2, 4, 4], None, [[], [HALVES.of, ONE.of, (1, 1, 0, 0)], [ENDS.of]])
     instance = make_score(score, **({"penalty": 0.5} if score == "sm" else {}))
     full, pruned = (
         build_objective(data, instance, SearchSpace(), prune=prune) for prune in (False, True)
