@@ -5,10 +5,11 @@ trees it is logistic regression with products of features; there every local opt
 conditional log-likelihood is global (Roos et al. 2005). Without regularisation it overfits,
 and for separable rows it has no maximum. There are three choices:
 
-- ``selection="l2"``: a Gaussian prior around the maximum-likelihood solution,
-  ``CLL - penalty / 2 |beta - beta_ML|^2``. Its weight is chosen by cross-validation of the
-  held-out conditional log-likelihood. The choices include an infinite weight, which is
-  maximum likelihood.
+- ``selection="l2"``: a Gaussian prior, ``CLL - penalty / 2 |beta - mean|^2``. Its mean are tables
+  in which no feature depends on the class (``prior="independence"``), so that the penalty is the
+  ridge of logistic regression, or the maximum-likelihood solution (``prior="ml"``). Its weight is
+  chosen by cross-validation of the held-out conditional log-likelihood. The choices include an
+  infinite weight, which is the mean itself.
 - ``selection="cross-tuning"``: the number of steps is chosen by cross-validation, as in
   Pernkopf & Bilmes (2010).
 - ``selection="none"``: no regularisation.
@@ -34,7 +35,14 @@ from milpbn.errors import OptionError
 from milpbn.parameters.discriminative import Discriminative, FoldMaker, Plan, value_of
 from milpbn.parameters.losses import ConditionalLoss
 from milpbn.parameters.optimise import Problem
-from milpbn.parameters.selection import choose_setting, choose_steps
+from milpbn.parameters.selection import (
+    INDEPENDENCE,
+    ML,
+    PRIORS,
+    Choice,
+    choose_setting,
+    choose_steps,
+)
 from milpbn.parameters.tables import Rows
 
 SELECTIONS = ("l2", "cross-tuning", "none")
@@ -62,6 +70,8 @@ class ConditionalLikelihood(Discriminative):
         The kind of regularisation, see the module.
     penalty
         The weight of the prior with ``selection="l2"``; chosen if None.
+    prior
+        The mean of the prior with ``selection="l2"``, ``"independence"`` or ``"ml"``.
     """
 
     name = "cl"
@@ -70,6 +80,7 @@ class ConditionalLikelihood(Discriminative):
     default_loss = _LOSS
     selection: str = "l2"
     penalty: float | None = None
+    prior: str = INDEPENDENCE
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -81,6 +92,13 @@ class ConditionalLikelihood(Discriminative):
             raise OptionError(f"penalty must be a number >= 0, not {self.penalty}")
         if self.penalty is not None and self.selection != "l2":
             raise OptionError("penalty can be given only with selection=l2")
+        if self.prior not in PRIORS:
+            raise OptionError(f"prior must be one of {', '.join(PRIORS)}, not {self.prior!r}")
+
+    @property
+    def beats_ml(self) -> bool:
+        """See :class:`~milpbn.parameters.discriminative.Discriminative`."""
+        return self.selection != "l2" or self.prior == ML
 
     def plan(self, folds: FoldMaker, clock: Clock) -> Plan:
         """See :class:`~milpbn.parameters.discriminative.Discriminative`."""
@@ -89,9 +107,9 @@ class ConditionalLikelihood(Discriminative):
         if self.selection == "cross-tuning":
             return self._plan_steps(folds, clock)
         if self.penalty is not None:
-            return Plan(_LOSS, self.penalty, {})
+            return Plan(_LOSS, self.penalty, {}, prior=self.prior)
         choice = choose_setting(
-            folds(),
+            folds(self.prior),
             PENALTIES,
             lambda fold, penalty: Problem(fold.train, _LOSS, fold.start, penalty),
             _held_out,
@@ -100,11 +118,20 @@ class ConditionalLikelihood(Discriminative):
             patience=_PATIENCE,
             checkpoint=clock.checkpoint,
         )
+        if choice.stopped and not self._is_ahead(choice, folds):
+            return Plan(_LOSS, 0.0, {}, 0, choice.stopped)
+        if choice.index < 0:
+            return Plan(_LOSS, math.inf, {"penalty": "infinite"}, prior=self.prior)
+        penalty = PENALTIES[choice.index]
+        return Plan(_LOSS, penalty, {"penalty": penalty}, prior=self.prior)
+
+    def _is_ahead(self, choice: Choice, folds: FoldMaker) -> bool:
+        """Whether a choice that ended early found something better than maximum likelihood."""
         if choice.stopped == "interrupted" or choice.index < 0:
-            # An infinite weight: the start is the optimum.
-            chosen = {} if choice.stopped else {"penalty": "infinite"}
-            return Plan(_LOSS, 0.0, chosen, 0, choice.stopped)
-        return Plan(_LOSS, PENALTIES[choice.index], {"penalty": PENALTIES[choice.index]})
+            return False
+        divided = folds(ML)
+        held_out = sum(_held_out(fold.held_out, fold.start) for fold in divided)
+        return max(choice.scores) > held_out / sum(fold.held_out.total for fold in divided)
 
     def _plan_steps(self, folds: FoldMaker, clock: Clock) -> Plan:
         choice = choose_steps(

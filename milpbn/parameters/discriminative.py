@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,7 @@ from milpbn.parameters.base import Parameters
 from milpbn.parameters.convert import layout_of, with_tables
 from milpbn.parameters.losses import Loss
 from milpbn.parameters.optimise import MAX_ITERATIONS, METHODS, Problem, climb
-from milpbn.parameters.selection import Fold, make_folds
+from milpbn.parameters.selection import ML, PRIORS, Fold, make_folds
 from milpbn.parameters.tables import Rows, TableLayout
 from milpbn.result import ParameterReport
 from milpbn.structure import AnyStructure
@@ -35,13 +36,16 @@ class Plan:
     Attributes
     ----------
     loss, penalty
-        See :class:`~milpbn.parameters.optimise.Problem`.
+        See :class:`~milpbn.parameters.optimise.Problem`. An infinite penalty means the mean of
+        the prior itself.
     chosen
         What cross-validation chose, for the report.
     max_iterations
         Steps of the final optimisation.
     stopped
         Why there is no time for it, or empty.
+    prior
+        The mean of the prior, see :data:`~milpbn.parameters.selection.PRIORS`.
     """
 
     loss: Loss
@@ -49,6 +53,7 @@ class Plan:
     chosen: dict[str, Any]
     max_iterations: int = MAX_ITERATIONS
     stopped: str = ""
+    prior: str = ML
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,11 @@ class Discriminative(Parameters):
         """The loss that was minimised, given what cross-validation chose."""
         return self.default_loss
 
+    @property
+    def beats_ml(self) -> bool:
+        """Whether the loss on the training rows is never worse than that of maximum likelihood."""
+        return True
+
     @abstractmethod
     def plan(self, folds: FoldMaker, clock: Clock) -> Plan:
         """Choose the settings that are not given."""
@@ -111,11 +121,13 @@ class Discriminative(Parameters):
         rows = Rows.of(layout, merged)
         start = rows.maximum_likelihood(smoothing)
         plan = self._plan(maker, clock.until(clock.elapsed + _SELECTION_SHARE * clock.remaining))
+        mean = PRIORS[plan.prior](rows, smoothing)
+        fixed = math.isinf(plan.penalty)
         found = climb(
-            Problem(rows, plan.loss, start, plan.penalty),
-            start,
+            Problem(rows, plan.loss, mean, 0.0 if fixed else plan.penalty),
+            mean if fixed else start,
             method=self.method,
-            max_iterations=0 if plan.stopped else plan.max_iterations,
+            max_iterations=0 if plan.stopped or fixed else plan.max_iterations,
             checkpoint=clock.checkpoint,
         )
         report = ParameterReport(
@@ -141,9 +153,9 @@ class FoldMaker:
     folds: int
     seed: int
 
-    def __call__(self) -> list[Fold]:
+    def __call__(self, prior: str = ML) -> list[Fold]:
         """See :func:`~milpbn.parameters.selection.make_folds`."""
-        return make_folds(self.layout, self.rows, self.smoothing, self.folds, self.seed)
+        return make_folds(self.layout, self.rows, self.smoothing, self.folds, self.seed, prior)
 
 
 def value_of(loss: Loss, rows: Rows, log_theta: FloatArray) -> float:

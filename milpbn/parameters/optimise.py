@@ -37,7 +37,7 @@ class Problem:
     loss
         The objective without the penalty.
     anchor
-        The mean of the Gaussian prior: maximum likelihood.
+        The mean of the Gaussian prior.
     penalty
         The weight of the prior.
     """

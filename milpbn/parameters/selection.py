@@ -25,13 +25,24 @@ Setting = TypeVar("Setting")
 Criterion = Callable[[Rows, FloatArray], float]
 """Scores log-probabilities on rows; larger is better."""
 
+INDEPENDENCE, ML = "independence", "ml"
+
+PRIORS: dict[str, Callable[[Rows, Smoothing], FloatArray]] = {
+    INDEPENDENCE: Rows.independence,
+    ML: Rows.maximum_likelihood,
+}
+"""The mean of the prior of the parameters, by name."""
+
 _TOLERANCE = 1e-4
 """Gradient per row at which the optimum of a fold is accurate enough to compare settings."""
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Training rows, held-out rows, and the maximum-likelihood start of the training rows."""
+    """Training rows, held-out rows, and where the optimisation of the training rows starts.
+
+    The start is the mean of the prior, see :data:`PRIORS`.
+    """
 
     train: Rows
     held_out: Rows
@@ -58,7 +69,12 @@ class Choice:
 
 
 def make_folds(
-    layout: TableLayout, rows: MergedRows, smoothing: Smoothing, folds: int, seed: int
+    layout: TableLayout,
+    rows: MergedRows,
+    smoothing: Smoothing,
+    folds: int,
+    seed: int,
+    prior: str = ML,
 ) -> list[Fold]:
     """Divide the rows at random; with fewer rows than folds, leave one out.
 
@@ -73,7 +89,7 @@ def make_folds(
     out = []
     for k in range(int(fold.max()) + 1):
         train = seen.select(fold != k)
-        out.append(Fold(train, seen.select(fold == k), train.maximum_likelihood(smoothing)))
+        out.append(Fold(train, seen.select(fold == k), PRIORS[prior](train, smoothing)))
     return out
 
 
@@ -90,7 +106,7 @@ def choose_setting(
 ) -> Choice:
     """The setting with the best held-out score (the first, if tied).
 
-    With `with_start`, the maximum-likelihood start is one of the choices, as index -1.
+    With `with_start`, the start is one of the choices, as index -1.
     """
     total = sum(fold.held_out.total for fold in folds)
     if not total:

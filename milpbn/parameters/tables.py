@@ -78,6 +78,11 @@ class ClassTable:
         """Number of cells."""
         return prod(self.shape)
 
+    @property
+    def is_class(self) -> bool:
+        """Whether it is the table of the class: its states are the classes."""
+        return self.shape[2] < self.width
+
 
 @dataclass(frozen=True)
 class TableLayout:
@@ -211,4 +216,19 @@ class Rows:
         out = np.empty_like(counts)
         for table, result in zip(self.layout.split(counts), self.layout.split(out), strict=True):
             result[:] = smoothing.log_theta(table, axis=1)
+        return self.layout.log_theta(out)
+
+    def independence(self, smoothing: Smoothing) -> FloatArray:
+        """Log-probabilities of the cells if no feature depends on the class.
+
+        The tables of features are counted without regard to the class, and that of the class
+        without regard to its parents.
+        """
+        everyone = np.repeat(self.weights[:, None], self.layout.n_classes, axis=1)
+        pooled, own = map(self.layout.split, (self.counts(everyone), self.counts(self.own())))
+        out = np.empty(int(self.layout.base[-1]))
+        for t, result in enumerate(self.layout.split(out)):
+            is_class = self.layout.tables[t].is_class
+            counts = own[t].sum(axis=0, keepdims=True) if is_class else pooled[t]
+            result[:] = smoothing.log_theta(counts, axis=1)
         return self.layout.log_theta(out)

@@ -4,7 +4,8 @@ Nested: the rows of a fold's training part choose the cuts, the number of quanti
 structure and the parameters; its test rows are used for the measures alone. Structures maximise
 soft margins on held-out rows (leave-one-out) with at most two parents, by local search or, with
 ``bins:exact``, by branch-and-cut. Parameters maximise the conditional likelihood. With
-``bins:penalty``, the penalty per parameter is chosen by the training rows, too.
+``bins:selection``, the training rows choose among the default candidates of the selection: naive
+Bayes, a tree, and soft margins with several penalties.
 
 Finished folds are kept in build/bench/bins.csv. MILPBN_BENCH_SECONDS sets the limit of a
 fit, and MILPBN_BENCH_SETS replaces the data sets.
@@ -22,8 +23,10 @@ from benchmarks.records import OUT, Records
 from milpbn import SelectionPlan, load_dataset
 from milpbn.datasets.table import Table
 from milpbn.evaluation.measures import mean_log_loss, measure
+from milpbn.learning.auto import AUTO
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.model import Model
+from milpbn.learning.plan import Grid
 from milpbn.learning.selection import learn_selected
 from milpbn.learning.settings import make_settings
 from milpbn.learning.validation import part, stratified_folds
@@ -33,8 +36,8 @@ SETS = (
     *("australian", "crx", "german", "breast", "segment", "waveform-21", "spambase", "satimage"),
 )
 FOLDS = 3
+SELECTION = "selection"
 SECONDS = float(os.environ.get("MILPBN_BENCH_SECONDS", "20"))
-PENALTIES = (0.0, 0.1, 0.4)
 FIXED = ("mdlp", "quantile:4", "quantile:6", "quantile:10", "quantile:16")
 
 _KEY = ("set", "bins", "method", "seconds allowed", "fold")
@@ -43,8 +46,8 @@ _FIELDS = (*_KEY, "chosen", "accuracy", "log-loss", "parameters", "status", "gap
 
 def run(method: str = "local-search") -> None:
     method = {"exact": "branch-and-cut"}.get(method, method)
-    grid = {"penalty": PENALTIES} if method == "penalty" else {}
-    engine = "local-search" if method == "penalty" else method
+    grid: Grid | str = AUTO if method == SELECTION else {}
+    engine = "local-search" if method == SELECTION else method
     names = {
         **{"structure_score": "sm", "p": 0.95, "validation": "loo", "class_parents": False},
         **{"parameters": "cl", "method": engine, "time_limit": SECONDS},
@@ -70,9 +73,7 @@ def _complete(table: Table) -> Table:
     return table.rows(~table.incomplete) if table.missing == "drop" else table
 
 
-def _ways(
-    names: dict[str, object], grid: dict[str, tuple[float, ...]]
-) -> dict[str, Callable[[Table], Model]]:
+def _ways(names: dict[str, object], grid: Grid | str) -> dict[str, Callable[[Table], Model]]:
     def learn(table: Table, bins: tuple[str, ...]) -> Model:
         if grid or len(bins) > 1:
             return learn_selected(table, names, SelectionPlan(grid, bins=bins))

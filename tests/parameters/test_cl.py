@@ -47,16 +47,16 @@ def test_on_naive_bayes_it_is_logistic_regression(n_classes):
     assert predict(network, codes[:, 1:]).tolist() == logistic.predict(one_hot).tolist()
 
 
-@pytest.mark.parametrize("selection", ["l2", "cross-tuning", "none"])
+@pytest.mark.parametrize("setting", ["prior=ml", "selection=cross-tuning", "selection=none"])
 @pytest.mark.parametrize("seed", range(4))
-def test_training_rows_become_likelier(random_problem, seed, selection):
+def test_training_rows_become_likelier(random_problem, seed, setting):
     data, structure, _ = random_problem(seed)
     plain, _ = learn_parameters(data, structure)
-    network, report = learn_parameters(data, structure, parameters=f"cl:selection={selection}")
+    network, report = learn_parameters(data, structure, parameters=f"cl:{setting}")
     assert report.start == pytest.approx(cll(plain, data.train()))
     assert report.objective == pytest.approx(cll(network, data.train()))
     assert report.objective >= report.start
-    if selection == "none":  # held-out rows may say that nothing is to be gained
+    if setting == "selection=none":  # held-out rows may say that nothing is to be gained
         assert report.objective > report.start
 
 
@@ -79,12 +79,51 @@ def test_the_chosen_penalty_is_the_one_that_predicts_held_out_rows_best():
     codes = np.column_stack([labels, rng.integers(0, 3, (120, 6))])
     data = encoded(codes, [2, 3, 3, 3, 3, 3, 3])
     structure = learn_structure(data, method="tan-cmi", class_parents=False).structure
-    _, report = learn_parameters(data, structure, parameters="cl")
+    _, report = learn_parameters(data, structure, parameters="cl:prior=ml")
     assert report.chosen["penalty"] == "infinite"
+    _, report = learn_parameters(data, structure, parameters="cl")
+    assert report.chosen["penalty"] in ("infinite", *PENALTIES[:3])
     table = load_dataset("mofn-3-7-10")
     clear = Encoder.fit(table).encode(table)
     _, report = learn_parameters(clear, naive_bayes(clear), parameters="cl")
     assert report.chosen["penalty"] == PENALTIES[-1]
+
+
+def test_an_infinite_weight_around_independence_leaves_the_class_alone():
+    """The classes are drawn independently of the features, so nothing is to be learned."""
+    rng = np.random.default_rng(3)
+    codes = np.column_stack([np.arange(60) % 3 == 0, np.repeat(rng.integers(0, 3, (20, 2)), 3, 0)])
+    data = encoded(codes.astype(int), [2, 3, 3])
+    network, report = learn_parameters(data, naive_bayes(data), parameters="cl:folds=20")
+    assert report.chosen == {"penalty": "infinite"}
+    found = np.exp(log_posterior(network, data.train()[:, 1:]))
+    assert found[:, 1] == pytest.approx(np.full(60, 21 / 62))
+
+
+def test_evidence_that_features_repeat_is_counted_once_around_independence():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 300)
+    one = np.where(rng.random(300) < 0.7, labels, 1 - labels)
+    data = encoded(np.column_stack([labels, *[one] * 8]), [2] * 9)
+    codes = data.train()
+    truth = np.log(np.bincount(labels[one == 0]) / np.sum(one == 0))
+    errors = {}
+    for prior in ("independence", "ml"):
+        learner = f"cl:penalty=3,prior={prior}"
+        network, _ = learn_parameters(data, naive_bayes(data), parameters=learner)
+        found = log_posterior(network, codes[:, 1:])
+        errors[prior] = np.abs(found[one == 0][0] - truth).max()
+    assert 5 * errors["independence"] < errors["ml"]
+
+
+def test_a_choice_without_time_is_used_only_if_it_beats_maximum_likelihood(random_problem, ticking):
+    """The first penalties around independence are too strong: they are worse than plain counts."""
+    data, structure, _ = random_problem(2, m=200)
+    _, whole = learn_parameters(data, structure, parameters="cl")
+    assert whole.ended == "converged"
+    network, report = learn_parameters(data, structure, parameters="cl", time_limit=0.2)
+    assert (report.ended, report.chosen) == ("time_limit", {})
+    assert cll(network, data.train()) == pytest.approx(report.start)
 
 
 def test_repeated_rows_weigh_as_often_as_they_occur(random_problem):
@@ -149,8 +188,8 @@ def test_no_time_means_maximum_likelihood(random_problem):
 def test_the_choice_leaves_time_for_the_climb(random_problem, ticking):
     """The choice would take longer than the limit; what it has by then is climbed to."""
     data, structure, _ = random_problem(2, m=200)
-    _, whole = learn_parameters(data, structure, parameters="cl")
-    network, report = learn_parameters(data, structure, parameters="cl", time_limit=0.2)
+    _, whole = learn_parameters(data, structure, parameters="cl:prior=ml")
+    network, report = learn_parameters(data, structure, parameters="cl:prior=ml", time_limit=0.2)
     assert report.ended == "converged"
     assert report.chosen["penalty"] > whole.chosen["penalty"]
     assert report.objective > report.start

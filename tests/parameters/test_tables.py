@@ -66,3 +66,15 @@ def test_epsilon_begins_normalised_and_uniform_where_nothing_was_seen(random_pro
         assert np.exp(table) == pytest.approx(
             np.exp(raw) / np.exp(raw).sum(axis=-1, keepdims=True), abs=1e-12
         )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_in_tables_of_independence_no_feature_says_anything_about_the_class(random_problem, seed):
+    data, structure, _ = random_problem(seed)
+    _, _, rows = parts(data, structure)
+    found = rows.log_joint(rows.independence(Laplace()))
+    labels = data.train()[:, 0]
+    counts = np.bincount(labels, minlength=data.variables[0].card) + 1.0
+    expected = np.log(counts / counts.sum())
+    differences = found - found[:, :1]
+    assert differences == pytest.approx(np.broadcast_to(expected - expected[0], found.shape))
