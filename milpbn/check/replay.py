@@ -92,7 +92,11 @@ def _check_header(header: Mapping[str, Any], problem: Mapping[str, Any]) -> None
     need(header["format"] == "milpbn-certificate", "this is not a certificate")
     need(header["version"] == 1, "the version of the format is not 1")
     for name, value in problem.items():
-        need(header[name] == value, f"{name} is {header[name]!r}, not {value!r}")
+        told = header[name]
+        if isinstance(value, dict) and isinstance(told, dict) and told.keys() == value.keys():
+            for key in value:
+                need(told[key] == value[key], f"{name}.{key} is {told[key]!r}, not {value[key]!r}")
+        need(told == value, f"{name} is {told!r}, not {value!r}")
 
 
 class Replay:

@@ -45,7 +45,7 @@ def certified_problem(data: EncodedData, settings: Settings) -> dict[str, Any]:
     space, score = settings.space, settings.score
     return plain(
         {
-            "data": {"sha256": data.source.get("sha256"), "n_rows": len(data.train())},
+            "data": {"n_rows": len(data.train()), "sha256": data.source.get("sha256")},
             "variables": [[v.name, v.card, *(c.of for c in v.coarsenings)] for v in data.variables],
             "settings": {
                 "score": score.name,
