@@ -8,7 +8,7 @@ keep the basis.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +29,10 @@ INFEASIBLE = highspy.HighsModelStatus.kInfeasible
 
 # HiGHS's numbers for the two simplex methods.
 _DUAL, _PRIMAL = 1, 4
+# Most solves take a few dozen iterations. Devex weights start from 1, while those of the steepest
+# edge would be computed anew after each change of rows or basis, and scale factors at each solve.
+_DEVEX = 1
+_UNSCALED = 0
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,15 @@ class ProgramPoint:
     eta: FloatArray
     duals: FloatArray
     activity: FloatArray
+
+
+@dataclass
+class Basis:
+    """HiGHS's status of every column and row, and how many there are."""
+
+    statuses: Any
+    n_columns: int
+    n_rows: int
 
 
 class Program:
@@ -68,7 +81,9 @@ class Program:
         self._n_heights = n = len(heights)
         self._clock = clock
         self._while_solving = while_solving
-        self._highs = new_highs(threads=1)
+        self._highs = new_highs(
+            threads=1, simplex_dual_edge_weight_strategy=_DEVEX, simplex_scale_strategy=_UNSCALED
+        )
         lower = np.full(n, -highspy.kHighsInf)
         pass_arrays(
             self._highs,
@@ -121,14 +136,43 @@ class Program:
         lower, upper = np.zeros(len(index)), allowed.astype(np.float64)
         check_highs(self._highs.changeColsBounds(len(index), index, lower, upper), "change bounds")
 
-    def add_row(self, coefficients: FloatArray, rhs: float, group: int | None) -> None:
-        """Add ``coefficients . eta (+ T[group]) <= rhs``, given for the working set."""
-        used = np.flatnonzero(coefficients)
-        index, value = (self._n_heights + used).astype(np.int32), coefficients[used]
-        if group is not None:
-            index, value = np.append(index, np.int32(group)), np.append(value, 1.0)
-        status = self._highs.addRow(-highspy.kHighsInf, rhs, len(index), index, value)
-        check_highs(status, "add a row")
+    def add_rows(
+        self, coefficients: FloatArray, rhs: Sequence[float], groups: Sequence[int | None]
+    ) -> None:
+        """Add rows ``coefficients . eta (+ T[group]) <= rhs``, given for the working set."""
+        heights = np.zeros((len(rhs), self._n_heights))
+        for k, group in enumerate(groups):
+            if group is not None:
+                heights[k, group] = 1.0
+        matrix = np.hstack([heights, coefficients])
+        row, column = np.nonzero(matrix)
+        starts = np.searchsorted(row, np.arange(len(rhs)))
+        status = self._highs.addRows(
+            len(rhs),
+            np.full(len(rhs), -highspy.kHighsInf),
+            np.array(rhs),
+            len(row),
+            starts.astype(np.int32),
+            column.astype(np.int32),
+            matrix[row, column],
+        )
+        check_highs(status, "add rows")
+
+    def basis(self) -> Basis:
+        """The basis that the next solve starts from."""
+        return Basis(self._highs.getBasis(), self._highs.getNumCol(), self._highs.getNumRow())
+
+    def restore(self, basis: Basis) -> None:
+        """Start from an earlier basis; columns and rows may have been added since, none deleted."""
+        columns = self._highs.getNumCol() - basis.n_columns
+        rows = self._highs.getNumRow() - basis.n_rows
+        if columns or rows:
+            statuses, own = highspy.HighsBasisStatus, basis.statuses
+            own.col_status = list(own.col_status) + [statuses.kLower] * columns
+            own.row_status = list(own.row_status) + [statuses.kBasic] * rows
+            basis.n_columns += columns
+            basis.n_rows += rows
+        check_highs(self._highs.setBasis(basis.statuses), "restore a basis")
 
     def change_rhs(self, row: int, rhs: float) -> None:
         """Change the right-hand side of a row."""

@@ -30,7 +30,7 @@ from milpbn.clock import Clock
 from milpbn.engines.cuts.clusters import Cluster
 from milpbn.engines.cuts.concave import ConcaveCut, Hinge
 from milpbn.engines.cuts.oracle import CutOracle, StructureRow
-from milpbn.engines.program import INFEASIBLE, SOLVED, Program, ProgramPoint
+from milpbn.engines.program import INFEASIBLE, SOLVED, Basis, Program, ProgramPoint
 from milpbn.engines.proof import BOUND, EMPTY, TRIVIAL, Proof
 from milpbn.engines.rows import Edge, RelaxationRows, Source, joining
 from milpbn.families.candidates import CLASS
@@ -151,6 +151,8 @@ class Relaxation:
         self._idle = np.zeros(n, dtype=np.int64)
         self.solves = 0
         self.trials = 0
+        # The basis from which trials start, if the last solve was one.
+        self._start: Basis | None = None
         self._rows = RelaxationRows(n, len(self._high))
         self._required: frozenset[Edge] = frozenset()
         self._program = Program(self.space.n_variables, self._high, clock, while_solving)
@@ -159,7 +161,7 @@ class Relaxation:
             self._add_columns(np.arange(n))
         self._add_class_rows()
         for name, (coefficients, limit) in oracle.budget_rows().items():
-            self._add(coefficients, limit, name)
+            self._add([(coefficients, limit, name)])
         self._rows.keep()
 
     def restrict(self, allowed: BoolArray, edges: frozenset[Edge] = frozenset()) -> None:
@@ -174,14 +176,12 @@ class Relaxation:
 
     def add_cuts(self, cuts: Sequence[ConcaveCut]) -> None:
         """Add rows ``T[g] - coefficients . eta <= constant``."""
-        for cut in cuts:
-            self._add(-cut.coefficients, cut.constant(self.gamma), cut.hinge)
+        self._add([(-c.coefficients, c.constant(self.gamma), c.hinge) for c in cuts])
 
     def add_rows(self, rows: Sequence[StructureRow]) -> int:
         """Add rows on the structure; returns how many were new."""
         new = [row for row in rows if row not in self._rows]
-        for row in new:
-            self._add(*self._oracle.inequality(row), row)
+        self._add([(*self._oracle.inequality(row), row) for row in new])
         return len(new)
 
     def _add_class_rows(self) -> None:
@@ -198,7 +198,7 @@ class Relaxation:
                 bare = self.space.find(a, ())
                 if bare is not None:
                     row[bare] = -1.0
-                self._add(row, 0.0, Cluster(frozenset((CLASS, a))))
+                self._add([(row, 0.0, Cluster(frozenset((CLASS, a))))])
 
     def _require(self, edges: frozenset[Edge]) -> None:
         """Require an arc, in either direction, between exactly these pairs of variables.
@@ -212,7 +212,8 @@ class Relaxation:
             if edge in self._rows:
                 self._change_rhs(edge, -1.0)
             else:
-                self._add(self._indicator(joining(self.space, edge), -1.0), -1.0, edge)
+                row = self._indicator(joining(self.space, edge), -1.0)
+                self._add([(row, -1.0, edge)])
         self._required = edges
 
     def _indicator(self, families: IntArray, value: float) -> FloatArray:
@@ -226,12 +227,18 @@ class Relaxation:
         out[self._columns] = of_columns
         return out
 
-    def _add(self, coefficients: FloatArray, rhs: float, source: Source) -> None:
-        """Add a row, given by a coefficient per family; those without a column are always 0."""
-        coefficients = coefficients[self._columns]
-        group = source.group if isinstance(source, Hinge) else None
-        self._program.add_row(coefficients[self._program.columns], rhs, group)
-        self._rows.append(coefficients, rhs, source)
+    def _add(self, rows: Sequence[tuple[FloatArray, float, Source]]) -> None:
+        """Add rows: a coefficient per family, right-hand side, and what it was made from.
+
+        Families without a column are always 0.
+        """
+        first = len(self._rows)
+        for coefficients, rhs, source in rows:
+            self._rows.append(coefficients[self._columns], rhs, source)
+        if rows:
+            groups = [s.group if isinstance(s, Hinge) else None for _, _, s in rows]
+            new = self._rows.of_columns(self._program.columns, first)
+            self._program.add_rows(new, [rhs for _, rhs, _ in rows], groups)
 
     def _change_rhs(self, edge: Edge, rhs: float) -> None:
         row = self._rows.index(edge)
@@ -258,6 +265,7 @@ class Relaxation:
 
     def purge(self, patience: int) -> None:
         """Remove rows that were slack in more than `patience` consecutive solves, idle families."""
+        self._start = None
         self._drop_columns()
         stale = self._rows.stale(patience, self._required)
         if len(stale):
@@ -285,12 +293,14 @@ class Relaxation:
         """Solve from the last basis; None if there is no solution.
 
         Families join the working set until the bound is within `tolerance` of the solver's
-        value; none does if the iterations are limited.
+        value. If the iterations are limited, this is a trial: no family joins, and the next solve,
+        which may be a trial too, starts from the same basis again.
         """
         trial = iteration_limit is not None
         self.solves += not trial
         self.trials += trial
         self._complete_working_set()
+        self._return_to_start(trial)
         best, point = None, None
         while True:
             # New columns leave a solution feasible, so that the primal simplex method can go on.
@@ -311,9 +321,20 @@ class Relaxation:
             if trial or not self._extend(now, _NEW_PER_VARIABLE):
                 break
         if point is not None and not trial:
+            # A trial ends at a point that violates rows, so it says nothing about their use.
+            self._rows.note_slack(point.activity)
             self._idle += 1
             self._idle[self._program.columns[point.eta > 0.0]] = 0
         return self._relaxation_point(point, best or self._lagrangian(np.zeros(len(self._rows))))
+
+    def _return_to_start(self, trial: bool) -> None:
+        """Undo the steps of trials; the first one notes where they start."""
+        if self._start is not None:
+            self._program.restore(self._start)
+        elif trial:
+            self._start = self._program.basis()
+        if not trial:
+            self._start = None
 
     def _complete_working_set(self) -> None:
         """Give every variable without an allowed family in the working set some good ones.
@@ -360,7 +381,6 @@ class Relaxation:
             eta, heights = inside / np.maximum(counts, 1.0)[self._child], self._high.copy()
             estimate = prices.bound
         else:
-            self._rows.note_slack(point.activity)
             eta, heights = np.zeros(len(self._columns)), point.heights
             eta[self._program.columns] = point.eta
             estimate = min(point.value, prices.bound)
