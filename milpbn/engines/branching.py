@@ -27,7 +27,7 @@ Bounds = tuple[tuple[float, Proof], tuple[float, Proof]]
 """The bounds of two children, with their proofs."""
 
 # Pseudo-costs are reliable after this many trials.
-_RELIABLE = 8
+_RELIABLE = 4
 # Candidates per node, and simplex iterations per trial.
 _CANDIDATES = 12
 _TRIAL_ITERATIONS = 20
