@@ -46,15 +46,6 @@ class ProgramPoint:
     activity: FloatArray
 
 
-@dataclass
-class Basis:
-    """HiGHS's status of every column and row, and how many there are."""
-
-    statuses: Any
-    n_columns: int
-    n_rows: int
-
-
 class Program:
     """Maximise ``costs . eta + sum T`` over the working set.
 
@@ -81,6 +72,8 @@ class Program:
         self._n_heights = n = len(heights)
         self._clock = clock
         self._while_solving = while_solving
+        # The basis from which trials start with its size, if the last solve was a trial.
+        self._start: tuple[Any, int, int] | None = None
         self._highs = new_highs(
             threads=1, simplex_dual_edge_weight_strategy=_DEVEX, simplex_scale_strategy=_UNSCALED
         )
@@ -127,6 +120,7 @@ class Program:
         places = np.flatnonzero(which & ~np.array(basic, dtype=bool))
         index = (self._n_heights + places).astype(np.int32)
         check_highs(self._highs.deleteCols(len(index), index), "delete columns")
+        self._start = None
         deleted, self.columns = self.columns[places], np.delete(self.columns, places)
         return deleted
 
@@ -158,22 +152,6 @@ class Program:
         )
         check_highs(status, "add rows")
 
-    def basis(self) -> Basis:
-        """The basis that the next solve starts from."""
-        return Basis(self._highs.getBasis(), self._highs.getNumCol(), self._highs.getNumRow())
-
-    def restore(self, basis: Basis) -> None:
-        """Start from an earlier basis; columns and rows may have been added since, none deleted."""
-        columns = self._highs.getNumCol() - basis.n_columns
-        rows = self._highs.getNumRow() - basis.n_rows
-        if columns or rows:
-            statuses, own = highspy.HighsBasisStatus, basis.statuses
-            own.col_status = list(own.col_status) + [statuses.kLower] * columns
-            own.row_status = list(own.row_status) + [statuses.kBasic] * rows
-            basis.n_columns += columns
-            basis.n_rows += rows
-        check_highs(self._highs.setBasis(basis.statuses), "restore a basis")
-
     def change_rhs(self, row: int, rhs: float) -> None:
         """Change the right-hand side of a row."""
         status = self._highs.changeRowBounds(self._n_variables + row, -highspy.kHighsInf, rhs)
@@ -183,9 +161,15 @@ class Program:
         """Remove rows."""
         index = (rows + self._n_variables).astype(np.int32)
         check_highs(self._highs.deleteRows(len(index), index), "delete rows")
+        self._start = None
 
     def solve(self, iteration_limit: int | None, primal: bool = False) -> Any:
-        """Solve from the last basis; HiGHS's status, which is no proof."""
+        """Solve from the last basis; HiGHS's status, which is no proof.
+
+        If the iterations are limited, this is a trial: the next solve, which may be a trial too,
+        starts from the same basis again, unless rows or columns have been deleted.
+        """
+        self._return_to_start(is_trial=iteration_limit is not None)
         limit = _ALL_ITERATIONS if iteration_limit is None else iteration_limit
         set_options(
             self._highs,
@@ -198,6 +182,26 @@ class Program:
             check_highs(self._highs.clearSolver(), "clear the solver")
             status = self._run()
         return status
+
+    def _return_to_start(self, is_trial: bool) -> None:
+        """Undo the steps of the trials so far; the first one notes where they start."""
+        highs = self._highs
+        if self._start is not None:
+            self._restore(*self._start)
+        elif is_trial and (basis := highs.getBasis()).valid:
+            self._start = basis, highs.getNumCol(), highs.getNumRow()
+        if not is_trial:
+            self._start = None
+
+    def _restore(self, basis: Any, n_columns: int, n_rows: int) -> None:
+        """Return to a basis from before the last columns and rows were added."""
+        columns, rows = self._highs.getNumCol() - n_columns, self._highs.getNumRow() - n_rows
+        if columns or rows:
+            statuses = highspy.HighsBasisStatus
+            basis.col_status = list(basis.col_status) + [statuses.kLower] * columns
+            basis.row_status = list(basis.row_status) + [statuses.kBasic] * rows
+            self._start = basis, n_columns + columns, n_rows + rows
+        check_highs(self._highs.setBasis(basis), "restore a basis")
 
     def _run(self) -> Any:
         # HiGHS counts the time of all solves together.

@@ -30,7 +30,7 @@ from milpbn.clock import Clock
 from milpbn.engines.cuts.clusters import Cluster
 from milpbn.engines.cuts.concave import ConcaveCut, Hinge
 from milpbn.engines.cuts.oracle import CutOracle, StructureRow
-from milpbn.engines.program import INFEASIBLE, SOLVED, Basis, Program, ProgramPoint
+from milpbn.engines.program import INFEASIBLE, SOLVED, Program, ProgramPoint
 from milpbn.engines.proof import BOUND, EMPTY, TRIVIAL, Proof
 from milpbn.engines.rows import Edge, RelaxationRows, Source, joining
 from milpbn.families.candidates import CLASS
@@ -151,8 +151,6 @@ class Relaxation:
         self._idle = np.zeros(n, dtype=np.int64)
         self.solves = 0
         self.trials = 0
-        # The basis from which trials start, if the last solve was one.
-        self._start: Basis | None = None
         self._rows = RelaxationRows(n, len(self._high))
         self._required: frozenset[Edge] = frozenset()
         self._program = Program(self.space.n_variables, self._high, clock, while_solving)
@@ -265,7 +263,6 @@ class Relaxation:
 
     def purge(self, patience: int) -> None:
         """Remove rows that were slack in more than `patience` consecutive solves, idle families."""
-        self._start = None
         self._drop_columns()
         stale = self._rows.stale(patience, self._required)
         if len(stale):
@@ -293,14 +290,12 @@ class Relaxation:
         """Solve from the last basis; None if there is no solution.
 
         Families join the working set until the bound is within `tolerance` of the solver's
-        value. If the iterations are limited, this is a trial: no family joins, and the next solve,
-        which may be a trial too, starts from the same basis again.
+        value; none does in a trial, whose iterations are limited.
         """
         trial = iteration_limit is not None
         self.solves += not trial
         self.trials += trial
         self._complete_working_set()
-        self._return_to_start(trial)
         best, point = None, None
         while True:
             # New columns leave a solution feasible, so that the primal simplex method can go on.
@@ -326,15 +321,6 @@ class Relaxation:
             self._idle += 1
             self._idle[self._program.columns[point.eta > 0.0]] = 0
         return self._relaxation_point(point, best or self._lagrangian(np.zeros(len(self._rows))))
-
-    def _return_to_start(self, trial: bool) -> None:
-        """Undo the steps of trials; the first one notes where they start."""
-        if self._start is not None:
-            self._program.restore(self._start)
-        elif trial:
-            self._start = self._program.basis()
-        if not trial:
-            self._start = None
 
     def _complete_working_set(self) -> None:
         """Give every variable without an allowed family in the working set some good ones.
