@@ -27,10 +27,10 @@ Bounds = tuple[tuple[float, Proof], tuple[float, Proof]]
 """The bounds of two children, with their proofs."""
 
 # Pseudo-costs are reliable after this many trials.
-_RELIABLE = 8
+_RELIABLE = 4
 # Candidates per node, and simplex iterations per trial.
 _CANDIDATES = 12
-_TRIAL_ITERATIONS = 40
+_TRIAL_ITERATIONS = 20
 # Candidates tried without success after the best one.
 _LOOK_AHEAD = 8
 # Trials allowed per solve, plus some at the start. Beyond that, one trial per candidate is enough.

@@ -42,7 +42,7 @@ _UNTIL_TIME_IS_UP = 10**9
 _CLIMB_SECONDS = 5.0
 
 # One more point is skipped between two attempts for every this many failures.
-_PATIENCE = 8
+_PATIENCE = 3
 
 
 class Primal:

@@ -8,7 +8,7 @@ keep the basis.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +29,10 @@ INFEASIBLE = highspy.HighsModelStatus.kInfeasible
 
 # HiGHS's numbers for the two simplex methods.
 _DUAL, _PRIMAL = 1, 4
+# Most solves take a few dozen iterations. Devex weights start from 1, while those of the steepest
+# edge would be computed anew after each change of rows or basis, and scale factors at each solve.
+_DEVEX = 1
+_UNSCALED = 0
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,11 @@ class Program:
         self._n_heights = n = len(heights)
         self._clock = clock
         self._while_solving = while_solving
-        self._highs = new_highs(threads=1)
+        # The basis from which trials start with its size, if the last solve was a trial.
+        self._start: tuple[Any, int, int] | None = None
+        self._highs = new_highs(
+            threads=1, simplex_dual_edge_weight_strategy=_DEVEX, simplex_scale_strategy=_UNSCALED
+        )
         lower = np.full(n, -highspy.kHighsInf)
         pass_arrays(
             self._highs,
@@ -112,6 +120,7 @@ class Program:
         places = np.flatnonzero(which & ~np.array(basic, dtype=bool))
         index = (self._n_heights + places).astype(np.int32)
         check_highs(self._highs.deleteCols(len(index), index), "delete columns")
+        self._start = None
         deleted, self.columns = self.columns[places], np.delete(self.columns, places)
         return deleted
 
@@ -121,14 +130,27 @@ class Program:
         lower, upper = np.zeros(len(index)), allowed.astype(np.float64)
         check_highs(self._highs.changeColsBounds(len(index), index, lower, upper), "change bounds")
 
-    def add_row(self, coefficients: FloatArray, rhs: float, group: int | None) -> None:
-        """Add ``coefficients . eta (+ T[group]) <= rhs``, given for the working set."""
-        used = np.flatnonzero(coefficients)
-        index, value = (self._n_heights + used).astype(np.int32), coefficients[used]
-        if group is not None:
-            index, value = np.append(index, np.int32(group)), np.append(value, 1.0)
-        status = self._highs.addRow(-highspy.kHighsInf, rhs, len(index), index, value)
-        check_highs(status, "add a row")
+    def add_rows(
+        self, coefficients: FloatArray, rhs: Sequence[float], groups: Sequence[int | None]
+    ) -> None:
+        """Add rows ``coefficients . eta (+ T[group]) <= rhs``, given for the working set."""
+        heights = np.zeros((len(rhs), self._n_heights))
+        for k, group in enumerate(groups):
+            if group is not None:
+                heights[k, group] = 1.0
+        matrix = np.hstack([heights, coefficients])
+        row, column = np.nonzero(matrix)
+        starts = np.searchsorted(row, np.arange(len(rhs)))
+        status = self._highs.addRows(
+            len(rhs),
+            np.full(len(rhs), -highspy.kHighsInf),
+            np.array(rhs),
+            len(row),
+            starts.astype(np.int32),
+            column.astype(np.int32),
+            matrix[row, column],
+        )
+        check_highs(status, "add rows")
 
     def change_rhs(self, row: int, rhs: float) -> None:
         """Change the right-hand side of a row."""
@@ -139,9 +161,15 @@ class Program:
         """Remove rows."""
         index = (rows + self._n_variables).astype(np.int32)
         check_highs(self._highs.deleteRows(len(index), index), "delete rows")
+        self._start = None
 
     def solve(self, iteration_limit: int | None, primal: bool = False) -> Any:
-        """Solve from the last basis; HiGHS's status, which is no proof."""
+        """Solve from the last basis; HiGHS's status, which is no proof.
+
+        If the iterations are limited, this is a trial: the next solve, which may be a trial too,
+        starts from the same basis again, unless rows or columns have been deleted.
+        """
+        self._return_to_start(is_trial=iteration_limit is not None)
         limit = _ALL_ITERATIONS if iteration_limit is None else iteration_limit
         set_options(
             self._highs,
@@ -154,6 +182,26 @@ class Program:
             check_highs(self._highs.clearSolver(), "clear the solver")
             status = self._run()
         return status
+
+    def _return_to_start(self, is_trial: bool) -> None:
+        """Undo the steps of the trials so far; the first one notes where they start."""
+        highs = self._highs
+        if self._start is not None:
+            self._restore(*self._start)
+        elif is_trial and (basis := highs.getBasis()).valid:
+            self._start = basis, highs.getNumCol(), highs.getNumRow()
+        if not is_trial:
+            self._start = None
+
+    def _restore(self, basis: Any, n_columns: int, n_rows: int) -> None:
+        """Return to a basis from before the last columns and rows were added."""
+        columns, rows = self._highs.getNumCol() - n_columns, self._highs.getNumRow() - n_rows
+        if columns or rows:
+            statuses = highspy.HighsBasisStatus
+            basis.col_status = list(basis.col_status) + [statuses.kLower] * columns
+            basis.row_status = list(basis.row_status) + [statuses.kBasic] * rows
+            self._start = basis, n_columns + columns, n_rows + rows
+        check_highs(self._highs.setBasis(basis), "restore a basis")
 
     def _run(self) -> Any:
         # HiGHS counts the time of all solves together.

@@ -159,7 +159,7 @@ class Relaxation:
             self._add_columns(np.arange(n))
         self._add_class_rows()
         for name, (coefficients, limit) in oracle.budget_rows().items():
-            self._add(coefficients, limit, name)
+            self._add([(coefficients, limit, name)])
         self._rows.keep()
 
     def restrict(self, allowed: BoolArray, edges: frozenset[Edge] = frozenset()) -> None:
@@ -174,14 +174,12 @@ class Relaxation:
 
     def add_cuts(self, cuts: Sequence[ConcaveCut]) -> None:
         """Add rows ``T[g] - coefficients . eta <= constant``."""
-        for cut in cuts:
-            self._add(-cut.coefficients, cut.constant(self.gamma), cut.hinge)
+        self._add([(-c.coefficients, c.constant(self.gamma), c.hinge) for c in cuts])
 
     def add_rows(self, rows: Sequence[StructureRow]) -> int:
         """Add rows on the structure; returns how many were new."""
         new = [row for row in rows if row not in self._rows]
-        for row in new:
-            self._add(*self._oracle.inequality(row), row)
+        self._add([(*self._oracle.inequality(row), row) for row in new])
         return len(new)
 
     def _add_class_rows(self) -> None:
@@ -198,7 +196,7 @@ class Relaxation:
                 bare = self.space.find(a, ())
                 if bare is not None:
                     row[bare] = -1.0
-                self._add(row, 0.0, Cluster(frozenset((CLASS, a))))
+                self._add([(row, 0.0, Cluster(frozenset((CLASS, a))))])
 
     def _require(self, edges: frozenset[Edge]) -> None:
         """Require an arc, in either direction, between exactly these pairs of variables.
@@ -212,7 +210,8 @@ class Relaxation:
             if edge in self._rows:
                 self._change_rhs(edge, -1.0)
             else:
-                self._add(self._indicator(joining(self.space, edge), -1.0), -1.0, edge)
+                row = self._indicator(joining(self.space, edge), -1.0)
+                self._add([(row, -1.0, edge)])
         self._required = edges
 
     def _indicator(self, families: IntArray, value: float) -> FloatArray:
@@ -226,12 +225,18 @@ class Relaxation:
         out[self._columns] = of_columns
         return out
 
-    def _add(self, coefficients: FloatArray, rhs: float, source: Source) -> None:
-        """Add a row, given by a coefficient per family; those without a column are always 0."""
-        coefficients = coefficients[self._columns]
-        group = source.group if isinstance(source, Hinge) else None
-        self._program.add_row(coefficients[self._program.columns], rhs, group)
-        self._rows.append(coefficients, rhs, source)
+    def _add(self, rows: Sequence[tuple[FloatArray, float, Source]]) -> None:
+        """Add rows: a coefficient per family, right-hand side, and what it was made from.
+
+        Families without a column are always 0.
+        """
+        first = len(self._rows)
+        for coefficients, rhs, source in rows:
+            self._rows.append(coefficients[self._columns], rhs, source)
+        if rows:
+            groups = [s.group if isinstance(s, Hinge) else None for _, _, s in rows]
+            new = self._rows.of_columns(self._program.columns, first)
+            self._program.add_rows(new, [rhs for _, rhs, _ in rows], groups)
 
     def _change_rhs(self, edge: Edge, rhs: float) -> None:
         row = self._rows.index(edge)
@@ -285,7 +290,7 @@ class Relaxation:
         """Solve from the last basis; None if there is no solution.
 
         Families join the working set until the bound is within `tolerance` of the solver's
-        value; none does if the iterations are limited.
+        value; none does in a trial, whose iterations are limited.
         """
         trial = iteration_limit is not None
         self.solves += not trial
@@ -311,6 +316,8 @@ class Relaxation:
             if trial or not self._extend(now, _NEW_PER_VARIABLE):
                 break
         if point is not None and not trial:
+            # A trial ends at a point that violates rows, so it says nothing about their use.
+            self._rows.note_slack(point.activity)
             self._idle += 1
             self._idle[self._program.columns[point.eta > 0.0]] = 0
         return self._relaxation_point(point, best or self._lagrangian(np.zeros(len(self._rows))))
@@ -360,7 +367,6 @@ class Relaxation:
             eta, heights = inside / np.maximum(counts, 1.0)[self._child], self._high.copy()
             estimate = prices.bound
         else:
-            self._rows.note_slack(point.activity)
             eta, heights = np.zeros(len(self._columns)), point.heights
             eta[self._program.columns] = point.eta
             estimate = min(point.value, prices.bound)

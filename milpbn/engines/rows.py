@@ -120,9 +120,9 @@ class RelaxationRows:
         """What some rows were made from."""
         return [self._sources[r] for r in rows.tolist()]
 
-    def of_columns(self, columns: IntArray) -> FloatArray:
-        """The coefficients of some columns, with a row for each row."""
-        return self._coefficients[: len(self), columns]
+    def of_columns(self, columns: IntArray, first: int = 0) -> FloatArray:
+        """The coefficients of some columns, with a row for each row from `first` on."""
+        return self._coefficients[first : len(self), columns]
 
     def equal_weights(self) -> FloatArray:
         """Multipliers of the concave cuts: equal within a group, and 1 in total."""

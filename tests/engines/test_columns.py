@@ -151,3 +151,40 @@ def test_a_pool_carries_the_working_set(monkeypatch):
     second.fill(first.pool())
     assert set(second._program.columns) == set(first._program.columns)
     assert second.solve().bound == pytest.approx(bound)
+
+
+def fewer_families(objective, rng):
+    allowed = rng.random(len(objective.space)) < 0.7
+    allowed[objective.space.offsets[:-1]] = True
+    return allowed
+
+
+def try_out(relaxation, allowed, *pairs, iterations=5):
+    relaxation.restrict(allowed, frozenset(pairs))
+    return relaxation.solve(iterations)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_trial_starts_where_the_first_one_did(seed, monkeypatch):
+    objective = problem(seed)
+    _, relaxation = relaxations(objective, monkeypatch)
+    one, two, three = (fewer_families(objective, np.random.default_rng(k)) for k in range(3))
+    relaxation.solve()
+    try_out(relaxation, three, (1, 2))
+    first = try_out(relaxation, one, iterations=0)
+    try_out(relaxation, two, (1, 2))
+    again = try_out(relaxation, one, iterations=0)
+    assert again.eta == pytest.approx(first.eta)
+    assert again.bound == pytest.approx(first.bound)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_after_trials_with_new_rows_and_families_the_bound_is_the_same(seed, monkeypatch):
+    objective = problem(seed)
+    everything = np.ones(len(objective.space), dtype=bool)
+    for relaxation in relaxations(objective, monkeypatch):
+        bound = relaxation.solve().bound
+        for k, pair in enumerate([(1, 2), (2, 3), (1, 4)]):
+            try_out(relaxation, fewer_families(objective, np.random.default_rng(k)), pair)
+        relaxation.restrict(everything)
+        assert relaxation.solve().bound == pytest.approx(bound, rel=1e-7, abs=1e-7)
