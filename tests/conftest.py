@@ -16,10 +16,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# By default Hypothesis fails a test whose examples take longer than 200 ms on this machine.
-settings.register_profile(
-    "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+# By default Hypothesis fails a test whose examples take longer than 200 ms on this machine, and
+# draws other examples in every run. New examples are for searches (--hypothesis-profile=search).
+_any_machine = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("search", _any_machine)
+settings.register_profile("any-machine", _any_machine, derandomize=True)
 settings.load_profile("any-machine")
 
 

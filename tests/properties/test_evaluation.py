@@ -143,5 +143,7 @@ def test_without_any_feature_the_most_frequent_class_is_predicted(table, seed):
     assert [point.missing for point in points] == [0, curve.n_features]
     labels = curve.data.test()[:, 0]
     counts = np.bincount(curve.data.train()[:, 0], minlength=2)
-    assert points[1].accuracy == pytest.approx((labels == counts.argmax()).mean())
+    # Summing out rounds, so that any of equally frequent classes may be predicted.
+    rates = [(labels == c).mean() for c in np.flatnonzero(counts == counts.max())]
+    assert min(abs(points[1].accuracy - rate) for rate in rates) < 1e-9
     assert points[1].deviation == 0
