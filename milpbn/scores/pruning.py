@@ -153,9 +153,10 @@ def prune_penalised(
 
 
 def _smaller(space: FamilySpace, family: int) -> list[int]:
-    """The families that may replace one: subsets, or the same parents with fewer parameters.
+    """The families that may replace one: no more parameters, and a subset of the parents.
 
-    Among families with equally many parameters the first stays, so that no two replace each other.
+    Finer states of fewer parents may have more parameters, which a budget may forbid. Among
+    families with equally many parameters the first stays, so that no two replace each other.
     """
     parents, size = space.parent_sets[family], space.free_parameters
     if space.resolutions is None:
@@ -163,7 +164,7 @@ def _smaller(space: FamilySpace, family: int) -> list[int]:
 
     def may(other: int) -> bool:
         if len(space.parent_sets[other]) < len(parents):
-            return parents != (CLASS,)
+            return parents != (CLASS,) and size[other] <= size[family]
         return (size[other], other) < (size[family], family)
 
     return list(filter(may, space.subsets(family)))

@@ -146,6 +146,25 @@ def test_pruned_resolutions_are_replaced_by_others_that_score_no_less(score):
         assert pruned.value(again) >= full.value(families) - 1e-9
 
 
+@pytest.mark.parametrize("weight", [1 / 40, 1.0])
+def test_pruned_families_are_replaced_by_others_with_no_more_parameters(weight):
+    """Rows that weigh one in all make the penalty of BIC zero: then no family costs anything."""
+    rng = np.random.default_rng(2)
+    labels = rng.integers(0, 2, 40)
+    # Nothing depends on anything, so that families without the class all have the same margins.
+    codes = np.column_stack([labels, np.repeat(rng.integers(0, 4, (20, 2)), 2, axis=0)])
+    maps = [[], [HALVES.of, ONE.of], [ENDS.of]]
+    data = encoded(codes, [2, 4, 4], np.full(40, weight), maps)
+    full, pruned = (
+        build_objective(data, make_score("sm", penalty="bic"), SearchSpace(), prune=prune).space
+        for prune in (False, True)
+    )
+    assert pruned.dominated
+    for (child, parents, seen), g in pruned.dominated.items():
+        f = next(k for k in range(len(full)) if full.family(k) == (child, parents, seen))
+        assert pruned.free_parameters[g] <= full.free_parameters[f]
+
+
 def test_names_in_program_files_are_distinct():
     found = space(coarse_b=(HALVES, ENDS))
     names = ModelNames(found)
