@@ -22,8 +22,11 @@ from milpbn.families.candidates import CLASS
 
 # A cut must be violated by this fraction of the objective to be worth a row.
 _CUT_VIOLATION = 1e-7
-# A cut is dropped after it was slack in this many solves.
+# A cut is dropped after it was slack in this many solves. With many classes, the strongest competitor
+# of a row changes from node to node, and comes back.
 _PATIENCE_WITH_CUTS = 12
+_PATIENCE_WITH_MANY_CLASSES = 24
+_MANY_CLASSES = 8
 # Where the first separation point of a round lies: 0 is the best point so far, 1 the LP's.
 _IN_OUT = 0.4
 # A node's last round is one that lowers the bound by less than this share of the open gap.
@@ -74,6 +77,8 @@ class Worker:
         self.brancher = brancher
         self.primal = primal
         self.space = oracle.space
+        many = self.space.n_classes > _MANY_CLASSES
+        self.patience = _PATIENCE_WITH_MANY_CLASSES if many else _PATIENCE_WITH_CUTS
 
     @property
     def cutoff(self) -> float:
@@ -189,7 +194,7 @@ class Worker:
         """Process a node: a few rounds of cuts, as long as they are worthwhile."""
         self.relaxation.restrict(node.allowed, node.edges)
         point = self.rounds(node, None, _ROUNDS_PER_NODE)
-        self.relaxation.purge(_PATIENCE_WITH_CUTS)
+        self.relaxation.purge(self.patience)
         return point
 
     def rounds(
@@ -237,7 +242,7 @@ class Worker:
             if patient:
                 fall = before - node.bound
                 self.tree.checkpoint()
-                self.relaxation.purge(_PATIENCE_WITH_CUTS)
+                self.relaxation.purge(self.patience)
                 with self.tree.unlocked():
                     self.primal.search_after(self.tree.progress.clock.elapsed - began)
         return point
