@@ -22,8 +22,8 @@ from milpbn.families.candidates import CLASS
 
 # A cut must be violated by this fraction of the objective to be worth a row.
 _CUT_VIOLATION = 1e-7
-# A cut is dropped after it was slack in this many solves. With many classes, the strongest competitor
-# of a row changes from node to node, and comes back.
+# A cut is dropped after it was slack in this many solves. With many classes, the strongest
+# competitor of a row changes from node to node, and comes back.
 _PATIENCE_WITH_CUTS = 12
 _PATIENCE_WITH_MANY_CLASSES = 24
 _MANY_CLASSES = 8
