@@ -92,7 +92,7 @@ class Size(_ParamType):
     def convert(self, value: Any, param: Any, ctx: Any) -> int:
         """See :class:`click.ParamType`."""
         match = re.fullmatch(
-            r"(\d+(?:\.\d+)?)\s*([kmg]i?b)", str(value).strip(), re.ASCII | re.IGNORECASE
+            r"(\d{1,15}(?:\.\d+)?)\s*([kmg]i?b)", str(value).strip(), re.ASCII | re.IGNORECASE
         )
         if match is None:
             self.fail(f"{value!r} is not a size; write 500MB or 4GB", param, ctx)
