@@ -12,7 +12,6 @@ not.
 from __future__ import annotations
 
 import pickle
-import signal
 import threading
 import time
 import warnings
@@ -20,11 +19,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, wraps
 from pathlib import Path
-from types import FrameType
 from typing import Any, ClassVar, Protocol
 
 from milpbn import clock
 from milpbn.errors import CacheWarning
+from milpbn.signals import signals_wait
 
 COMPILING = "compiling numerical code (once per installation)"
 """The text that announces it."""
@@ -106,30 +105,10 @@ def _undisturbed(work: Callable[..., Any]) -> Callable[..., Any]:
     def undisturbed(*args: Any) -> Any:
         if threading.current_thread() is not threading.main_thread():
             return work(*args)  # handlers run in the main thread only
-        with _signals_wait():
+        with signals_wait():
             return work(*args)
 
     return undisturbed
-
-
-@contextmanager
-def _signals_wait() -> Iterator[None]:
-    """Call the handlers of signals that end the program after the block, not within it."""
-    arrived: dict[int, FrameType | None] = {}
-    handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
-    try:
-        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
-            handler = None if number is None else signal.getsignal(number)
-            if number is not None and callable(handler):
-                handlers[number] = handler
-                signal.signal(number, arrived.__setitem__)
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        for number, frame in arrived.items():
-            handlers[number](number, frame)
 
 
 @cache

@@ -41,7 +41,7 @@ ROOMS = (
 # Single modules at the top that every room may use.
 SHARED = {
     *("_types", "bar", "clock", "cluster", "compiled", "errors", "files", "markup"),
-    *("messages", "result", "schema", "specs", "structure", "widths", "words"),
+    *("messages", "result", "schema", "signals", "specs", "structure", "widths", "words"),
 }
 
 # Model.to_estimator() returns a scikit-learn estimator, which is built on models.

@@ -6,6 +6,8 @@ import signal
 import time
 from types import FrameType
 
+from milpbn.signals import ENDING
+
 EXIT_STOPPED = 3
 """The exit code of a command that was stopped, or ran out of time, with a result to show."""
 
@@ -28,9 +30,8 @@ class Interrupts:
 
     def install(self) -> None:
         """Handle the signals of this process, except those that it ignored from the start."""
-        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
-            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+        for number in ENDING:
+            if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self)
                 self._handled.append(number)
 

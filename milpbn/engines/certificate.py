@@ -73,7 +73,7 @@ class CertificateWriter(ProofLog):
                     "the run that is continued had no certificate, so a part of the proof is "
                     "missing; leave out ",
                     option("certificate"),
-                    ", or begin anew without ",
+                    ", or start again without ",
                     option("resume"),
                 )
             )

@@ -29,8 +29,8 @@ INFEASIBLE = highspy.HighsModelStatus.kInfeasible
 
 # HiGHS's numbers for the two simplex methods.
 _DUAL, _PRIMAL = 1, 4
-# Most solves take a few dozen iterations. Devex weights start from 1, while those of the steepest
-# edge would be computed anew after each change of rows or basis, and scale factors at each solve.
+# Most solves take a few dozen iterations. Devex weights start from 1; steepest-edge weights would
+# be recomputed after each change of the rows or the basis, and scale factors at each solve.
 _DEVEX = 1
 _UNSCALED = 0
 

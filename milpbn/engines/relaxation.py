@@ -158,8 +158,7 @@ class Relaxation:
         if self._all_at_once:
             self._add_columns(np.arange(n))
         self._add_class_rows()
-        for name, (coefficients, limit) in oracle.budget_rows().items():
-            self._add([(coefficients, limit, name)])
+        self._add([(row, limit, name) for name, (row, limit) in oracle.budget_rows().items()])
         self._rows.keep()
 
     def restrict(self, allowed: BoolArray, edges: frozenset[Edge] = frozenset()) -> None:
@@ -210,8 +209,7 @@ class Relaxation:
             if edge in self._rows:
                 self._change_rhs(edge, -1.0)
             else:
-                row = self._indicator(joining(self.space, edge), -1.0)
-                self._add([(row, -1.0, edge)])
+                self._add([(self._indicator(joining(self.space, edge), -1.0), -1.0, edge)])
         self._required = edges
 
     def _indicator(self, families: IntArray, value: float) -> FloatArray:

@@ -19,10 +19,10 @@ from functools import partial
 
 import numpy as np
 
+from benchmarks.new_rows import accuracy_and_loss, complete
 from benchmarks.records import OUT, Records
 from milpbn import SelectionPlan, load_dataset
 from milpbn.datasets.table import Table
-from milpbn.evaluation.measures import mean_log_loss, measure
 from milpbn.learning.auto import AUTO
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.model import Model
@@ -56,7 +56,7 @@ def run(method: str = "local-search") -> None:
     given = os.environ.get("MILPBN_BENCH_SETS")
     sets = given.split(",") if given else SETS
     for name in sets:
-        table = _complete(load_dataset(name))
+        table = complete(load_dataset(name))
         folds = stratified_folds(FOLDS, 0).split(table.features, table.target)
         for fold, (train, test) in enumerate(folds, 1):
             for bins, learn in _ways(names, grid).items():
@@ -67,10 +67,6 @@ def run(method: str = "local-search") -> None:
                     records.append({**key, **row})
         _show(records, name, method)
     _show_means(records, sets, method)
-
-
-def _complete(table: Table) -> Table:
-    return table.rows(~table.incomplete) if table.missing == "drop" else table
 
 
 def _ways(names: dict[str, object], grid: Grid | str) -> dict[str, Callable[[Table], Model]]:
@@ -87,14 +83,12 @@ def _measured(learn: Callable[[Table], Model], train: Table, test: Table) -> dic
     began = time.perf_counter()
     model = learn(train)
     seconds = time.perf_counter() - began
-    classes = np.array(model.encoder.target.variable.states, dtype=object)
-    proba = np.exp(model.log_posterior(test.features))
-    found = measure(classes, proba, test.target.to_numpy())
+    accuracy, loss = accuracy_and_loss(model, test)
     gap = model.result.gap_rel
     return {
         "chosen": model.encoder.bins,
-        "accuracy": f"{found.accuracy:.6f}",
-        "log-loss": f"{mean_log_loss([found]):.6f}",
+        "accuracy": f"{accuracy:.6f}",
+        "log-loss": f"{loss:.6f}",
         "parameters": str(model.network.n_parameters),
         "status": str(model.result.status),
         "gap": "" if gap is None else f"{gap:.6f}",

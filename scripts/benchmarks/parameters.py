@@ -17,9 +17,9 @@ from sklearn.preprocessing import OneHotEncoder
 from threadpoolctl import threadpool_limits
 
 from benchmarks.learners import encoded, learned
+from benchmarks.new_rows import accuracy_and_loss, complete
 from milpbn import learn_parameters, load_dataset
 from milpbn.encoding import EncodedData
-from milpbn.evaluation.measures import mean_log_loss, measure
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.settings import make_settings
 from milpbn.learning.validation import part, stratified_folds
@@ -137,8 +137,7 @@ def priors() -> None:
 
 def _folds(name: str, structure: str, parameters: str) -> Iterator[tuple[float, float]]:
     """Accuracy in per cent and log-loss of each fold; the search always finds the same."""
-    table = load_dataset(name)
-    table = table.rows(~table.incomplete) if table.missing == "drop" else table
+    table = complete(load_dataset(name))
     settings = make_settings(
         structure_score="sm", p=0.95, validation="loo", class_parents=False, max_parents=2,
         method=structure, parameters=parameters,
@@ -147,11 +146,8 @@ def _folds(name: str, structure: str, parameters: str) -> Iterator[tuple[float, 
         settings = replace(settings, method=LocalSearch(patience=100))
     for train, test in stratified_folds(3, 0).split(table.features, table.target):
         model = learn_classifier(part(table, train), settings)
-        rows = part(table, test)
-        classes = np.array(model.encoder.target.variable.states, dtype=object)
-        proba = np.exp(model.log_posterior(rows.features))
-        measured = measure(classes, proba, rows.target.to_numpy())
-        yield 100 * measured.accuracy, mean_log_loss([measured])
+        rate, loss = accuracy_and_loss(model, part(table, test))
+        yield 100 * rate, loss
 
 
 def _show(means: Sequence[float]) -> str:

@@ -2,8 +2,6 @@
 
 import gzip
 import shutil
-import signal
-import subprocess
 import sys
 from dataclasses import replace
 from itertools import pairwise
@@ -20,15 +18,14 @@ from certified import (
     lines_of,
     solvable,
 )
-from countdown import Countdown
 from here_cluster import connect_here
 from problems import noise
+from stopped_runs import Countdown, ctrl_c_in_the_tree, killed
 
 from milpbn import learn_structure
 from milpbn.engines import supervisor
 from milpbn.engines.certificate_file import draft_of
 from milpbn.engines.checkpoint import describe_problem, read_checkpoint, write_checkpoint
-from milpbn.engines.tree import Tree
 from milpbn.errors import CertificateError, ModelFileError, OptionError
 from milpbn.learning.maximise import Shared
 from milpbn.learning.objective import build_objective
@@ -170,67 +167,20 @@ def test_a_distributed_run_goes_on_alone(here, tmp_path):
 @pytest.mark.parametrize("moment", [3, 100, 333, 666, 1000, 1333])
 def test_ctrl_c_between_any_two_steps_of_the_tree(moment, tmp_path):
     """Where the tree is behind the log, the checkpoint has the nodes of the log."""
-    lines, code = [0], {Tree.close.__code__, Tree.next.__code__, Tree.settle.__code__}
-
-    def trace(frame, event, _):
-        if frame.f_code not in code:
-            return None
-        lines[0] += event == "line"
-        if lines[0] == moment:
-            lines[0] += 1
-            raise KeyboardInterrupt
-        return trace
-
     tree, path = str(tmp_path / "tree"), tmp_path / "c.gz"
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
+    with ctrl_c_in_the_tree(moment):
         stopped = noisy(path, checkpoint=tree)
-    finally:
-        sys.settrace(before)
     assert_proves(stopped)
     result = noisy(path, checkpoint=tree, resume=tree)
     assert result.result.status == "optimal"
     assert_proves(result)
 
 
-KILLED = """
-import sys
-from milpbn import learn_structure
-from milpbn.engines import checkpoint
-from problems import noise
-
-checkpoint._EVERY, checkpoint._SHARE = 0.0, 1.0
-write = checkpoint.write_checkpoint
-
-def announced(*arguments):
-    write(*arguments)
-    print("saved", flush=True)
-
-checkpoint.write_checkpoint = announced
-tree, certificate, *more = sys.argv[1:]
-learn_structure(
-    noise(), class_parents=False, start=None, certificate=certificate, checkpoint=tree,
-    resume=tree if more else None,
-)
-"""
-
-
-def killed(folder, writes, *more):
-    """Run in a process that gets SIGKILL after some checkpoints."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, folder / "tree", folder / "c.gz", *more],
-        stdout=subprocess.PIPE,
-    )
-    for _ in range(writes):
-        process.stdout.readline()
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-
-
 def assert_survives_kills(folder, writes):
+    tree, path = str(folder / "tree"), str(folder / "c.gz")
     for k, count in enumerate(writes):
-        killed(folder, count, *["resume"] * bool(k))
+        resume = tree if k else None
+        killed(count, start=None, certificate=path, checkpoint=tree, resume=resume)
         assert draft_of(folder / "c.gz").exists()
         assert not (folder / "c.gz").exists()
     case = noisy(folder / "c.gz", resume=str(folder / "tree"))

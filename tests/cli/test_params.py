@@ -56,13 +56,18 @@ def test_a_gap_that_may_be_meant_in_per_cent_is_asked_about() -> None:
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("500MB", 500 * 10**6), ("4gb", 4 * 10**9), ("1.5 KiB", 1536), ("2GiB", 2 * 2**30)],
+    [
+        *(("500MB", 500 * 10**6), ("4gb", 4 * 10**9), ("1.5 kb", 1500)),
+        *(("1.5 KiB", 1536), ("2GiB", 2 * 2**30)),
+    ],
 )
 def test_sizes(text: str, size: int) -> None:
     assert Size().convert(text, None, None) == size
 
 
-@pytest.mark.parametrize("text", ["500", "4TB", "-1GB", "GB", ""])
+@pytest.mark.parametrize(
+    "text", ["500", "4TB", "-1GB", "GB", "", "1e3MB", "5", "9" * 16 + "MB", "9" * 400 + "GB"]
+)
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter, match="is not a size; write 500MB or 4GB"):
         Size().convert(text, None, None)

@@ -1,8 +1,6 @@
 """Checkpoints: a run that is stopped at any moment and continued proves the same optimum."""
 
 import hashlib
-import signal
-import subprocess
 import sys
 import zlib
 from dataclasses import replace
@@ -11,8 +9,8 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 import pytest
-from countdown import Countdown
 from problems import all_rows, noise, small_problem
+from stopped_runs import Countdown, ctrl_c_in_the_tree, killed
 
 from milpbn import learn_structure
 from milpbn.anytime import Run, SolveOptions
@@ -21,7 +19,7 @@ from milpbn.engines import checkpoint
 from milpbn.engines.branch_and_cut import solve_branch_and_cut
 from milpbn.engines.checkpoint import describe_problem, read_checkpoint, write_checkpoint
 from milpbn.engines.snapshot import SavedCut, SavedNode
-from milpbn.engines.tree import Tree, TreeRecord
+from milpbn.engines.tree import TreeRecord
 from milpbn.errors import BudgetError, ModelFileError, OptionError, OutputWarning
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace
@@ -106,23 +104,8 @@ def test_a_run_that_stops_at_a_gap_can_go_on_to_the_proof(objective, tmp_path):
 @pytest.mark.parametrize("moment", [3, 100, 333, 666, 1000, 1333])
 def test_ctrl_c_between_any_two_steps_of_the_tree_loses_no_node(objective, moment, tmp_path):
     """KeyboardInterrupt after a number of lines inside the methods that move nodes."""
-    lines, code = [0], {Tree.close.__code__, Tree.next.__code__, Tree.settle.__code__}
-
-    def trace(frame, event, _):
-        if frame.f_code not in code:
-            return None
-        lines[0] += event == "line"
-        if lines[0] == moment:
-            lines[0] += 1
-            raise KeyboardInterrupt
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
+    with ctrl_c_in_the_tree(moment) as lines:
         stopped = solve(objective, tmp_path / "tree")
-    finally:
-        sys.settrace(before)
     assert lines[0] > moment or stopped.status == "optimal"
     result = solve(objective, tmp_path / "tree")
     assert result.status == "optimal"
@@ -130,45 +113,10 @@ def test_ctrl_c_between_any_two_steps_of_the_tree_loses_no_node(objective, momen
     assert_never_worse([stopped, result])
 
 
-KILLED = """
-import sys
-from milpbn import learn_structure
-from milpbn.engines import checkpoint
-from problems import noise
-
-checkpoint._EVERY, checkpoint._SHARE = 0.0, 1.0
-write = checkpoint.write_checkpoint
-
-def announced(path, problem, snapshot):
-    write(path, problem, snapshot)
-    value, bounds = snapshot.incumbent.value, (n.bound for n in snapshot.nodes)
-    print(value, max(value, snapshot.record.settled, *bounds), flush=True)
-
-checkpoint.write_checkpoint = announced
-file = sys.argv[1]
-learn_structure(
-    noise(), class_parents=False, checkpoint=file,
-    resume=file if sys.argv[2:] else None,
-)
-"""
-
-
-def killed(file, writes, *more):
-    """Run in a process that gets SIGKILL after some writes; returns all that it announced."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, file, *more], stdout=subprocess.PIPE, text=True
-    )
-    seen = [process.stdout.readline() for _ in range(writes)]
-    process.send_signal(signal.SIGKILL)
-    seen += process.stdout.readlines()
-    process.wait()
-    return [tuple(map(float, line.split())) for line in seen if line.endswith("\n")]
-
-
 def assert_survives_kills(file, writes, objective):
     told = []
     for k, count in enumerate(writes):
-        told += killed(str(file), count, *["resume"] * bool(k))
+        told += killed(count, checkpoint=str(file), resume=str(file) if k else None)
         saved = read_checkpoint(file, describe_problem(objective, SM))
         assert saved.incumbent.value >= told[-1][0]
         assert max(saved.incumbent.value, *(n.bound for n in saved.nodes)) <= told[-1][1]
