@@ -14,7 +14,7 @@ if not SCRIPTS.exists():
     pytest.skip("the scripts are not part of an installed package", allow_module_level=True)
 sys.path.insert(0, str(SCRIPTS))
 
-from reproduction import compare, peharz2012, report, results  # noqa: E402
+from reproduction import compare, peharz2012, report, results, runs  # noqa: E402
 from reproduction.__main__ import main  # noqa: E402
 from reproduction.data import UCI25, encoded  # noqa: E402
 from reproduction.options import Options  # noqa: E402
@@ -99,6 +99,26 @@ def test_an_evaluation_goes_on_where_it_stopped(small, tmp_path, monkeypatch, ca
     monkeypatch.setattr("milpbn.evaluation.run._run_fold", None)
     assert main([*arguments, "--sets", "small"]) == 0
     assert without_date(capsys) == first
+
+
+@pytest.mark.parametrize("name", ["pernkopf2005-accuracy", "pernkopf2010-random"])
+def test_results_of_the_manual_are_added_to(name, small, tmp_path, monkeypatch, compiled):
+    manual, out, ran = tmp_path / "manual", tmp_path / "out", set()
+    monkeypatch.setattr("reproduction.__main__.RESULTS", manual)
+    assert main(miniature(name, manual, "small", small)) == 0
+    first = results.read_results(manual / f"{name}.csv")[1]
+    run, measure = runs.Part.run, runs._measure
+    monkeypatch.setattr(
+        "reproduction.runs.Part.run", lambda part, o: (ran.add(part.data), run(part, o))[1]
+    )
+    monkeypatch.setattr(
+        "reproduction.runs._measure", lambda m, k, o: (ran.add(k["set"]), measure(m, k, o))[1]
+    )
+    assert main([*miniature(name, out, "small,corral", small), "--more"]) == 0
+    frame = results.read_results(out / f"{name}.csv")[1]
+    assert ran == {"corral"}
+    assert set(frame["set"]) == {"small", "corral"}
+    assert frame[frame["set"] == "small"].reset_index(drop=True).equals(first)
 
 
 @pytest.mark.parametrize(

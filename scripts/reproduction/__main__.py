@@ -42,6 +42,7 @@ def parser() -> argparse.ArgumentParser:
     add("--discrete", action="store_true", help="the columns of these files are states already")
     add("--out", type=Path, default=OUT, help="folder of the results (default: build/reproduce)")
     add("--publish", action="store_true", help="put the results into the manual")
+    add("--more", action="store_true", help="add to the manual's results, compute none of them")
     add("--pages", action="store_true", help="only write the pages of the manual again")
     return made
 
@@ -118,6 +119,7 @@ def read_options(given: argparse.Namespace) -> Options:
         out=given.out,
         files=files,
         discrete=given.discrete,
+        published=RESULTS if given.more else None,
     )
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from reproduction.options import Options
 from reproduction.report import Report
+from reproduction.results import read_results
 from reproduction.runs import Group, Key, Measure, folds, measure_all, parts, run_parts
 
 
@@ -44,9 +45,11 @@ def evaluated(
     """Classifiers on data sets, by the protocol of each."""
 
     def run(name: str, options: Options) -> tuple[pd.DataFrame, bool]:
-        wanted = parts(name, groups, sets, options)
+        kept = published(name, options)
+        wanted = [p for p in parts(name, groups, sets, options) if not p.is_in(kept)]
         troubles = run_parts(wanted, options)
-        return folds(wanted), not troubles
+        found = pd.concat([kept, folds(wanted)], ignore_index=True)
+        return _in_order(found, options.chosen(sets)), not troubles
 
     return Experiment(title, sets, run, show)
 
@@ -63,10 +66,32 @@ def measured(
 
     def run(name: str, options: Options) -> tuple[pd.DataFrame, bool]:
         file = options.out / name / "measurements.csv"
-        wanted = keys(options)
+        kept = published(name, options, str)
+        wanted = [key for key in keys(options) if not _has(kept, key)]
         found = measure_all(file, wanted, columns, measure, options)
         if len(found) < len(wanted):
             print(f"{name}: {len(found)} of {len(wanted)} measurements", file=sys.stderr)
-        return found, True
+        return pd.concat([kept, found], ignore_index=True), True
 
     return Experiment(title, sets, run, show)
+
+
+def published(name: str, options: Options, dtype: type | None = None) -> pd.DataFrame:
+    """The results of a table in the manual, if they are not to be computed again."""
+    file = options.published / f"{name}.csv" if options.published else None
+    return read_results(file, dtype)[1] if file and file.exists() else pd.DataFrame()
+
+
+def _has(results: pd.DataFrame, key: Key) -> bool:
+    """Whether a measurement is among the results."""
+    if results.empty:
+        return False
+    return bool((results[list(key)] == pd.Series(key)).all(axis=1).any())
+
+
+def _in_order(found: pd.DataFrame, sets: Sequence[str]) -> pd.DataFrame:
+    """The results in the order of the data sets."""
+    if found.empty:
+        return found
+    place = {data: position for position, data in enumerate(sets)}
+    return found.sort_values("set", key=lambda names: names.map(place), kind="stable")

@@ -38,6 +38,8 @@ class Options:
         Data sets that are not bundled: name and path.
     discrete
         Whether the columns of these files are states already.
+    published
+        The folder of the manual's results if these are not computed again.
     """
 
     sets: Sequence[str] = ()
@@ -51,6 +53,7 @@ class Options:
     out: Path = OUT
     files: Mapping[str, Path] = field(default_factory=dict)
     discrete: bool = False
+    published: Path | None = None
 
     def chosen(self, sets: Sequence[str]) -> list[str]:
         """Those of a table's data sets, and of the given files, that are wanted."""

@@ -23,8 +23,8 @@ def write_results(path: Path, frame: pd.DataFrame, today: str | None = None) -> 
     write_whole(path, head + frame.to_csv(index=False))
 
 
-def read_results(path: Path) -> tuple[str, pd.DataFrame]:
-    """The date with the versions, and the results."""
+def read_results(path: Path, dtype: type | None = None) -> tuple[str, pd.DataFrame]:
+    """The date with the versions, and the results, as numbers or with the given type."""
     with path.open(encoding="utf-8") as file:
         head = file.readline().removeprefix("#").strip()
-    return head, pd.read_csv(path, comment="#")
+    return head, pd.read_csv(path, comment="#", dtype=dtype)

@@ -74,6 +74,13 @@ class Part:
     split: int
     file: Path
 
+    def is_in(self, results: pd.DataFrame) -> bool:
+        """Whether the results have every classifier of the group on this split."""
+        if results.empty:
+            return False
+        here = (results["set"] == self.data) & (results["split"] == self.split)
+        return set(self.group.classifiers.values()) <= set(results["classifier"][here])
+
     def run(self, options: Options) -> str:
         """Evaluate what is not finished yet; return what went wrong, if anything did."""
         if options.is_over:
