@@ -1,8 +1,8 @@
 """Compare the engines with enumeration and with each other on random problems.
 
 Runs for the given time and prints a reproducer at the first disagreement. Small problems are
-enumerated; on problems too large for enumeration, the engines and hosts are compared. In some
-problems variables have several resolutions.
+enumerated, and the best structures are listed; on problems too large for enumeration, the engines
+and hosts are compared. In some problems variables have several resolutions.
 """
 
 import math
@@ -24,7 +24,7 @@ from problems import (
     random_weights,
 )
 
-from milpbn import learn_structure
+from milpbn import learn_alternatives, learn_structure
 from milpbn.anytime import SolveOptions
 from milpbn.errors import ConstraintError
 from milpbn.scores import applicable_settings, make_score
@@ -61,6 +61,7 @@ def case_of(seed):
         "limits": limits,
         "start": None if rng.random() < 0.5 else "local-search",
         "emit": str(rng.choice(["pulp", "highspy"])),
+        "best": int(rng.integers(1, 12)),
     }
 
 
@@ -72,30 +73,35 @@ CONTESTANTS = {
 }
 
 
-def learn(case, contestant):
+def settings(case, contestant):
     engine, how = CONTESTANTS[contestant]
     data = encoded(case["codes"], case["cards"], case["weights"], case["maps"])
+    return {
+        "data": data,
+        "method": engine,
+        "structure_score": make_score(case["score"], **applicable_settings(case["score"], case)),
+        "constraints": named(case["limits"], data),
+        "start": case["start"],
+        "options": SolveOptions(emit=case["emit"], **how),
+        **case["space"],
+    }
+
+
+def learn(case, contestant):
     try:
-        return learn_structure(
-            data,
-            method=engine,
-            structure_score=make_score(case["score"], **applicable_settings(case["score"], case)),
-            constraints=named(case["limits"], data),
-            start=case["start"],
-            options=SolveOptions(emit=case["emit"], **how),
-            **case["space"],
-        )
+        return learn_structure(**settings(case, contestant))
     except ConstraintError:
         return None
 
 
-def best_by_enumeration(case):
+def all_by_enumeration(case):
+    """The scores of all structures, the best first."""
     names = ("gamma", "ess", "penalty", "validation", "weights")
     how, limits = {k: case[k] for k in names} | case["space"], case["limits"]
     if case["maps"] is None:
         found = oracle.scores_of_all(case["score"], case["codes"], case["cards"], **how)
         values = [v for s, v in zip(*found, strict=True) if oracle.satisfies(s, **limits)]
-        return max(values, default=None)
+        return sorted(values, reverse=True)
     found = oracle.scores_of_all_resolutions(
         case["score"], case["codes"], case["cards"], case["maps"], **how
     )
@@ -106,13 +112,28 @@ def best_by_enumeration(case):
         for parents, _, value, size in found
         if size <= most and oracle.satisfies(parents, **(limits | {"budgets": budgets}))
     ]
-    return max(values, default=None)
+    return sorted(values, reverse=True)
+
+
+def wrong_list(case, truth):
+    """What is wrong with the list of the best structures, or None."""
+    found = learn_alternatives(best=case["best"], **settings(case, "branch-and-cut"))
+    if not found.complete:
+        return "the list of the best structures is not complete"
+    if len({s.structure for s in found.structures}) < len(found.structures):
+        return "a structure is listed twice"
+    scores, wanted = [s.score for s in found.structures], truth[: case["best"]]
+    slack = 2e-6 * max(1.0, abs(truth[0]))
+    if len(scores) != len(wanted) or not np.allclose(scores, wanted, rtol=0, atol=slack):
+        return f"best structures: scores {scores}, truth {wanted}"
+    return None
 
 
 def disagreement(case):
     """What is wrong, or None."""
     results = {name: learn(case, name) for name in CONTESTANTS}
-    truth = best_by_enumeration(case) if case["small"] else None
+    every = all_by_enumeration(case) if case["small"] else []
+    truth = every[0] if every else None
     if case["small"] and truth is None:
         bad = [e for e, r in results.items() if r is not None]
         return f"{bad} found a structure, but the constraints allow none" if bad else None
@@ -135,7 +156,7 @@ def disagreement(case):
             return (
                 f"{engine}: objective {result.objective!r}, bound {result.bound!r}, truth {truth!r}"
             )
-    return None
+    return wrong_list(case, every) if every and case["maps"] is None else None
 
 
 def main(minutes=1.0, seed=None):
