@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from milpbn._types import IntArray
+from milpbn._types import FloatArray, IntArray
 from milpbn.datasets.table import Table
 from milpbn.errors import OptionError
 
@@ -202,17 +202,62 @@ def synthetic_trees(
     >>> table.train().target.value_counts().to_dict()
     {'1': 40, '2': 20, '3': 20, '4': 20, '5': 20}
     """
-    if n_features < 1:
-        raise OptionError(f"n_features must be at least 1, not {n_features}")
-    rng = np.random.default_rng(seed)
-    card = 10
-    trees = [_RandomTree(rng, n_features, card) for _ in range(5)]
-    halves = [_draw_from_trees(rng, trees, n_first, n_other) for _ in ("train", "test")]
-    points, labels = (np.concatenate(parts) for parts in zip(*halves, strict=True))
-    values = tuple(map(str, range(card)))
-    states = {f"X{j}": values for j in range(1, n_features + 1)}
-    classes = ("1", "2", "3", "4", "5")
-    return _discrete_table("synthetic-trees", points, labels, states, classes, len(labels) // 2)
+    return ClassTrees(seed, n_features, n_first, n_other).table()
+
+
+class ClassTrees:
+    """The distribution of :func:`synthetic_trees`.
+
+    Parameters
+    ----------
+    seed
+        Random seed.
+    n_features
+        The number of attributes.
+    n_first, n_other
+        The number of rows, as for :func:`synthetic_trees`.
+    """
+
+    n_classes, n_states = 5, 10
+
+    def __init__(self, seed: int, n_features: int, n_first: int, n_other: int) -> None:
+        if n_features < 1:
+            raise OptionError(f"n_features must be at least 1, not {n_features}")
+        self.rng = np.random.default_rng(seed)
+        self.sizes = n_first, n_other
+        self.trees = [
+            _RandomTree(self.rng, n_features, self.n_states) for _ in range(self.n_classes)
+        ]
+
+    def table(self) -> Table:
+        """Draw training and test rows."""
+        halves = [self._draw() for _ in ("train", "test")]
+        points, labels = (np.concatenate(parts) for parts in zip(*halves, strict=True))
+        values = tuple(map(str, range(self.n_states)))
+        states = {f"X{j}": values for j in range(1, points.shape[1] + 1)}
+        classes = tuple(str(c) for c in range(1, self.n_classes + 1))
+        return _discrete_table("synthetic-trees", points, labels, states, classes, len(labels) // 2)
+
+    def likeliest(self, points: IntArray) -> IntArray:
+        """The most probable class of every point, given the true probabilities."""
+        logs = np.array([tree.log_probabilities(points) for tree in self.trees])
+        # Another class is drawn from its own tree or, as often, from that of the first one.
+        joint = np.logaddexp(logs, logs[0]) + np.log(self.sizes[1])
+        joint[0] = logs[0] + np.log(self.sizes[0])
+        best: IntArray = joint.argmax(axis=0)
+        return best
+
+    def _draw(self) -> tuple[IntArray, IntArray]:
+        """Rows and labels of one half of the data, shuffled."""
+        n_first, n_other = self.sizes
+        first = self.trees[0]
+        parts = [(first.draw(self.rng, n_first), 0)]
+        for label, own in enumerate(self.trees[1:], 1):
+            parts += [(tree.draw(self.rng, n_other), label) for tree in (own, first)]
+        points = np.concatenate([rows for rows, _ in parts])
+        labels = np.concatenate([np.full(len(rows), label) for rows, label in parts])
+        order = self.rng.permutation(len(labels))
+        return points[order], labels[order]
 
 
 def wide(
@@ -294,18 +339,14 @@ class _RandomTree:
             points[:, self.order[k]] = (rng.random((n, 1)) >= steps).sum(axis=1)
         return points
 
-
-def _draw_from_trees(
-    rng: np.random.Generator, trees: Sequence[_RandomTree], n_first: int, n_other: int
-) -> tuple[IntArray, IntArray]:
-    """Rows and labels of one half of the data, shuffled."""
-    parts = [(trees[0].draw(rng, n_first), 0)]
-    for label in range(1, len(trees)):
-        parts += [(tree.draw(rng, n_other), label) for tree in (trees[label], trees[0])]
-    points = np.concatenate([rows for rows, _ in parts])
-    labels = np.concatenate([np.full(len(rows), label) for rows, label in parts])
-    order = rng.permutation(len(labels))
-    return points[order], labels[order]
+    def log_probabilities(self, points: IntArray) -> FloatArray:
+        """The logarithm of the probability of every point."""
+        total = np.zeros(len(points))
+        for k, parent in enumerate(self.parents):
+            given = 0 if parent is None else points[:, self.order[parent]]
+            table = np.log(np.diff(self.cumulative[k], axis=1, prepend=0.0))
+            total += table[given, points[:, self.order[k]]]
+        return total
 
 
 def _grid(cards: Sequence[int]) -> IntArray:

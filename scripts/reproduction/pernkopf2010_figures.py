@@ -11,7 +11,8 @@ from benchmarks.learners import learned
 from sklearn.svm import SVC
 
 from milpbn import learn_parameters
-from milpbn.datasets.generators import synthetic_3, synthetic_trees
+from milpbn.datasets.generators import ClassTrees, synthetic_3
+from milpbn.encoding import EncodedData, Variable
 from milpbn.evaluation.missing_curve import MissingCurve, default_counts
 from milpbn.evaluation.protocol import hold_out
 from milpbn.families.candidates import CLASS
@@ -143,9 +144,57 @@ def show_orders(runs: pd.DataFrame, report: Report) -> None:
     )
 
 
+VARIABLES = (10, 11, 12, 13, 14)
+_LIKELIHOODS = ("NB", "TAN-CMI", "TAN-RO-CL", "TAN-minimum-MI-CL", "TAN-OMI-CL", "TAN-CL")
+
+
+def _distribution_keys(options: Options) -> list[Mapping[str, str]]:
+    rows = str(options.rows or 100_000)
+    return [
+        {"variables": str(n), "draw": str(draw), "rows": rows}
+        for draw in range(1, (options.repeats or 100) + 1)
+        for n in VARIABLES
+    ]
+
+
+def distributions(key: Mapping[str, str], options: Options) -> Mapping[str, str]:
+    """Figure 9: conditional log-likelihood per training row of a random distribution."""
+    n, draw = int(key["variables"]), int(key["draw"])
+    # The publication does not say how distributions are drawn: here all states of n binary
+    # variables have uniform weights.
+    rng = np.random.default_rng([draw, n])
+    weights = rng.random(2**n)
+    states = rng.choice(2**n, size=int(key["rows"]), p=weights / weights.sum())
+    codes = ((states[:, None] >> np.arange(n)) & 1).astype(np.int32)
+    variables = tuple(Variable(f"X{j}", ("0", "1")) for j in range(n))
+    data = EncodedData("random", variables, codes, np.ones(len(codes), dtype=bool))
+    learners = ("nb", "tan-cmi", "ro-cr", MinimumInformation(), "omi-cr", "hc")
+    found = (learned(data, learner, score_name="cll", seed=draw)[0] for learner in learners)
+    values = (f"{result.objective / len(states):.6f}" for result in found)
+    return dict(zip(_LIKELIHOODS, values, strict=True))
+
+
+def show_distributions(runs: pd.DataFrame, report: Report) -> None:
+    """Figure 9, and in how many draws one method is better than the next one."""
+    groups = runs.groupby("variables")[list(_LIKELIHOODS)]
+    means, deviations = groups.mean(), groups.std(ddof=0)
+    table = means.round(5).reset_index()
+    table.insert(1, "draws", groups.size().to_numpy())
+    report.table(table, "Figure 9: conditional log-likelihood per training row, by variables")
+    pairs = zip(_LIKELIHOODS[1:], _LIKELIHOODS, strict=False)
+    better = [f"{a} > {b}: {100 * (runs[a] > runs[b]).mean():.0f} %" for a, b in pairs]
+    report.text(f"Share of all draws in which one is better than another: {'; '.join(better)}.")
+    curves = {
+        name: pd.DataFrame({"x": means.index, "y": means[name], "deviation": deviations[name]})
+        for name in _LIKELIHOODS
+    }
+    path = report.picture("pernkopf2010-distributions.png", "Likelihood on random distributions")
+    lines(curves, ("variables", "conditional log-likelihood per row"), path)
+
+
 FEATURES = (5, 10, 15, 20, 25, 30)
 _LEARNERS = ("nb", "tan-cmi", "omi-cr", MinimumInformation(), "hc")
-_TREES = ("NB", "TAN-CMI", "TAN-OMI-CR", "TAN-minimum-MI-CR", "TAN-CR")
+_TREES = ("NB", "TAN-CMI", "TAN-OMI-CR", "TAN-minimum-MI-CR", "TAN-CR", "true model")
 
 
 def _tree_keys(options: Options) -> list[Mapping[str, str]]:
@@ -161,17 +210,12 @@ def trees(key: Mapping[str, str], options: Options) -> Mapping[str, str]:
     """Figure 10: classes that are drawn from different trees."""
     # A third of the rows are from the first class, the others from four classes in two halves.
     rows = int(key["training rows"])
-    table = synthetic_trees(
-        seed=int(key["draw"]),
-        n_features=int(key["features"]),
-        n_first=rows // 3,
-        n_other=rows // 12,
-    )
-    data = encode(table).data
-    return {
-        name: f"{percent_correct(learned(data, learner)[0], data):.3f}"
-        for name, learner in zip(_TREES, _LEARNERS, strict=True)
-    }
+    truth = ClassTrees(int(key["draw"]), int(key["features"]), rows // 3, rows // 12)
+    data = encode(truth.table()).data
+    test = data.test()
+    rates = [percent_correct(learned(data, learner)[0], data) for learner in _LEARNERS]
+    rates.append(100 * np.mean(truth.likeliest(test[:, 1:]) == test[:, 0]))
+    return {name: f"{rate:.3f}" for name, rate in zip(_TREES, rates, strict=True)}
 
 
 def show_trees(runs: pd.DataFrame, report: Report) -> None:
@@ -249,6 +293,14 @@ TABLES = {
     ),
     "pernkopf2010-orders": measured(
         "figure 7: likelihood by order", UCI25, _order_keys, _ORDERS, orders, show_orders
+    ),
+    "pernkopf2010-distributions": measured(
+        "figure 9: random distributions",
+        (),
+        _distribution_keys,
+        _LIKELIHOODS,
+        distributions,
+        show_distributions,
     ),
     "pernkopf2010-trees": measured(
         "figure 10: classes from different trees", (), _tree_keys, _TREES, trees, show_trees

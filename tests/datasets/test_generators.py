@@ -8,6 +8,7 @@ import pytest
 
 from milpbn.datasets.generators import (
     GENERATORS,
+    ClassTrees,
     corral,
     mofn,
     monks,
@@ -166,6 +167,22 @@ def test_synthetic_trees_confuses_every_class_with_the_first():
         for label in "2345":
             assert (share[label] > share["1"] / 2 - margin).all()
             assert not np.allclose(share[label], share["1"], atol=margin / 5)
+
+
+def test_the_true_model_of_the_trees_has_their_probabilities():
+    truth = ClassTrees(seed=3, n_features=2, n_first=200_000, n_other=50_000)
+    grid = np.array([(a, b) for a in range(10) for b in range(10)])
+    for tree in truth.trees:
+        assert np.exp(tree.log_probabilities(grid)).sum() == pytest.approx(1)
+    rows = truth.table().train()
+    points = rows.features.astype(int).to_numpy()
+    codes = points @ [10, 1]
+    counts = np.zeros((100, 5))
+    np.add.at(counts, (codes, rows.target.astype(int) - 1), 1)
+    best, second = np.sort(counts, axis=1)[:, [-1, -2]].T
+    clear = best - second > 4 * np.sqrt(best + second)
+    assert clear.sum() > 50
+    assert np.array_equal(truth.likeliest(grid)[clear], counts.argmax(axis=1)[clear])
 
 
 def test_synthetic_trees_needs_a_feature():
