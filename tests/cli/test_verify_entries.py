@@ -61,6 +61,9 @@ def is_believed(content: dict[str, Any], table: Table) -> bool:
 
 
 EXACT = ("solve", "--class-root")
+CLASS_CHILD = ("solve", "--require", "petalwidth->class")
+GENERATIVE = ("solve", "--score", "mdl", "--forbid", "class->sepalwidth")
+GENERATIVE += ("--require", "petallength->sepalwidth")
 NAIVE = ("learn", "--method", "nb")
 SEARCHED = ("learn", "--class-root", "--method", "nb", "--parameters", "cl:penalty=1")
 
@@ -113,6 +116,61 @@ def test_a_file_edited_by_hand_is_rejected(
     content = json.loads(learned(*model).read_text())
     change(content)
     assert not is_believed(content, iris)
+
+
+@pytest.mark.parametrize(
+    ("model", "change", "message"),
+    [
+        (EXACT, lambda m: m["settings"].update(max_parents=1), "has 2 parents, 1 are allowed"),
+        (
+            EXACT,
+            lambda m: rules(m, required=[["class", "sepalwidth"]]),
+            "class->sepalwidth is required",
+        ),
+        (EXACT, lambda m: rules(m, forbidden=[["class", "petalwidth"]]), "petalwidth is forbidden"),
+        (
+            EXACT,
+            lambda m: m["result"]["score_parameters"].update(penalty=0.5),
+            "settings of the score: penalty",
+        ),
+        (EXACT, lambda m: m["result"]["seconds"].update(solving=-1.0), "less than no time"),
+        (
+            EXACT,
+            lambda m: m["result"]["warm_start"].update(source="tan"),
+            "the warm start is 'tan'",
+        ),
+        (EXACT, lambda m: m["result"]["warm_start"].update(improvement=9.0), "improved by 1.04"),
+        (EXACT, lambda m: m["result"]["trace"][-1].update(source="tan"), "say where it ends"),
+        (NAIVE, lambda m: m["result"].update(bound_is_trivial=True), "cannot be trivial"),
+        (NAIVE, lambda m: m["importance"].pop("petalwidth"), "not that of the features"),
+        (NAIVE, lambda m: m["result"].update(bound=1e9), "nb proves no bound"),
+        (
+            CLASS_CHILD,
+            lambda m: m["settings"].update(class_parents=False),
+            "the class must be a root",
+        ),
+        (
+            GENERATIVE,
+            lambda m: m["settings"].update(augmented=True),
+            "has parents, but not the class",
+        ),
+    ],
+)
+def test_a_contradiction_is_named(
+    learned: Callable[..., Path],
+    iris: Table,
+    model: tuple[Any, ...],
+    change: Change,
+    message: str,
+) -> None:
+    content = json.loads(learned(*model).read_text())
+    change(content)
+    found = verify_model(Model.from_dict(content, "file"), iris, content=content, time_limit=20)
+    assert message in " ".join(check.seen for check in found.checks if check.holds is False)
+
+
+def rules(model: dict[str, Any], **stated: list[str]) -> None:
+    model["settings"]["constraints"].update(stated)
 
 
 def _table(model: dict[str, Any]) -> list[Any]:
