@@ -233,13 +233,17 @@ def test_every_entry_is_checked_or_listed(
     assert believed_edits(content, honest.unchecked, lambda m: is_believed(m, iris)) <= STILL_TRUE
 
 
-def test_every_entry_of_several_class_variables_is_checked_or_listed(
-    milpbn: Run, tmp_path: Path
-) -> None:
-    out = tmp_path / "jura.json"
+@pytest.fixture(scope="module")
+def jura_model(milpbn: Run, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The model file of a data set with two class variables, the first a parent of the second."""
+    out = tmp_path_factory.mktemp("gbnc") / "jura.json"
     options = ("--dataset", "Jura", "--max-parents", 1, "--base", "logistic:C=1", "--quiet")
     assert milpbn("mdc", "solve", *options, "--out", out).exit_code == 0
-    content, jura = json.loads(out.read_text()), load_dataset("Jura")
+    return out.read_text()
+
+
+def test_every_entry_of_several_class_variables_is_checked_or_listed(jura_model: str) -> None:
+    content, jura = json.loads(jura_model), load_dataset("Jura")
     honest = verify_gbnc(GBNCModel.from_dict(content, "file"), jura, content=content)
     assert honest.agrees
 
@@ -251,6 +255,24 @@ def test_every_entry_of_several_class_variables_is_checked_or_listed(
             return False
 
     assert believed_edits(content, honest.unchecked, is_believed) == set()
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ({"max_parents": {"class_2": 0}}, "class_2 has 1 parents, 0 are allowed"),
+        ({"required": [["class_2", "class_1"]]}, "class_2->class_1 is required"),
+        ({"forbidden": [["class_1", "class_2"]]}, "class_1->class_2 is forbidden"),
+    ],
+)
+def test_a_broken_rule_of_several_class_variables_is_named(
+    jura_model: str, rule: dict[str, Any], message: str
+) -> None:
+    content = json.loads(jura_model)
+    content["settings"]["constraints"] = rule
+    model = GBNCModel.from_dict(content, "file")
+    found = verify_gbnc(model, load_dataset("Jura"), content=content)
+    assert message in " ".join(check.seen for check in found.checks if check.holds is False)
 
 
 def believed_edits(
