@@ -75,6 +75,8 @@ def solve_grid(session: Session) -> list[Model]:
         except KeyboardInterrupt:
             if not models:
                 raise
+            done = f"{len(models)} of {len(settings)}"
+            session.table.print(f"note: interrupted after {done} values of p")
         if options["as_json"]:
             reports = [_as_dict(model, session) for model in models]
             outputs.report(json.dumps(reports, indent=1, allow_nan=False))

@@ -181,6 +181,7 @@ def _race(session: Session) -> list[Model]:
             # Interrupted between two methods: the earlier results still count.
             if not models:
                 raise
+            session.table.print(f"note: interrupted after {k} of {len(LEARNERS)} methods")
             break
         session.table.print(f"{method}: {model.result.objective:.4f}")
         models.append(model)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
+
+from milpbn.learning.grid import run_grid
 
 Run = Callable[..., Result]
 
@@ -31,6 +34,24 @@ def test_json_is_a_list(milpbn: Run) -> None:
     result = milpbn("solve", "--dataset", "iris", "--p", "0.9,0.6", "--json", "--max-parents", 1)
     reports = json.loads(result.stdout)
     assert [r["settings"]["p"] for r in reports] == [0.6, 0.9]
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_ctrl_c_between_two_values_keeps_what_is_finished(
+    milpbn: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as_json: bool
+) -> None:
+    def interrupted(*given: Any, **how: Any) -> Iterator[Any]:
+        yield next(iter(run_grid(*given, **how)))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("milpbn.learning.grid.run_grid", interrupted)
+    options = ("--p", "0.9,0.6", "--max-parents", 1, "--out", tmp_path / "m-{p}.json")
+    result = milpbn("solve", "--dataset", "iris", *options, *(["--json"] if as_json else []))
+    assert result.exit_code == 3
+    assert "interrupted after 1 of 2 values of p" in result.stderr
+    assert [file.name for file in tmp_path.iterdir()] == ["m-0.6.json"]
+    if as_json:
+        assert [r["settings"]["p"] for r in json.loads(result.stdout)] == [0.6]
 
 
 @pytest.mark.parametrize(

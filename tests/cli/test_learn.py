@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,24 @@ def test_a_search_that_was_stopped_exits_with_3(
         raced = [line.split()[0] for line in result.stdout.split("\n\n")[0].splitlines()[1:]]
         known = list(LEARNERS)
         assert raced == (known if end is OutOfTime else known[: known.index("hc") + 1])
+
+
+def test_a_race_interrupted_between_two_methods_keeps_the_first(
+    milpbn: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learn, calls = Session.learn, count()
+
+    def interrupted(session: Session, *how: Any) -> Model:
+        if next(calls) == 2:
+            raise KeyboardInterrupt
+        return learn(session, *how)
+
+    monkeypatch.setattr(Session, "learn", interrupted)
+    result = milpbn(*QUICK, "--max-parents", 1, "--method", "all")
+    raced = [line.split()[0] for line in result.stdout.split("\n\n")[0].splitlines()[1:]]
+    assert raced == list(LEARNERS)[:2]
+    assert result.exit_code == 3
+    assert "interrupted after 2 of" in result.stderr
 
 
 @pytest.mark.parametrize("command", [("learn", "--method", "nb"), ("solve",)])
