@@ -93,6 +93,7 @@ class Session:
                 "the data": options["file"],
                 "the test rows": options.get("test_file"),
                 "the constraints": options["constraints_file"],
+                "the unfinished certificate": _draft(options),
             },
         )
         check_score(options)
@@ -219,3 +220,12 @@ class Session:
                 options["trace_file"], lambda file: write_whole(file, trace_csv(model.result))
             )
             outputs.write(options.get("plot"), plot)
+
+
+def _draft(options: dict[str, Any]) -> str | None:
+    """Where the certificate is written until it is complete."""
+    if not options.get("certificate"):
+        return None
+    from milpbn.engines.certificate_file import draft_of
+
+    return str(draft_of(options["certificate"]))

@@ -100,6 +100,7 @@ def test_other_files_are_not_certificates(
         (("--engine", "monolithic"), "--certificate needs --engine branch-and-cut"),
         (("--p", "0.6,0.9"), "--certificate needs a single value of p"),
         (("--out", "c.gz"), "c.gz is also --out"),
+        (("--out", "c.gz.part"), "--out c.gz.part is also the unfinished certificate"),
     ],
 )
 def test_bad_combinations_are_refused_before_anything_is_read(
