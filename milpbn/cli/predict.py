@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -101,6 +101,7 @@ def _predict_one(
             truth, guesses = compared
             rows = count(len(truth), "labelled row")
             say(f"accuracy {100 * (truth == guesses).to_numpy().mean():.2f} % on {rows}")
+            _note_training_rows(file, frame, model.data)
 
 
 def _predict_several(
@@ -133,6 +134,15 @@ def _predict_several(
             exact, hamming = (100 * f(*compared) for f in (exact_match_score, hamming_score))
             rows = count(len(compared[0]), "labelled row")
             say(f"exact match {exact:.2f} %, Hamming score {hamming:.2f} % on {rows}")
+            _note_training_rows(file, frame, saved.data)
+
+
+def _note_training_rows(file: str, frame: pd.DataFrame, data: Mapping[str, Any]) -> None:
+    if frame.attrs["sha256"] == data.get("sha256"):
+        say(
+            f"note: {file} has the rows that the model was learned from; on new rows the accuracy "
+            "is usually lower (milpbn evaluate estimates it)"
+        )
 
 
 def _csv(*columns: pd.DataFrame) -> str:

@@ -132,6 +132,7 @@ def read_features(
     )
     frame = with_objects(frame) if raw.untyped else frame
     frame.attrs["notes"] = (*raw.notes, *notes)
+    frame.attrs["sha256"] = raw.source["sha256"]
     return frame
 
 

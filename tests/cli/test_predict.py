@@ -33,6 +33,19 @@ def test_labels_and_probabilities_for_every_row(
     assert result.stderr == f"accuracy {100 * hits:.2f} % on 150 labelled rows\n"
 
 
+def test_accuracy_on_the_training_rows_is_called_that(
+    milpbn: Run, iris_rows: Path, tmp_path: Path
+) -> None:
+    model = tmp_path / "model.json"
+    learn = ("learn", "--data", iris_rows, "--target", "class", "--method", "nb", "--out", model)
+    assert milpbn(*learn, "--quiet").exit_code == 0
+    told = "has the rows that the model was learned from"
+    assert told in milpbn("predict", model, iris_rows).stderr
+    some = tmp_path / "some.csv"
+    some.write_text("".join(iris_rows.read_text().splitlines(keepends=True)[:100]))
+    assert told not in milpbn("predict", model, some).stderr
+
+
 def test_columns_come_in_any_order_with_others_between(
     milpbn: Run, iris_model: Path, iris_rows: Path, tmp_path: Path
 ) -> None:
