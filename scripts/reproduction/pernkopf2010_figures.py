@@ -266,7 +266,7 @@ def show_missing(name: str):
     def show(runs: pd.DataFrame, report: Report) -> None:
         for data, group in runs.groupby("set", sort=False):
             curves = {
-                line.classifier: pd.DataFrame(
+                _NAMES[line.classifier]: pd.DataFrame(
                     json.loads(line.curve), columns=["x", "y", "deviation"]
                 )
                 for line in group.itertuples()
@@ -281,6 +281,10 @@ def show_missing(name: str):
 
 
 _MISSING = ("nb+ml", f"nb+{CL}", "tan-cmi+ml", "omi-cr+ml", "hc+ml")
+_NAMES = dict(
+    zip(_MISSING, ("NB-ML", "NB-CL", "TAN-CMI-ML", "TAN-OMI-CR-ML", "TAN-CR-ML"), strict=True)
+)
+_NAMES |= {"nb+mm": "NB-MM", "svm": "SVM"}
 
 TABLES = {
     "pernkopf2010-example": measured(

@@ -83,6 +83,7 @@ def lines(
                 )
             axes.plot(x, y, label=name, **look)
         axes.set(xlabel=labels[0], ylabel=labels[1])
+        axes.xaxis.get_major_locator().set_params(integer=True)
         if log:
             _logarithmic(axes)
         _plain(axes)
