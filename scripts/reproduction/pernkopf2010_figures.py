@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -176,20 +177,37 @@ def distributions(key: Mapping[str, str], options: Options) -> Mapping[str, str]
 
 def show_distributions(runs: pd.DataFrame, report: Report) -> None:
     """Figure 9, and in how many draws one method is better than the next one."""
-    groups = runs.groupby("variables")[list(_LIKELIHOODS)]
-    means, deviations = groups.mean(), groups.std(ddof=0)
-    table = means.round(5).reset_index()
-    table.insert(1, "draws", groups.size().to_numpy())
-    report.table(table, "Figure 9: conditional log-likelihood per training row, by variables")
+    _show_means(
+        runs.groupby("variables")[list(_LIKELIHOODS)],
+        "Figure 9: conditional log-likelihood per training row, by number of variables",
+        5,
+        ("pernkopf2010-distributions.png", "Likelihood on random distributions"),
+        ("variables", "conditional log-likelihood per row"),
+        report,
+    )
     pairs = zip(_LIKELIHOODS[1:], _LIKELIHOODS, strict=False)
     better = [f"{a} > {b}: {100 * (runs[a] > runs[b]).mean():.0f} %" for a, b in pairs]
     report.text(f"Share of all draws in which one is better than another: {'; '.join(better)}.")
+
+
+def _show_means(
+    groups: Any,
+    title: str,
+    digits: int,
+    picture: tuple[str, str],
+    labels: tuple[str, str],
+    report: Report,
+) -> None:
+    """Means over the draws of each group as a table, and as curves with deviations."""
+    means, deviations = groups.mean(), groups.std(ddof=0)
+    table = means.round(digits).reset_index()
+    table.insert(1, "draws", groups.size().to_numpy())
+    report.table(table, title)
     curves = {
         name: pd.DataFrame({"x": means.index, "y": means[name], "deviation": deviations[name]})
-        for name in _LIKELIHOODS
+        for name in means
     }
-    path = report.picture("pernkopf2010-distributions.png", "Likelihood on random distributions")
-    lines(curves, ("variables", "conditional log-likelihood per row"), path)
+    lines(curves, labels, report.picture(*picture))
 
 
 FEATURES = (5, 10, 15, 20, 25, 30)
@@ -220,17 +238,14 @@ def trees(key: Mapping[str, str], options: Options) -> Mapping[str, str]:
 
 def show_trees(runs: pd.DataFrame, report: Report) -> None:
     """Figure 10."""
-    groups = runs.groupby("features")[list(_TREES)]
-    means, deviations = groups.mean(), groups.std(ddof=0)
-    table = means.round(2).reset_index()
-    table.insert(1, "draws", groups.size().to_numpy())
-    report.table(table, "Figure 10: mean test accuracy in per cent, by number of attributes")
-    curves = {
-        name: pd.DataFrame({"x": means.index, "y": means[name], "deviation": deviations[name]})
-        for name in _TREES
-    }
-    path = report.picture("pernkopf2010-trees.png", "Accuracy on classes with different trees")
-    lines(curves, ("attributes", "accuracy, % of the test rows"), path)
+    _show_means(
+        runs.groupby("features")[list(_TREES)],
+        "Figure 10: mean test accuracy in per cent, by number of attributes",
+        2,
+        ("pernkopf2010-trees.png", "Accuracy on classes with different trees"),
+        ("attributes", "accuracy, % of the test rows"),
+        report,
+    )
 
 
 def missing_keys(sets: Sequence[str], classifiers: Sequence[str], default: int):
