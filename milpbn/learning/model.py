@@ -169,6 +169,7 @@ class Model:
             parts = {n: kind.from_dict(content[n]) for n, kind in _PARTS.items() if n in content}
             naming = {n: part.names for n, part in parts.items() if n != "selection"}
             _check_names(structure, {**naming, "importance": set(content.get("importance", {}))})
+            _check_alternatives(structure, parts.get("alternatives"))
             return cls(
                 network=_classifier(structure, encoder.variables, content),
                 encoder=encoder,
@@ -202,6 +203,13 @@ def _check_names(structure: AnyStructure, names: Mapping[str, set[str]]) -> None
             raise ModelFileError(f"{part}: a multinet has a structure per class, and no {part}")
         if unknown := own - set(structure.variables):
             raise ModelFileError(f"{part}: there is no variable {min(unknown)!r}")
+
+
+def _check_alternatives(structure: AnyStructure, found: Alternatives | None) -> None:
+    """Raise if structures of the set are not of the model's variables."""
+    for k, one in enumerate(found.structures if found else (), 1):
+        if one.structure.variables != structure.variables:
+            raise ModelFileError(f"alternatives: structure {k} does not have the model's variables")
 
 
 def _classifier(

@@ -67,6 +67,7 @@ DAMAGE = {
     "alternatives.complete: expected true or false": ("alternatives", "complete", None),
     "the structure has a directed cycle": ("alternatives", "best", "class", ["petalwidth"]),
     "alternatives: there is no variable 'stranger'": ("alternatives", "best", "stranger", []),
+    "alternatives: structure 1 does not have the model's": ("alternatives", "best", {}),
     "stability.resamples: expected a whole number >= 1": ("stability", "resamples", 0),
     "stability: the numbers of samples contradict": ("stability", "wanted", 2),
     "stability.counts[...]: expected a list of length 3": ("stability", "counts", 0, ["class"]),
