@@ -67,7 +67,6 @@ DAMAGE = {
     "alternatives.complete: expected true or false": ("alternatives", "complete", None),
     "the structure has a directed cycle": ("alternatives", "best", "class", ["petalwidth"]),
     "alternatives: there is no variable 'stranger'": ("alternatives", "best", "stranger", []),
-    "alternatives: structure 1 does not have the model's": ("alternatives", "best", {}),
     "stability.resamples: expected a whole number >= 1": ("stability", "resamples", 0),
     "stability: the numbers of samples contradict": ("stability", "wanted", 2),
     "stability.counts[...]: expected a list of length 3": ("stability", "counts", 0, ["class"]),
@@ -93,6 +92,15 @@ def test_damage_is_named(content, message):
     # Older versions of msgspec do not say which element of a list it is.
     told = re.sub(r"\[\d+\]", "[...]", str(raised.value))
     assert f"iris.json is a damaged milpbn model: {message}" in told
+
+
+def test_every_structure_has_all_variables(content):
+    damaged = copy.deepcopy(content)
+    damaged["alternatives"]["best"] = {"class": []}
+    for structure in damaged["alternatives"]["structures"]:
+        structure["changes"] = {}
+    with pytest.raises(ModelFileError, match="structure 1 does not have the model's variables"):
+        Model.from_dict(damaged, "iris.json")
 
 
 @pytest.mark.parametrize("part", ["arcs", "alternatives", "stability"])
