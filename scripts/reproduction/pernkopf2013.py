@@ -10,7 +10,7 @@ from benchmarks.learners import learned
 from milpbn import SelectionPlan
 from milpbn.search import Learner
 from milpbn.search.sa import SimulatedAnnealing
-from reproduction.compare import beside, by_classifier, summarise, wide
+from reproduction.compare import beside, summarise, wide
 from reproduction.data import encoded
 from reproduction.experiment import evaluated, measured
 from reproduction.options import Options
@@ -63,7 +63,8 @@ def show_accuracy(folds: pd.DataFrame, report: Report) -> None:
             "" if pd.isna(sizes[name]) else f"{sizes[name]:.0f}" for name in table["classifier"]
         ]
         report.table(table, f"Tables 1 to 3, {data}: accuracy in per cent, free parameters")
-    report.table(by_classifier(both, CLASSIFIERS), "Printed values and intervals, by classifier")
+    told = int(both["value"].notna().sum())
+    report.text(f"{both['inside'].sum()} of {told} printed values are inside milpbn's intervals.")
 
 
 COOLING = (0.5, 0.6, 0.7, 0.8, 0.9)
