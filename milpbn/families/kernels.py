@@ -149,6 +149,13 @@ def rest_many(joint, family, key, cards, base, fold, codes, labels, tables, rest
 
 
 @_jit
+def _log_sigmoid(margin):  # type: ignore[no-untyped-def]
+    """``-log(1 + exp(-margin))``, without an exponent above 0."""
+    size = abs(margin)
+    return np.float32(0.5) * (margin - size) - np.log1p(np.exp(-size))
+
+
+@_jit
 def value_one(joint, weights, kind, gamma):  # type: ignore[no-untyped-def]
     """The score of the margins in double precision; one competitor per row."""
     total = 0.0
@@ -159,7 +166,7 @@ def value_one(joint, weights, kind, gamma):  # type: ignore[no-untyped-def]
         elif kind == RATE:
             total += weights[u] * (margin > TIE)
         else:
-            total -= weights[u] * np.log1p(np.exp(-margin))
+            total += weights[u] * _log_sigmoid(margin)
     return total
 
 
@@ -168,16 +175,17 @@ def value_many(joint, weights, kind, gamma):  # type: ignore[no-untyped-def]
     """The score of the margins against every class in double precision."""
     total = 0.0
     for u in range(len(joint)):
-        if kind == CLL:
-            others = 0.0
-            for c in range(joint.shape[1]):
-                others += np.exp(-joint[u, c])
-            total -= weights[u] * np.log1p(others)
-            continue
         margin = joint[u, 0]
         for c in range(1, joint.shape[1]):
             margin = min(margin, joint[u, c])
-        if kind == HINGE:
+        if kind == CLL:
+            # log P(own) = -log(1 + sum_c exp(-d(c))), without exponents above 0
+            top = min(margin, 0.0)
+            others = np.exp(top)
+            for c in range(joint.shape[1]):
+                others += np.exp(top - joint[u, c])
+            total += weights[u] * (top - np.log(others))
+        elif kind == HINGE:
             total += weights[u] * min(margin, gamma)
         else:
             total += weights[u] * (margin > TIE)
@@ -207,22 +215,22 @@ def many_classes_kernel(width: int) -> Callable[..., None]:
                 candidate = active[a]
                 family = candidates[candidate]
                 _keys(keys, BLOCK, family, key, cards, fold, codes, first, base[family])
+                for j in range(BLOCK):
+                    k, u = keys[j], first + j
+                    least = FAR
+                    for c in range(width):
+                        least = min(least, rest[u, c] - tables[k, c])
+                    margins[j] = least + tables[k, labels[u]]
                 if kind == CLL:
-                    # log P(own) = -log(1 + sum_c exp(-d(c)))
+                    # log P(own) as in value_many
                     for j in range(BLOCK):
                         k, u = keys[j], first + j
-                        own = tables[k, labels[u]]
-                        total = np.float32(1.0)
+                        top = min(margins[j], np.float32(0.0))
+                        shift = top - tables[k, labels[u]]
+                        total = np.exp(top)
                         for c in range(width):
-                            total += np.exp(tables[k, c] - rest[u, c] - own)
-                        margins[j] = -np.log(total)
-                else:
-                    for j in range(BLOCK):
-                        k, u = keys[j], first + j
-                        least = FAR
-                        for c in range(width):
-                            least = min(least, rest[u, c] - tables[k, c])
-                        margins[j] = least + tables[k, labels[u]]
+                            total += np.exp(shift + tables[k, c] - rest[u, c])
+                        margins[j] = top - np.log(total)
                 out[candidate] += _row_scores(margins, weights, first, kind, gamma)
                 if out[candidate] + top * remaining[b] >= threshold:
                     active[kept] = candidate
@@ -258,7 +266,7 @@ def one_competitor_kernel(  # type: ignore[no-untyped-def]
                 margins[j] = rest[u] + tables[keys[j], labels[u]]
             if kind == CLL:
                 for j in range(BLOCK):
-                    margins[j] = -np.log(np.float32(1.0) + np.exp(-margins[j]))
+                    margins[j] = _log_sigmoid(margins[j])
             out[candidate] += _row_scores(margins, weights, first, kind, gamma)
             if out[candidate] + top * remaining[b] >= threshold:
                 active[kept] = candidate

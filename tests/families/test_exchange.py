@@ -50,6 +50,30 @@ def test_states_score_as_the_objective_does(score, validation, n_classes):
     assert state.evaluations > 0
 
 
+@pytest.mark.parametrize("far", [40, 150, 900])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_far_on_the_wrong_side_count(n_classes, far):
+    """Hundreds of features that all deny a row's class: its posterior is tiny, but not 0."""
+    rng = np.random.default_rng(0)
+    label = np.repeat(np.arange(n_classes), 50)
+    label[0] = 1  # looks like class 0
+    shown = np.repeat(np.arange(n_classes), 50)
+    codes = np.column_stack([label, np.tile(shown[:, None], far), rng.integers(2, size=len(label))])
+    objective = objective_of(codes, [n_classes] * (far + 1) + [2], "cll")
+    space = objective.space
+    naive = [space.find(v, (0,) if v else ()) for v in range(far + 2)]
+    state = objective.state(np.array(naive))
+    assert state.value == pytest.approx(objective.value(state.families))
+    candidates = np.array(space.of(1))
+    expected = []
+    for family in candidates:
+        families = state.families.copy()
+        families[1] = family
+        expected.append(objective.value(families))
+    assert min(expected) < -2 * far
+    assert state.scores(1, candidates) == pytest.approx(np.array(expected), rel=1e-4)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_row_that_ties_is_not_classified(n_classes):
     """The class is independent of everything: all margins are zero, no row is right."""
