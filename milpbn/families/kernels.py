@@ -180,11 +180,11 @@ def value_many(joint, weights, kind, gamma):  # type: ignore[no-untyped-def]
             margin = min(margin, joint[u, c])
         if kind == CLL:
             # log P(own) = -log(1 + sum_c exp(-d(c))), without exponents above 0
-            top = min(margin, 0.0)
-            others = np.exp(top)
+            peak = min(margin, 0.0)
+            others = np.exp(peak)
             for c in range(joint.shape[1]):
-                others += np.exp(top - joint[u, c])
-            total += weights[u] * (top - np.log(others))
+                others += np.exp(peak - joint[u, c])
+            total += weights[u] * (peak - np.log(others))
         elif kind == HINGE:
             total += weights[u] * min(margin, gamma)
         else:
@@ -225,12 +225,12 @@ def many_classes_kernel(width: int) -> Callable[..., None]:
                     # log P(own) as in value_many
                     for j in range(BLOCK):
                         k, u = keys[j], first + j
-                        top = min(margins[j], np.float32(0.0))
-                        shift = top - tables[k, labels[u]]
-                        total = np.exp(top)
+                        peak = min(margins[j], np.float32(0.0))
+                        shift = peak - tables[k, labels[u]]
+                        total = np.exp(peak)
                         for c in range(width):
                             total += np.exp(shift + tables[k, c] - rest[u, c])
-                        margins[j] = top - np.log(total)
+                        margins[j] = peak - np.log(total)
                 out[candidate] += _row_scores(margins, weights, first, kind, gamma)
                 if out[candidate] + top * remaining[b] >= threshold:
                     active[kept] = candidate
