@@ -101,6 +101,20 @@ def test_an_evaluation_goes_on_where_it_stopped(small, tmp_path, monkeypatch, ca
     assert without_date(capsys) == first
 
 
+def test_an_unfinished_data_set_is_not_shown(small, tmp_path, monkeypatch, capsys, compiled):
+    def stop(options):
+        raise KeyboardInterrupt
+
+    arguments = miniature("pernkopf2005-accuracy", tmp_path, "small", small)
+    with monkeypatch.context() as patch:
+        patch.setattr("reproduction.runs._stop", stop)
+        assert main(arguments) == 0
+    assert "0 of 2 parts are finished" in capsys.readouterr().err
+    assert len(list(tmp_path.rglob("small-*.jsonl"))) == 2
+    assert main(arguments) == 0
+    assert "| small |" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("name", ["pernkopf2005-accuracy", "pernkopf2010-random"])
 def test_results_of_the_manual_are_added_to(name, small, tmp_path, monkeypatch, compiled):
     manual, out, ran = tmp_path / "manual", tmp_path / "out", set()

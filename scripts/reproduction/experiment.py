@@ -48,6 +48,9 @@ def evaluated(
         kept = published(name, options)
         wanted = [p for p in parts(name, groups, sets, options) if not p.is_in(kept)]
         troubles = run_parts(wanted, options)
+        finished = sum(part.mark.exists() for part in wanted)
+        if finished < len(wanted):
+            print(f"{name}: {finished} of {len(wanted)} parts are finished", file=sys.stderr)
         found = pd.concat([kept, folds(wanted)], ignore_index=True)
         return _in_order(found, options.chosen(sets)), not troubles
 

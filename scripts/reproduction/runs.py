@@ -52,17 +52,18 @@ class Group:
     def includes(self, data: str) -> bool:
         return self.sets is None or data in self.sets
 
-    def evaluate(self, table: Any, **arguments: Any) -> None:
-        """Evaluate the classifiers on one table."""
+    def evaluate(self, table: Any, **arguments: Any) -> bool:
+        """Evaluate the classifiers on one table; returns whether all folds are finished."""
         methods = list(dict.fromkeys(m for m, _ in self.classifiers))
         parameters = list(dict.fromkeys(p for _, p in self.classifiers if p)) or ["ml"]
-        evaluate(
+        found = evaluate(
             table,
             methods,
             parameters=parameters,
             select=self.select,
             **{**self.settings, **arguments},
         )
+        return found.complete
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,11 @@ class Part:
     data: str
     split: int
     file: Path
+
+    @property
+    def mark(self) -> Path:
+        """A file that exists if all folds are finished."""
+        return self.file.with_suffix(".finished")
 
     def is_in(self, results: pd.DataFrame) -> bool:
         """Whether the results have every classifier of the group on this split."""
@@ -88,7 +94,7 @@ class Part:
         self.file.parent.mkdir(parents=True, exist_ok=True)
         try:
             table = load(self.data, self.split, options)
-            self.group.evaluate(
+            finished = self.group.evaluate(
                 table,
                 folds=None if table.has_test else options.folds,
                 seed=self.split,
@@ -96,6 +102,8 @@ class Part:
                 result_file=self.file,
                 listener=lambda *_: _stop(options),
             )
+            if finished:
+                self.mark.touch()
         except MilpbnError as error:
             return f"{self.data}, {self.group.name}: {error}"
         return ""
@@ -138,18 +146,14 @@ def _run(part: Part, options: Options) -> tuple[Part, str]:
 
 
 def folds(wanted: Iterable[Part]) -> pd.DataFrame:
-    """One line for every finished fold; classifiers that lack folds are left out."""
+    """One line for every fold of the parts that are finished."""
     lines = []
     for part in wanted:
-        if part.file.exists():
+        if part.mark.exists():
             settings, records = ResultFile.read(part.file)
             limit = (settings or {}).get("time_limit")
             lines += [_line(part, record, limit) for record in records]
-    frame = pd.DataFrame([line for line in lines if line])
-    if frame.empty:
-        return frame
-    counts = frame.groupby(["set", "split", "classifier"])["fold"].transform("size")
-    return frame[counts == counts.groupby([frame["set"], frame["split"]]).transform("max")]
+    return pd.DataFrame([line for line in lines if line])
 
 
 def _line(part: Part, record: FoldRecord, limit: float | None) -> dict[str, Any]:

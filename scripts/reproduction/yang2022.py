@@ -56,14 +56,15 @@ def _methods(data: str, base: str, suffix: str) -> dict[str, Any]:
 class Estimators(Group):
     """Classifiers for several class variables, with one kind of base models."""
 
-    def evaluate(self, table: Any, **arguments: Any) -> None:
+    def evaluate(self, table: Any, **arguments: Any) -> bool:
         """Evaluate on the published folds, or on ten."""
         (suffix,) = self.settings["suffix"]
         published = fold_file(table.name) if arguments["folds"] is None else None
         if published is not None:
             arguments["fold_file"] = published
         del arguments["time_limit"]  # base models have none
-        evaluate(table, _methods(table.name, BASES[suffix], suffix), **arguments)
+        found = evaluate(table, _methods(table.name, BASES[suffix], suffix), **arguments)
+        return found.complete
 
 
 GROUPS = tuple(
