@@ -51,8 +51,7 @@ def evaluated(
         finished = sum(part.mark.exists() for part in wanted)
         if finished < len(wanted):
             print(f"{name}: {finished} of {len(wanted)} parts are finished", file=sys.stderr)
-        found = pd.concat([kept, folds(wanted)], ignore_index=True)
-        return _in_order(found, options.chosen(sets)), not troubles
+        return _joined(kept, folds(wanted), options.chosen(sets)), not troubles
 
     return Experiment(title, sets, run, show)
 
@@ -92,9 +91,11 @@ def _has(results: pd.DataFrame, key: Key) -> bool:
     return bool((results[list(key)] == pd.Series(key)).all(axis=1).any())
 
 
-def _in_order(found: pd.DataFrame, sets: Sequence[str]) -> pd.DataFrame:
-    """The results in the order of the data sets."""
+def _joined(kept: pd.DataFrame, new: pd.DataFrame, sets: Sequence[str]) -> pd.DataFrame:
+    """All results in the order of the data sets; new ones replace those of the same folds."""
+    found = pd.concat([kept, new], ignore_index=True)
     if found.empty:
         return found
+    found = found.drop_duplicates(["set", "split", "fold", "classifier"], keep="last")
     place = {data: position for position, data in enumerate(sets)}
     return found.sort_values("set", key=lambda names: names.map(place), kind="stable")

@@ -67,10 +67,15 @@ class Estimators(Group):
         return found.complete
 
 
+def _names(suffix: str) -> list[str]:
+    """All methods with one kind of base models; class powerset as in the code has its own kind."""
+    return [f"{name}{suffix}" for name in METHODS if suffix or name != METHODS[-1]]
+
+
 GROUPS = tuple(
     Estimators(
         "sgd" if suffix else "logistic",
-        {(f"{name}{suffix}", ""): f"{name}{suffix}" for name in METHODS},
+        {(name, ""): name for name in _names(suffix)},
         {"suffix": (suffix,)},
     )
     for suffix in BASES

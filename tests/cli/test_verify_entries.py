@@ -275,6 +275,14 @@ def test_a_broken_rule_of_several_class_variables_is_named(
     assert message in " ".join(check.seen for check in found.checks if check.holds is False)
 
 
+def test_an_optimum_without_a_bound_is_not_believed(jura_model: str) -> None:
+    content = json.loads(jura_model)
+    content["result"]["bound"] = None
+    model = GBNCModel.from_dict(content, "file")
+    found = verify_gbnc(model, load_dataset("Jura"), content=content)
+    assert "no bound is stated" in [check.seen for check in found.checks if check.holds is False]
+
+
 def believed_edits(
     content: dict[str, Any], unchecked: Sequence[str], believe: Callable[[dict[str, Any]], bool]
 ) -> set[str]:
