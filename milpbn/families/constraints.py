@@ -123,15 +123,20 @@ class Constraints:
             raise ConstraintError(f"{path} is not valid {kind}: {error}") from None
         if not isinstance(data, dict):
             raise ConstraintError(f"{path}: expected a table with the keys {', '.join(_KEYS)}")
-        if unknown := sorted(set(data) - set(_KEYS)):
-            raise ConstraintError(f"{path}: unknown key {unknown[0]!r}; known: {', '.join(_KEYS)}")
         try:
-            return cls(**data)
+            return cls.from_dict(data)
         except ConstraintError as error:
             raise ConstraintError(f"{path}: {error}") from None
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Constraints:
+        """The inverse of :meth:`to_dict`."""
+        if unknown := sorted(set(data) - set(_KEYS)):
+            raise ConstraintError(f"unknown key {unknown[0]!r}; known: {', '.join(_KEYS)}")
+        return cls(**data)
+
     def to_dict(self) -> dict[str, Any]:
-        """The constraints for model files; ``Constraints(**data)`` is the inverse."""
+        """The constraints for model files."""
         return {
             "required": [list(a) for a in self.required],
             "forbidden": [list(a) for a in self.forbidden],

@@ -159,7 +159,7 @@ class Settings:
             raise ModelFileError("settings: 'score' is missing")
         names["structure_score"] = content["score"]
         names.setdefault("validation", NO_VALIDATION)
-        names["constraints"] = Constraints(**content.get("constraints", {}))
+        names["constraints"] = Constraints.from_dict(content.get("constraints", {}))
         if names.get("p") is not None:
             names.pop("gamma", None)
         if names.get("start") not in (None, *LEARNERS):

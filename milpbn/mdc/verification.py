@@ -97,7 +97,9 @@ def _checks(model: GBNCModel, table: Table) -> Iterator[Check]:
     result = classifier.result_
     errors = list(result_errors(result, model.settings, 0))
     yield check_that("the result agrees with its trace", errors, f"{len(result.trace)} points")
-    broken = list(_broken_rules(classifier, Constraints(**model.settings.get("constraints", {}))))
+    broken = list(
+        _broken_rules(classifier, Constraints.from_dict(model.settings.get("constraints", {})))
+    )
     yield Check(
         "the class network satisfies limits and constraints",
         not broken,

@@ -283,6 +283,16 @@ def test_an_optimum_without_a_bound_is_not_believed(jura_model: str) -> None:
     assert "no bound is stated" in [check.seen for check in found.checks if check.holds is False]
 
 
+def test_an_unknown_constraint_is_refused(jura_model: str, learned: Callable[..., Path]) -> None:
+    several, one = json.loads(jura_model), json.loads(learned(*NAIVE).read_text())
+    for content in (several, one):
+        content["settings"]["constraints"] = {"favourite": None}
+    with pytest.raises(MilpbnError, match="unknown key 'favourite'; known: required"):
+        verify_gbnc(GBNCModel.from_dict(several, "file"), load_dataset("Jura"), content=several)
+    with pytest.raises(MilpbnError, match="unknown key 'favourite'; known: required"):
+        verify_model(Model.from_dict(one, "file"), load_dataset("iris"), content=one)
+
+
 def believed_edits(
     content: dict[str, Any], unchecked: Sequence[str], believe: Callable[[dict[str, Any]], bool]
 ) -> set[str]:
