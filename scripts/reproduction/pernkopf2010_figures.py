@@ -149,13 +149,17 @@ VARIABLES = (10, 11, 12, 13, 14)
 _LIKELIHOODS = ("NB", "TAN-CMI", "TAN-RO-CL", "TAN-minimum-MI-CL", "TAN-OMI-CL", "TAN-CL")
 
 
-def _distribution_keys(options: Options) -> list[Mapping[str, str]]:
-    rows = str(options.rows or 100_000)
-    return [
-        {"variables": str(n), "draw": str(draw), "rows": rows}
-        for draw in range(1, (options.repeats or 100) + 1)
-        for n in VARIABLES
-    ]
+def _drawn_keys(names: tuple[str, str, str], sizes: Sequence[int], draws: int, rows: int):
+    """The keys of drawn data: number of variables, draw and number of rows, by these names."""
+
+    def keys(options: Options) -> list[Mapping[str, str]]:
+        return [
+            dict(zip(names, (str(n), str(draw), str(options.rows or rows)), strict=True))
+            for draw in range(1, (options.repeats or draws) + 1)
+            for n in sizes
+        ]
+
+    return keys
 
 
 def distributions(key: Mapping[str, str], options: Options) -> Mapping[str, str]:
@@ -213,15 +217,6 @@ def _show_means(
 FEATURES = (5, 10, 15, 20, 25, 30)
 _LEARNERS = ("nb", "tan-cmi", "omi-cr", MinimumInformation(), "hc")
 _TREES = ("NB", "TAN-CMI", "TAN-OMI-CR", "TAN-minimum-MI-CR", "TAN-CR", "true model")
-
-
-def _tree_keys(options: Options) -> list[Mapping[str, str]]:
-    rows = str(options.rows or 75000)
-    return [
-        {"features": str(n), "draw": str(draw), "training rows": rows}
-        for draw in range(1, (options.repeats or 20) + 1)
-        for n in FEATURES
-    ]
 
 
 def trees(key: Mapping[str, str], options: Options) -> Mapping[str, str]:
@@ -316,13 +311,18 @@ TABLES = {
     "pernkopf2010-distributions": measured(
         "figure 9: random distributions",
         (),
-        _distribution_keys,
+        _drawn_keys(("variables", "draw", "rows"), VARIABLES, 100, 100_000),
         _LIKELIHOODS,
         distributions,
         show_distributions,
     ),
     "pernkopf2010-trees": measured(
-        "figure 10: classes from different trees", (), _tree_keys, _TREES, trees, show_trees
+        "figure 10: classes from different trees",
+        (),
+        _drawn_keys(("features", "draw", "training rows"), FEATURES, 20, 75_000),
+        _TREES,
+        trees,
+        show_trees,
     ),
     "pernkopf2010-missing": measured(
         "figures 11 to 13: missing features",

@@ -94,7 +94,7 @@ def show_scores(folds: pd.DataFrame, report: Report) -> None:
         report.table(table, f"Tables {tables[0]} and {tables[1]}: {title}, mean ± deviation")
         agreement = beside(_intervals(folds, column), _for_every_base(given.reset_index()))
         # Class powerset as in the code is what was printed as class powerset.
-        names = [f"{name}{suffix}" for suffix in BASES for name in METHODS]
+        names = [name for suffix in BASES for name in _names(suffix)]
         report.table(by_classifier(agreement, names), f"Printed {title} and intervals, in per cent")
 
 
@@ -140,7 +140,7 @@ def _printed_cell(line: pd.Series) -> str:
 
 
 def _own_cells(group: pd.DataFrame, suffix: str, column: str) -> dict[str, str]:
-    names = [f"{name}{suffix}" for name in METHODS]
+    names = _names(suffix)
     values = group.pivot(index="fold", columns="classifier", values=column)
     cells = {}
     for name in names:

@@ -4,10 +4,11 @@ import numpy as np
 import oracle
 import pytest
 from problems import encoded, named, random_budgets, random_codes, random_constraints
+from stopped_runs import Countdown
 
 from milpbn import Encoder, load_dataset
 from milpbn.anytime import Run, SolveOptions
-from milpbn.clock import Clock, OutOfTime
+from milpbn.clock import Clock
 from milpbn.datasets.generators import synthetic_3
 from milpbn.errors import ConstraintError
 from milpbn.learning.objective import build_objective
@@ -123,25 +124,13 @@ def letter():
     return build_objective(data, score, SearchSpace(2, class_parents=False)), score
 
 
-class Looks(Clock):
-    """A clock whose time is over after a number of looks, on any machine."""
-
-    def __init__(self, looks):
-        super().__init__()
-        self.left = looks
-
-    def checkpoint(self):
-        self.left -= 1
-        if self.left < 0:
-            raise OutOfTime
-
-
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_the_time_limit_is_obeyed_on_letter(letter, learner):
     """Every learner looks at the clock before it scores the families of another variable."""
     objective, score = letter
-    looks, clock = 10, Looks(10)
-    result = run_learner(make_learner(learner), objective, score, Run(clock=clock))
+    looks = 10
+    run = Run(clock=Countdown(looks))
+    result = run_learner(make_learner(learner), objective, score, run)
     # Naive Bayes needs no search.
     assert str(result.status) == ("feasible" if learner == "nb" else "time_limit")
     largest = max(len(objective.space.of(v)) for v in range(objective.space.n_variables))
