@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import logging
+import multiprocessing
 import signal
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 # Seconds to wait for an answer of a scheduler, and for its goodbye.
 _CONNECT = 15.0
 _CLOSE = 2.0
+# Seconds that the end of Python waits for local processes.
+_ENDING = 10.0
 
 
 class ClusterLost(OutOfTime):
@@ -77,6 +82,62 @@ def cluster_client(workers: int, scheduler: str | None) -> Iterator[Client]:
             client = Client(local, set_as_default=False)
         with _closing(client):
             yield client
+
+
+class LocalProcesses:
+    """Local processes that start and end beside the run, since both takes seconds.
+
+    Parameters
+    ----------
+    workers
+        Number of processes.
+    load
+        Each process runs this coroutine before it is ready.
+    """
+
+    def __init__(self, workers: int, load: Callable[[], object]) -> None:
+        self._workers, self._load = workers, load
+        self._thread = threading.Thread(target=self._keep, daemon=True)
+        self._ready, self._over = threading.Event(), threading.Event()
+        self._others = {child.pid for child in multiprocessing.active_children()}
+        self._client: Client | None = None
+        self._error: Exception | None = None
+
+    @property
+    def _started(self) -> bool:
+        return self._thread.ident is not None
+
+    def start_once(self) -> None:
+        """Start the processes, unless they have been started."""
+        if not self._started:
+            atexit.register(self._thread.join, _ENDING)
+            self._thread.start()
+
+    def _keep(self) -> None:
+        try:
+            with cluster_client(self._workers, None) as self._client:
+                self._client.run(self._load)
+                self._ready.set()
+                self._over.wait()
+        except Exception as error:
+            self._error = error
+        self._ready.set()
+
+    def client(self) -> Client | None:
+        """The client as soon as it is ready, else None; raises what went wrong at the start."""
+        if not self._ready.is_set():
+            return None
+        if self._error is not None:
+            raise self._error
+        return self._client
+
+    def end(self) -> None:
+        """End the processes; those that are starting would complain about a missing parent."""
+        self._over.set()
+        if self._started and not self._ready.is_set():
+            for child in multiprocessing.active_children():
+                if child.pid not in self._others and child.name.startswith("Dask Worker"):
+                    child.kill()
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 Runs for the given time and prints a reproducer at the first disagreement. Small problems are
 enumerated, and the best structures are listed; on problems too large for enumeration, the engines
-and hosts are compared. In some problems variables have several resolutions.
+and hosts are compared. One run is distributed, in tasks of one node, of which every third is lost.
+In some problems variables have several resolutions.
 """
 
 import math
@@ -14,6 +15,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import oracle
+import pytest
+from here_cluster import connect_here
 from problems import (
     encoded,
     named,
@@ -67,7 +70,7 @@ def case_of(seed):
 
 CONTESTANTS = {
     "branch-and-cut": ("branch-and-cut", {}),
-    "two workers": ("branch-and-cut", {"threads": 2}),
+    "in tasks": ("branch-and-cut", {"scheduler": "tcp://here"}),
     "scip": ("branch-and-cut", {"host": "scip"}),
     "monolithic": ("monolithic", {}),
 }
@@ -161,6 +164,7 @@ def disagreement(case):
 
 def main(minutes=1.0, seed=None):
     seed = int(time.time()) if seed is None else seed
+    connect_here(pytest.MonkeyPatch(), searching=True).loses = True
     end, count = time.monotonic() + 60 * minutes, 0
     while time.monotonic() < end:
         case = case_of(seed + count)

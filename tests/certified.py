@@ -102,7 +102,7 @@ def certified(seed, path, **more):
     """Solve a random problem."""
     score, codes, cards, case, limits = _problem(seed)
     data = encoded(codes, cards, case.get("weights"))
-    more = {"threads": 1 + seed % 2, "start": None if seed % 3 else "local-search", **more}
+    more = {"start": None if seed % 3 else "local-search", **more}
     settings = _settings(score, case, named(limits, data), **more)
     result = run_method(data, settings, certificate=path)
     found = Certified(data, settings, result, lines_of(path), np.nan)
@@ -123,7 +123,7 @@ def certified_resolutions(seed, path, **more):
     if not scores:
         pytest.skip("the constraints leave no structure")
     data = encoded(codes, cards, case["weights"], maps)
-    more = {"threads": 1 + seed % 2, "start": None if seed % 5 else "local-search", **more}
+    more = {"start": None if seed % 5 else "local-search", **more}
     settings = _settings(score, case, named({**limits, "budgets": budgets}, data), **more)
     result = run_method(data, settings, certificate=path)
     return Certified(data, settings, result, lines_of(path), max(scores.values()))

@@ -31,12 +31,13 @@ class HereClient:
     status, workers, loses = "running", 2, False
 
     def __init__(self):
-        self.tasks = 0
+        self.tasks = self.searches = 0
 
     def submit(self, function, *arguments, key):
         given = [a.value if isinstance(a, HereFuture) else a for a in arguments]
         future = HereFuture(key, function(*given))
         self.tasks += function is subtrees.work_on
+        self.searches += function is subtrees.look_for
         if self.loses and self.tasks % 3 == 2 and function is subtrees.work_on:
             future.status = "lost"
         return future
@@ -50,8 +51,11 @@ class HereClient:
     subscribe_topic = unsubscribe_topic = cancel = run
 
 
-def connect_here(monkeypatch):
-    """Let distributed runs use such a cluster, with one node per task."""
+def connect_here(monkeypatch, searching=False):
+    """Let distributed runs use such a cluster, with one node per task.
+
+    If `searching`, workers search for structures from the beginning.
+    """
     client = HereClient()
 
     @contextmanager
@@ -62,4 +66,7 @@ def connect_here(monkeypatch):
     monkeypatch.setattr(subtrees, "_teller", lambda key: lambda structure: None)
     for name in ("_TASK", "_SHORT_TASK"):
         monkeypatch.setattr(supervisor, name, 0.0)
+    if searching:
+        monkeypatch.setattr(supervisor, "_ALONE_SECONDS", 0.0)
+        monkeypatch.setattr(subtrees, "_PATIENCE", 2)
     return client

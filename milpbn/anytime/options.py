@@ -19,8 +19,11 @@ class SolveOptions:
     ----------
     gap
         Relative gap at which to stop; 0 requires a proof of optimality.
-    threads, seed
-        Number of threads, and random seed. Only one thread is deterministic.
+    threads
+        Number of threads for long passes over the rows, which does not change any result, and
+        for HiGHS in the monolithic engine, where only one thread is deterministic.
+    seed
+        Random seed.
     emit
         ``"pulp"`` or ``"highspy"``: how the monolithic model is passed to HiGHS.
     memory_limit
@@ -57,8 +60,8 @@ class SolveOptions:
             raise OptionError(f"threads must be at least 1, not {self.threads}")
         if self.workers < 0:
             raise OptionError(f"workers must not be negative: {self.workers}")
-        if (self.workers > 0) + (self.scheduler is not None) + (self.threads > 1) > 1:
-            raise OptionError("give one of workers, scheduler and threads")
+        if self.workers > 0 and self.scheduler is not None:
+            raise OptionError("give one of workers and scheduler")
         if self.emit not in EMITTERS:
             raise OptionError(f"emit must be one of {', '.join(EMITTERS)}, not {self.emit!r}")
         if self.host not in HOSTS:

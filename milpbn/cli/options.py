@@ -313,7 +313,7 @@ proof_options = option_group(
             type=click.IntRange(min=1),
             default=1,
             show_default=True,
-            help="Number of threads for the tree, or for HiGHS; only 1 is deterministic.",
+            help="Number of threads for passes over the rows, and for the monolithic engine.",
         ),
     )
 )

@@ -190,8 +190,8 @@ def check_engine(ctx: click.Context, options: dict[str, Any]) -> None:
     emit_given = ctx.get_parameter_source("emit") is ParameterSource.COMMANDLINE
     if emit_given and options["engine"] != "monolithic":
         raise click.UsageError("--emit goes with --engine monolithic")
-    if bool(options["workers"]) + bool(options["scheduler"]) + (options["threads"] > 1) > 1:
-        raise click.UsageError("give one of --workers, --scheduler and --threads")
+    if options["workers"] and options["scheduler"]:
+        raise click.UsageError("give one of --workers and --scheduler")
     for name in ("checkpoint", "resume", "workers", "scheduler"):
         if options[name] and (options["engine"], options["host"]) != ("branch-and-cut", "highs"):
             raise click.UsageError(f"--{name} goes with --engine branch-and-cut and --host highs")
@@ -199,8 +199,6 @@ def check_engine(ctx: click.Context, options: dict[str, Any]) -> None:
         return
     if options["engine"] != "branch-and-cut":
         raise click.UsageError("--host goes with --engine branch-and-cut")
-    if options["threads"] > 1:
-        raise click.UsageError("--host scip uses one thread")
     from milpbn.engines.scip_host import scip_version
 
     scip_version()

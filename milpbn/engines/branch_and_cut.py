@@ -1,15 +1,15 @@
 """Branch-and-cut on HiGHS linear programs.
 
 The relaxation contains concave cuts instead of a row per sample, and cluster rows instead of
-order rows (see :mod:`milpbn.engines.cuts`). The tree and its workers are in
-:mod:`milpbn.engines.tree` and :mod:`milpbn.engines.worker`.
+order rows (see :mod:`milpbn.engines.cuts`). The tree is in
+:mod:`milpbn.engines.tree`, the processing of a node in :mod:`milpbn.engines.worker`, and runs with
+several processes in :mod:`milpbn.engines.supervisor`.
 """
 
 from __future__ import annotations
 
 import warnings
-from contextlib import nullcontext, suppress
-from functools import partial
+from contextlib import suppress
 from math import inf
 
 import numpy as np
@@ -32,10 +32,6 @@ from milpbn.errors import BudgetError, ClusterWarning
 from milpbn.families.candidates import FamilySpace
 from milpbn.result import Result, Status
 from milpbn.scores import Objective, ScoreReport
-
-# Limits of a further worker's local search before it processes nodes.
-_SEARCH_SECONDS = 20.0
-_SEARCH_PATIENCE = 300
 
 # If there is no tree, local search ends after this many consecutive failures.
 _LONE_SEARCH_PATIENCE = 2000
@@ -138,12 +134,12 @@ def root_bound(objective: Objective, families: Families, clock: Clock | None = N
     progress = Progress(objective, clock or Clock(), bound=objective.quick_bound())
     progress.incumbent(np.array(families, dtype=np.int64), "given")
     with suppress(OutOfTime):
-        BranchAndCut(objective, progress, SolveOptions()).close_root()
+        BranchAndCut(objective, progress, SolveOptions()).start()
     return progress.bound
 
 
 class BranchAndCut:
-    """One solve: an oracle, a tree and workers."""
+    """One solve: an oracle, a tree and a worker."""
 
     tree_type: type[Tree] = Tree
     worker_type: type[Worker] = Worker
@@ -164,29 +160,25 @@ class BranchAndCut:
         self.oracle = CutOracle(objective, progress.clock.checkpoint)
         self.tree = self.tree_type(progress, options.gap, len(objective.space), log)
         self.brancher = Brancher(self.oracle)
-        self.worker = self._worker(self._primal(0))
+        primal = Primal(objective, progress, options.seed, self.tree.checkpoint)
+        self.worker = self.worker_type(
+            self.tree, self.oracle, self._relaxation(), self.brancher, primal
+        )
         nodes = [self.tree.root] if checkpoints is None else checkpoints.attach(self)
         self.tree.log.begin(self.oracle, nodes)
 
-    def _primal(self, number: int) -> Primal:
-        seed = self.options.seed + number
-        return Primal(self.objective, self.progress, seed, self.tree.checkpoint)
-
-    def _worker(self, primal: Primal) -> Worker:
-        relaxation = self._relaxation()
-        return self.worker_type(self.tree, self.oracle, relaxation, self.brancher, primal)
-
     def _relaxation(self) -> Relaxation:
-        alone = self.options.threads == 1
-        unlocked = nullcontext if alone else self.tree.unlocked
-        recording = self.tree.log.recording
-        return Relaxation(self.oracle, self.progress.clock, unlocked, recording)
+        return Relaxation(self.oracle, self.progress.clock, self.tree.log.recording)
 
     def run(self) -> None:
         """Branch until no node is open or the requested gap is reached."""
-        others = [partial(self._assist, k) for k in range(1, self.options.threads)]
         try:
-            self.tree.run(self._lead, others)
+            if self.options.workers or self.options.scheduler:
+                from milpbn.engines.supervisor import supervise
+
+                supervise(self)
+            else:
+                self.worker.work(self.tree.next(self.start()))
         finally:
             self._fill_pool()
 
@@ -194,10 +186,6 @@ class BranchAndCut:
         """Keep the cuts for other runs, unless they are valid for some of the families only."""
         if self.pool is not None and len(self.oracle.families) == len(self.objective.space):
             self.pool.replace(self.worker.relaxation)
-
-    def close_root(self) -> None:
-        """Process the root only."""
-        self.tree.run(self.start, [])
 
     def start(self) -> Node | None:
         """Process the root; returns the node to continue with, if it is not the best open one."""
@@ -230,25 +218,3 @@ class BranchAndCut:
         """Continue with a new program for the families of the oracle."""
         self.worker.relaxation = self._relaxation()
         self.worker.relaxation.fill(cuts)
-
-    def _lead(self) -> None:
-        if self.options.workers or self.options.scheduler:
-            from milpbn.engines.supervisor import supervise
-
-            supervise(self)
-        else:
-            self.worker.work(self.tree.next(self.start()))
-
-    def _assist(self, number: int) -> None:
-        """Search for better structures while the root is processed, then process nodes."""
-        primal = self._primal(number)
-        before = -inf
-        with self.tree.unlocked():
-            # Also after the root, as long as there is something to find.
-            while self.tree.root_is_open or self.progress.value > before:
-                before = self.progress.value
-                primal.search_widely(_SEARCH_SECONDS, _SEARCH_PATIENCE)
-        node = self.tree.next(None)
-        worker = self._worker(primal)
-        worker.relaxation.fill(self.worker.relaxation.pool())
-        worker.work(node)

@@ -210,7 +210,7 @@ class Checkpoints:
                 # There was no tree: nothing was logged, and the root has the trivial bound.
                 search.tree.root.proof = TRIVIAL
         self._search = search
-        search.tree.after_report = self._when_due
+        search.tree.after_report.append(self._when_due)
         return nodes
 
     def _when_due(self) -> None:

@@ -337,7 +337,7 @@ def best_structures(objective: Objective, limits: PoolLimits, run: Run | None = 
     limits
         Which structures are wanted.
     run
-        Time, start, seed and listener. There is one thread.
+        Time, start, seed and listener.
     """
     run = run or Run()
     pool = StructurePool(limits)

@@ -8,8 +8,7 @@ keep the basis.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,8 +54,8 @@ class Program:
         Number of variables.
     heights
         Upper bounds of T; there are no lower bounds.
-    clock, while_solving
-        See :class:`~milpbn.engines.relaxation.Relaxation`.
+    clock
+        Limits the time of a solve.
     """
 
     def __init__(
@@ -64,14 +63,12 @@ class Program:
         n_variables: int,
         heights: FloatArray,
         clock: Clock,
-        while_solving: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self.columns: IntArray = np.empty(0, dtype=np.int64)
         """The families of the working set."""
         self._n_variables = n_variables
         self._n_heights = n = len(heights)
         self._clock = clock
-        self._while_solving = while_solving
         # The basis from which trials start with its size, if the last solve was a trial.
         self._start: tuple[Any, int, int] | None = None
         self._highs = new_highs(
@@ -207,9 +204,7 @@ class Program:
         # HiGHS counts the time of all solves together.
         end = self._highs.getRunTime() + min(self._clock.remaining, _FOREVER)
         set_options(self._highs, time_limit=end)
-        with self._while_solving():
-            outcome = self._highs.run()
-        check_highs(outcome, "solve the relaxation")
+        check_highs(self._highs.run(), "solve the relaxation")
         status = self._highs.getModelStatus()
         if status == highspy.HighsModelStatus.kTimeLimit:
             raise OutOfTime

@@ -154,7 +154,7 @@ class QuestionSolver:
         progress = Progress(self.objective, self.clock, bound=self.objective.quick_bound())
         progress.incumbent(self.best, "given")
         main = BranchAndCut(self.objective, progress, SolveOptions(seed=self.seed))
-        main.tree.run(lambda: main.worker.close_root(main.tree.root), [])
+        main.worker.close_root(main.tree.root)
         self._main, relaxation = main, main.worker.relaxation
         # Families were fixed against the best structure: the questions need them again.
         relaxation.restrict(np.ones(len(self.space), dtype=bool))
@@ -233,9 +233,6 @@ class QuestionSolver:
         main = self._main
         assert main is not None
         worker = Worker(tree, main.oracle, main.worker.relaxation, main.brancher, primal)
-        tree.run(lambda: self._process(tree, worker), [])
-
-    def _process(self, tree: Tree, worker: Worker) -> None:
         removed, edges = self._fixings(tree)
         if tree.count:
             tree.reopen(removed, edges)

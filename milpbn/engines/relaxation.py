@@ -19,8 +19,7 @@ set, until this value and the bound are close to each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -115,8 +114,6 @@ class Relaxation:
         The objective's costs, groups and clusters.
     clock
         Limits the time of a solve.
-    while_solving
-        A context manager for the time in which HiGHS runs.
     recording
         Whether points have the multipliers of their bounds.
 
@@ -130,7 +127,6 @@ class Relaxation:
         self,
         oracle: CutOracle,
         clock: Clock,
-        while_solving: Callable[[], AbstractContextManager[None]] = nullcontext,
         recording: bool = False,
     ) -> None:
         self.space = oracle.space
@@ -153,7 +149,7 @@ class Relaxation:
         self.trials = 0
         self._rows = RelaxationRows(n, len(self._high))
         self._required: frozenset[Edge] = frozenset()
-        self._program = Program(self.space.n_variables, self._high, clock, while_solving)
+        self._program = Program(self.space.n_variables, self._high, clock)
         self._all_at_once = n <= _FEW_FAMILIES
         if self._all_at_once:
             self._add_columns(np.arange(n))

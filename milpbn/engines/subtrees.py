@@ -1,9 +1,10 @@
 """The part of a distributed run that happens in a worker process.
 
 A task is a few open nodes and some seconds. The worker searches the trees below these nodes, the
-best node first, and returns the nodes that are open at the end. Its oracle, its linear program with
-all cuts, its pseudo-costs and its heuristics stay from one task to the next. A worker has nothing
-that others need: if it is lost, its nodes are given to another one.
+best node first, and returns the nodes that are open at the end. While there are too few nodes for
+all workers, a task without nodes is a local search for better structures. A worker's oracle, its
+linear program with all cuts, its pseudo-costs and its heuristics stay from one task to the next. A
+worker has nothing that others need: if it is lost, its nodes are given to another one.
 
 If the run has a certificate, a worker returns what it has logged with the nodes that it leaves:
 both are valid only together. What a lost worker has logged is lost with its nodes.
@@ -42,6 +43,9 @@ from milpbn.engines.tree import Node, Tree, TreeRecord
 from milpbn.errors import SolverError
 from milpbn.scores import Objective
 
+# A local search ends after this many consecutive failures.
+_PATIENCE = 300
+
 
 @dataclass(frozen=True)
 class SharedProblem:
@@ -53,8 +57,6 @@ class SharedProblem:
         The name of the run.
     objective
         The objective; its tables are counted again by the worker.
-    start
-        The state of the run after the root: its cuts and pseudo-costs are used.
     seed
         Random seed; each worker adds its own number.
     recording
@@ -65,7 +67,6 @@ class SharedProblem:
 
     key: str
     objective: Objective
-    start: Snapshot
     seed: int
     recording: bool = False
     version: str = milpbn.__version__
@@ -102,6 +103,11 @@ def load_problem(packed: bytes) -> SharedProblem:
             f"another version; install the same version everywhere"
         )
     return problem
+
+
+def load_start(packed: bytes) -> Snapshot:
+    """The state of the run after the root, in a worker, which needs its cuts and pseudo-costs."""
+    return msgspec.msgpack.decode(zlib.decompress(packed), type=Snapshot)
 
 
 class _News:
@@ -167,34 +173,53 @@ class _Subtrees(Tree):
     def done(self) -> bool:
         """Whether the time of the task is over; a task processes one node at least.
 
-        Structures are exchanged here, between two nodes.
+        A better structure is received here, between two nodes.
         """
         self.offer(self.news.incumbent)
-        if self.progress.value > self.told:
-            self.told = self.progress.value
-            self.tell(msgspec.msgpack.encode(incumbent_of(self.progress)))
+        self.send()
         over = self.count > self.before and time.perf_counter() >= self.until
         return self.news.stopped or over
 
+    def send(self) -> None:
+        """Send a structure that is better than the last that was sent or received."""
+        if self.progress.value > self.told:
+            self.told = self.progress.value
+            self.tell(msgspec.msgpack.encode(incumbent_of(self.progress)))
+
     def checkpoint(self) -> None:
-        """Raise if the run is over."""
+        """Raise if the run is over; send a better structure, if there is one."""
         if self.news.stopped:
             raise OutOfTime
+        self.send()
 
 
 class _WorkerSearch(BranchAndCut):
     tree_type = _Subtrees
     tree: _Subtrees
+    has_cuts = False
 
 
-def work_on(problem: SharedProblem, packed: bytes) -> bytes:
+def look_for(problem: SharedProblem, packed: bytes) -> bytes:
+    """Search for better structures for the time of a task without nodes, in a worker."""
+    task = msgspec.msgpack.decode(packed, type=Task)
+    search = _search_for(problem)
+    search.tree.begin(task, _teller(problem.key))
+    with suppress(OutOfTime):
+        search.worker.primal.search_widely(task.seconds, _PATIENCE)
+    return msgspec.msgpack.encode(incumbent_of(search.progress))
+
+
+def work_on(problem: SharedProblem, start: Snapshot, packed: bytes) -> bytes:
     """Search the trees below the nodes of a task, in a worker."""
     task = msgspec.msgpack.decode(packed, type=Task)
     search = _search_for(problem)
+    if not search.has_cuts:
+        restore_cuts(search, start)
+        search.has_cuts = True
     tree, before = search.tree, search.tree.count
     tree.log.begin(search.oracle, tree.begin(task, _teller(problem.key)))
     with suppress(OutOfTime):
-        tree.run(lambda: search.worker.work(tree.next(None)), [])
+        search.worker.work(tree.next(None))
     now, then = tree.record, task.record
     done = TreeRecord(
         now.count - before, now.settled, now.falls - then.falls, now.branchings - then.branchings
@@ -211,13 +236,10 @@ def _search_for(problem: SharedProblem) -> _WorkerSearch:
     own = problem.key, threading.get_ident()
     if own not in _searches:
         progress = Progress(problem.objective, Clock())
-        families = np.array(problem.start.incumbent.families, dtype=np.int64)
-        progress.incumbent(families, problem.start.incumbent.source)
         options = SolveOptions(seed=problem.seed + next(_numbers))
         log = SubtreeLines(problem.objective.space) if problem.recording else None
         search = _searches[own] = _WorkerSearch(problem.objective, progress, options, log=log)
         search.tree.news = _news.setdefault(problem.key, _News())
-        restore_cuts(search, problem.start)
     return _searches[own]
 
 

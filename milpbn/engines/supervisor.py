@@ -1,6 +1,7 @@
 """The supervisor of a distributed run: it owns the tree and gives its nodes to workers.
 
-The root is processed here, and so are the first nodes: most problems are small. Then each worker
+The root is processed here, and so are the first nodes: most problems are small. If that takes
+seconds, workers that have nothing to do search for better structures meanwhile. Then each worker
 gets a task of a few of the best open nodes and some seconds (:mod:`milpbn.engines.subtrees`). Nodes
 that are out stay in the tree as nodes that are being processed. So the bound, which is the largest
 of all open nodes, is valid at every moment, a checkpoint contains them, and a task that is lost
@@ -10,21 +11,19 @@ event, and the supervisor sends it to all others, which notice it before their n
 
 from __future__ import annotations
 
-import atexit
-import multiprocessing
 import queue
 import secrets
-import threading
 import time
 import warnings
-from collections.abc import Callable
-from contextlib import suppress
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from milpbn.cluster import ClusterLost, cluster_client, require_dask
+from milpbn.cluster import ClusterLost, LocalProcesses, cluster_client, require_dask
 from milpbn.engines.snapshot import (
     Incumbent,
     incumbent_of,
@@ -40,6 +39,8 @@ from milpbn.engines.subtrees import (
     hear,
     load_everything,
     load_problem,
+    load_start,
+    look_for,
     work_on,
 )
 from milpbn.engines.tree import Node, TreeRecord
@@ -50,12 +51,11 @@ if TYPE_CHECKING:
 
     from milpbn.engines.branch_and_cut import BranchAndCut
 
-# Local processes are started if the tree is still open after this many seconds of branching, and if
-# this many are left. Starting takes some seconds, in which nodes are processed here.
+# Local processes are started if the tree is still open after this many seconds, and if this many
+# are left. Starting takes some seconds, in which nodes are processed here. Workers of a cluster
+# search for structures after the same time.
 _ALONE_SECONDS = 3.0
 _WORTH_STARTING = 10.0
-# The end of Python waits this many seconds for them.
-_ENDING = 10.0
 # Open nodes per worker before nodes are given out; a worker gets at most this many at once.
 _NODES_PER_WORKER = 2
 _NODES_PER_TASK = 16
@@ -65,6 +65,8 @@ _SHORT_TASK = 0.1
 _TASK_SHARE = 0.1
 _FIRST_TASK = 0.3
 _TASK = 3.0
+# Seconds of a local search.
+_SEARCH = 5.0
 # Seconds between two looks at the time, and at the workers of the cluster.
 _PATIENCE = 0.2
 _ROLL_CALL = 1.0
@@ -78,78 +80,21 @@ def supervise(search: BranchAndCut) -> None:
     if options.scheduler is not None:
         # Connect first: a wrong address is reported before the root is processed.
         with cluster_client(0, options.scheduler) as client:
-            if _work_alone(search, search.start(), 1, lambda: True):
-                _Supervisor(search, client).run()
+            _Supervisor(search, lambda: client).run()
         return
     require_dask("workers")
-    first, alone = search.start(), time.perf_counter() + _ALONE_SECONDS
-    if not _work_alone(search, first, 1, lambda: time.perf_counter() >= alone):
-        return
-    if search.progress.clock.remaining < _WORTH_STARTING:
-        search.worker.work(search.tree.next(None))
-        return
-    processes = _LocalProcesses(options.workers)
-    processes.start()
+    processes, clock = LocalProcesses(options.workers, load_everything), search.progress.clock
+    due = time.perf_counter() + _ALONE_SECONDS
+
+    def connect() -> Client | None:
+        if time.perf_counter() >= due and clock.remaining >= _WORTH_STARTING:
+            processes.start_once()
+        return processes.client()
+
     try:
-        if _work_alone(search, None, options.workers, processes.ready.is_set):
-            _Supervisor(search, processes.client()).run()
+        _Supervisor(search, connect, own=1).run()
     finally:
         processes.end()
-
-
-class _LocalProcesses(threading.Thread):
-    """Starts worker processes and ends them, both of which takes seconds, beside the run."""
-
-    def __init__(self, workers: int) -> None:
-        super().__init__(daemon=True)
-        self.ready, self._over = threading.Event(), threading.Event()
-        self._workers = workers
-        self._others = {child.pid for child in multiprocessing.active_children()}
-        self._client: Client | None = None
-        self._error: Exception | None = None
-        atexit.register(self.join, _ENDING)
-
-    def run(self) -> None:
-        """Keep the processes until the run is over."""
-        try:
-            with cluster_client(self._workers, None) as self._client:
-                self._client.run(load_everything)
-                self.ready.set()
-                self._over.wait()
-        except Exception as error:
-            self._error = error
-        self.ready.set()
-
-    def end(self) -> None:
-        """End the processes; those that are starting would complain about a missing parent."""
-        self._over.set()
-        if not self.ready.is_set():
-            for child in multiprocessing.active_children():
-                if child.pid not in self._others and child.name.startswith("Dask Worker"):
-                    child.kill()
-
-    def client(self) -> Client:
-        """The client, when it is ready; raises what went wrong."""
-        if self._error is not None:
-            raise self._error
-        assert self._client is not None
-        return self._client
-
-
-def _work_alone(
-    search: BranchAndCut, first: Node | None, workers: int, enough: Callable[[], bool]
-) -> bool:
-    """Process nodes here until it is enough and each worker can get some; returns whether it is.
-
-    Otherwise the search is over.
-    """
-    tree, node = search.tree, search.tree.next(first)
-    while node is not None:
-        if tree.n_waiting >= _NODES_PER_WORKER * workers and enough():
-            tree.put([node], [node], TreeRecord(count=-1))  # it was counted, but not processed
-            return True
-        node = search.worker.step(node)
-    return False
 
 
 def task_seconds(n_waiting: int, workers: int, age: float) -> float:
@@ -159,25 +104,40 @@ def task_seconds(n_waiting: int, workers: int, age: float) -> float:
     return min(max(_FIRST_TASK, _TASK_SHARE * age), _TASK)
 
 
+@contextmanager
+def _naming_loss() -> Iterator[None]:
+    """Dask's communication errors are operating system errors."""
+    try:
+        yield
+    except OSError as error:
+        raise ClusterLost(str(error)) from None
+
+
 class _Supervisor:
     """One run with workers.
 
     Parameters
     ----------
     search
-        The run; its tree has open nodes.
-    client
-        Where the workers are.
+        The run.
+    connect
+        Returns where the workers are, or None as long as they are not ready.
+    own
+        How many of the workers' processors this process uses as long as it processes nodes.
     """
 
-    def __init__(self, search: BranchAndCut, client: Client) -> None:
+    def __init__(
+        self, search: BranchAndCut, connect: Callable[[], Client | None], own: int = 0
+    ) -> None:
         self.search = search
         self.tree = search.tree
         self.progress = search.progress
-        self.client = client
+        self._connect = connect
+        self._own = own
         self.key = f"milpbn-{secrets.token_hex(8)}"
         self._events: queue.SimpleQueue[Future | bytes] = queue.SimpleQueue()
         self._out: dict[str, tuple[Future, list[Node], int]] = {}
+        self._searching: dict[str, tuple[Future, float]] = {}
         self._lost: list[tuple[list[Node], int]] = []
         self._made = 0
         self._workers = 0
@@ -185,39 +145,82 @@ class _Supervisor:
         self._began = time.perf_counter()
         self._known = self.progress.value
         self._problem: Any = None
+        self._start: Any = None
 
     def run(self) -> None:
-        """Give out nodes until none is open, or the requested gap is reached."""
+        """Search until no node is open, or the requested gap is reached."""
+        self.tree.after_report.append(self._employ)
         try:
-            self._begin()
-            self.tree.report()
-            while not self.tree.done():
-                self._give_out()
-                if not self.tree.open_nodes:
-                    return
-                self._wait()
-                self.tree.report()
-                self.tree.checkpoint()
-        except OSError as error:
-            # Dask's communication errors are operating system errors.
-            raise ClusterLost(str(error)) from None
+            if self._work_alone(self.search.start()):
+                self.tree.after_report.remove(self._employ)
+                with _naming_loss():
+                    self._share()
         finally:
             self._end()
 
+    @property
+    def client(self) -> Client:
+        """Where the workers are, when they are ready."""
+        client = self._connect()
+        assert client is not None
+        return client
+
+    def _work_alone(self, first: Node | None) -> bool:
+        """Process nodes here until each worker can get some; returns whether it can.
+
+        Otherwise the search is over.
+        """
+        workers = max(self.search.options.workers, 1)
+        node = self.tree.next(first)
+        while node is not None:
+            if self.tree.n_waiting >= _NODES_PER_WORKER * workers and self._connect() is not None:
+                # It was counted, but not processed.
+                self.tree.put([node], [node], TreeRecord(count=-1))
+                return True
+            node = self.search.worker.step(node)
+        return False
+
+    def _employ(self) -> None:
+        """Let workers search for structures while nodes are processed here."""
+        if time.perf_counter() < self._began + _ALONE_SECONDS or self._connect() is None:
+            return
+        with _naming_loss():
+            self._begin()
+            self._wait(0)
+            self._call_roll()
+            for _ in range(self._workers - self._own - len(self._searching)):
+                self._send_searching()
+
+    def _share(self) -> None:
+        """Give out nodes until none is open."""
+        self._begin()
+        packed = zlib.compress(msgspec.msgpack.encode(take_snapshot(self.search)), level=1)
+        self._start = self._send_once(load_start, packed)
+        self._began = time.perf_counter()
+        self.tree.report()
+        while not self.tree.done():
+            self._give_out()
+            if not self.tree.open_nodes:
+                return
+            self._wait(_PATIENCE)
+            self.tree.report()
+            self.tree.checkpoint()
+
     def _begin(self) -> None:
-        problem = SharedProblem(
-            self.key,
-            self.search.objective,
-            take_snapshot(self.search),
-            self.search.options.seed,
-            self.tree.log.recording,
-        )
-        self.client.subscribe_topic(self.key, lambda event: self._events.put(event[1]))
+        """Send the problem, the first time."""
+        if self._problem is None:
+            search = self.search
+            problem = SharedProblem(
+                self.key, search.objective, search.options.seed, self.tree.log.recording
+            )
+            self.client.subscribe_topic(self.key, lambda event: self._events.put(event[1]))
+            self._problem = self._send_once(load_problem, problem.packed())
+
+    def _send_once(self, load: Callable[[bytes], object], packed: bytes) -> Future:
+        """Send what all tasks need; if the workers that have it are lost, Dask sends it again."""
         with warnings.catch_warnings():
-            # The data are sent once; if the workers that have them are lost, Dask sends them again.
             warnings.filterwarnings("ignore", "Sending large graph")
-            packed = problem.packed()
-            self._problem = self.client.submit(load_problem, packed, key=f"{self.key}-problem")
+            return self.client.submit(load, packed, key=f"{self.key}-{load.__name__}")
 
     def _call_roll(self) -> None:
         """Count the workers, from time to time: some may have joined, others may be gone."""
@@ -228,36 +231,44 @@ class _Supervisor:
     def _give_out(self) -> None:
         """Give nodes to all workers that have none, those of lost tasks first."""
         self._call_roll()
-        while len(self._out) < self._workers:
+        while len(self._out) + len(self._searching) < self._workers:
             nodes, losses = self._lost.pop() if self._lost else (self._take(), 0)
             if not nodes:
                 return
             self.tree.log.lend(nodes)
             age = time.perf_counter() - self._began
             seconds = task_seconds(self.tree.n_waiting, self._workers, age)
-            task = Task(
-                tuple(map(save_node, nodes)),
-                incumbent_of(self.progress),
-                self.tree.record,
-                min(seconds, self.progress.clock.remaining),
-            )
-            self._made += 1
-            key = f"{self.key}-{self._made}"
-            packed = msgspec.msgpack.encode(task)
-            future = self.client.submit(work_on, self._problem, packed, key=key)
-            self._out[key] = future, nodes, losses
-            future.add_done_callback(self._events.put)
+            task = self._submit(nodes, seconds, work_on, self._problem, self._start)
+            self._out[task.key] = task, nodes, losses
+            task.add_done_callback(self._events.put)
+
+    def _send_searching(self) -> None:
+        """Let a worker search for a better structure."""
+        task = self._submit([], _SEARCH, look_for, self._problem)
+        self._searching[task.key] = task, self.progress.value
+        task.add_done_callback(self._events.put)
+
+    def _submit(self, nodes: list[Node], seconds: float, work: Any, *shared: Future) -> Future:
+        task = Task(
+            tuple(map(save_node, nodes)),
+            incumbent_of(self.progress),
+            self.tree.record,
+            min(seconds, self.progress.clock.remaining),
+        )
+        self._made += 1
+        packed = msgspec.msgpack.encode(task)
+        return self.client.submit(work, *shared, packed, key=f"{self.key}-{self._made}")
 
     def _take(self) -> list[Node]:
         share = self.tree.n_waiting // max(self._workers, 1)
         return self.tree.take(min(max(share, 1), _NODES_PER_TASK))
 
-    def _wait(self) -> None:
+    def _wait(self, seconds: float) -> None:
         """Deal with what has happened, or wait a little."""
         if self.client.status != "running":
             raise ClusterLost("the connection was closed")
         with suppress(queue.Empty):
-            event = self._events.get(timeout=_PATIENCE)
+            event = self._events.get(timeout=seconds)
             while True:
                 if isinstance(event, bytes):
                     self._offer(msgspec.msgpack.decode(event, type=Incumbent))
@@ -275,6 +286,8 @@ class _Supervisor:
 
     def _receive(self, future: Future) -> None:
         """Replace the nodes of a task by those that it left."""
+        if future.key in self._searching:
+            self._receive_structure(future)
         if future.key not in self._out:
             return
         _, nodes, losses = self._out.pop(future.key)
@@ -289,7 +302,19 @@ class _Supervisor:
         self.tree.log.join(nodes, answer.log, left)
         self.tree.put(nodes, left, answer.record)
 
-    def _deal_with_loss(self, future: Future, nodes: list[Node], losses: int) -> None:
+    def _receive_structure(self, future: Future) -> None:
+        """Continue a search as long as there is something to find."""
+        _, before = self._searching.pop(future.key)
+        if future.status != "finished":
+            self._raise_error(future)
+            return
+        found = msgspec.msgpack.decode(future.result(), type=Incumbent)
+        self._offer(found)
+        if found.value > before:
+            self._send_searching()
+
+    def _raise_error(self, future: Future) -> None:
+        """Raise what went wrong in a task that is not finished, unless its worker was lost."""
         from distributed import KilledWorker
 
         if self.client.status != "running":
@@ -297,6 +322,9 @@ class _Supervisor:
         error = future.exception() if future.status == "error" else None
         if error is not None and not isinstance(error, KilledWorker):
             raise error
+
+    def _deal_with_loss(self, future: Future, nodes: list[Node], losses: int) -> None:
+        self._raise_error(future)
         if losses >= _LOSSES:
             raise SolverError(
                 "a part of the tree was lost with its worker several times; are the workers "
@@ -310,8 +338,11 @@ class _Supervisor:
 
     def _end(self) -> None:
         """End what is still running; the nodes of these tasks are open as they were given out."""
+        if self._problem is None:
+            return  # no worker was needed
         with suppress(OSError, TimeoutError):
             if self.client.status == "running":
                 self._tell(None)
                 self.client.unsubscribe_topic(self.key)
-                self.client.cancel([future for future, _, _ in self._out.values()])
+                out = (*self._out.values(), *self._searching.values())
+                self.client.cancel([future for future, *_ in out])

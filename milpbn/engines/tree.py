@@ -1,9 +1,9 @@
 """The branch-and-cut tree: open nodes, their common bound, and the nodes being processed.
 
 A node is a set of families that are still allowed and a set of pairs that must be joined.
-Workers take nodes, close or split them (:mod:`milpbn.engines.worker`), and return children.
-All Python code runs under one lock. A worker releases it while its linear program is solved,
-so that two workers use two cores. With one worker the run is deterministic.
+A worker takes nodes, closes or splits them (:mod:`milpbn.engines.worker`), and returns children.
+Other processes may work on nodes, too (:mod:`milpbn.engines.supervisor`): these count as being
+processed until an answer has arrived.
 
 Ctrl-C may arrive between any two steps, and the open nodes are saved afterwards. So a node leaves
 the tree only when its children are in it, or when its bound has been settled.
@@ -12,17 +12,13 @@ the tree only when its children are in it, or when its bound has been settled.
 from __future__ import annotations
 
 import heapq
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
 from milpbn._types import BoolArray
 from milpbn.anytime.progress import Progress, allowed_gap
-from milpbn.clock import OutOfTime
 from milpbn.engines.proof import TRIVIAL, Proof, ProofLog
 from milpbn.engines.rows import Edge
 
@@ -132,10 +128,7 @@ class Tree:
         self._made = 0
         self._settled = -np.inf
         self._falls, self._branchings = 0.0, 0
-        self._changed = threading.Condition(threading.Lock())
-        self._failure: BaseException | None = None
-        self._ended = False
-        self.after_report: Callable[[], object] = lambda: None
+        self.after_report: list[Callable[[], object]] = []
         """Called after each report, when all open nodes are in the tree."""
 
     @property
@@ -210,14 +203,13 @@ class Tree:
 
     def report(self) -> None:
         """Report the bound of the whole tree: open nodes, and what has been discarded."""
-        if self._failure is not None:
-            return  # the node of a worker that failed may be lost
         open_bounds = [n.bound for n in self._active]
         if self._heap:
             open_bounds.append(self._heap[0].bound)
         bound = max([self._settled, self.progress.value, *open_bounds])
         self.progress.improve_bound(bound, self.count, "branch-and-cut")
-        self.after_report()
+        for call in self.after_report:
+            call()
 
     def close(self, node: Node, children: list[Node]) -> Node | None:
         """Replace a node by its children; returns the better one if it should be processed next."""
@@ -247,7 +239,6 @@ class Tree:
         for child in kept:
             heapq.heappush(self._heap, child)
         self._active = others if best is None else [*others, best]
-        self._changed.notify_all()
         return best
 
     def _should_plunge(self, bound: float, active: Sequence[Node]) -> bool:
@@ -281,10 +272,10 @@ class Tree:
         heapq.heapify(self._heap)
 
     def done(self) -> bool:
-        """Whether the requested gap is reached, or a worker has failed."""
+        """Whether the requested gap is reached."""
         gap = self.progress.bound - self.progress.value
         allowed = max(self.gap * abs(self.progress.value), allowed_gap(self.progress.value))
-        return gap <= allowed or self._failure is not None
+        return gap <= allowed
 
     def next(self, node: Node | None) -> Node | None:
         """The next node: `node` itself, else the best open one; None if the search is over."""
@@ -302,65 +293,9 @@ class Tree:
                     self.progress.nodes = self.count
                     return node
                 node = self.close(node, [])
-            elif not self._active:
-                return None
             else:
-                # Another worker may still add children.
-                self._changed.wait(0.1)
-                self.progress.clock.checkpoint()
-
-    @contextmanager
-    def unlocked(self) -> Iterator[None]:
-        """Release the lock for other workers."""
-        self._changed.release()
-        try:
-            yield
-        finally:
-            self._changed.acquire()
-
-    def run(self, first: Callable[[], object], others: Sequence[Callable[[], object]]) -> None:
-        """Run the workers until one finds no node left, which ends the search for all."""
-        if not others:
-            with self._changed:
-                first()
-            return
-        # This thread only waits, because Ctrl-C arrives here: in a worker it could come between
-        # two steps and leave the lock held or a node lost. An interrupted Thread.join regards the
-        # thread as finished (CPython 3.11), so each worker sets an event when it ends.
-        waiting, started = [first, *others], []
-        while True:
-            try:
-                while waiting and self._failure is None:
-                    finished = threading.Event()
-                    work = partial(self._guarded, waiting.pop(0), finished)
-                    threading.Thread(target=work, daemon=True).start()
-                    started.append(finished)
-                for finished in started:
-                    finished.wait()
-                break
-            except BaseException as error:
-                self._fail(error)
-        if self._failure is not None:
-            raise self._failure
-
-    def _guarded(self, work: Callable[[], object], finished: threading.Event) -> None:
-        with self._changed:
-            try:
-                work()
-                self._ended = True
-            except BaseException as error:
-                if not (self._ended and isinstance(error, OutOfTime)):
-                    self._fail(error)
-            self._changed.notify_all()
-        finished.set()
-
-    def _fail(self, error: BaseException) -> None:
-        # The other workers then end with OutOfTime, which must not replace the cause.
-        if self._failure is None or isinstance(self._failure, OutOfTime):
-            self._failure = error
+                return None
 
     def checkpoint(self) -> None:
-        """Raise if the time is over, the search has ended, or a worker has failed."""
-        if self._ended or self._failure is not None:
-            raise OutOfTime
+        """Raise if the time is over."""
         self.progress.clock.checkpoint()

@@ -52,13 +52,13 @@ class Worker:
     Parameters
     ----------
     tree
-        The open nodes, shared by all workers.
+        The open nodes.
     oracle
         Cuts and true scores.
     relaxation
         The linear program.
     brancher
-        Chooses what to branch on; its pseudo-costs are shared by all workers.
+        Chooses what to branch on.
     primal
         Finds structures near the relaxation's points.
     """
@@ -92,9 +92,7 @@ class Worker:
 
     def step(self, node: Node) -> Node | None:
         """Process a node and return the next one."""
-        nodes = self.tree.count
-        with self.tree.unlocked():
-            self.primal.search_when_due(nodes)
+        self.primal.search_when_due(self.tree.count)
         point = self.process(node)
         self.brancher.learn(node)
         return self.tree.next(self.tree.close(node, self.children(node, point)))
@@ -115,8 +113,7 @@ class Worker:
         point = self.rounds(node, center, _ROUNDS_AT_ROOT, patient=True)
         if point is None or node.bound <= self.cutoff:
             return point
-        with self.tree.unlocked():
-            self.primal.search_at_root()
+        self.primal.search_at_root()
         self.fix(node, point)
         return point
 
@@ -243,8 +240,7 @@ class Worker:
                 fall = before - node.bound
                 self.tree.checkpoint()
                 self.relaxation.purge(self.patience)
-                with self.tree.unlocked():
-                    self.primal.search_after(self.tree.progress.clock.elapsed - began)
+                self.primal.search_after(self.tree.progress.clock.elapsed - began)
         return point
 
     def fix(self, node: Node, point: RelaxationPoint) -> None:

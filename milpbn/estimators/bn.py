@@ -119,7 +119,7 @@ class BNClassifier(ExplainedClassifier):
     gap : float, default=0.0
         Relative gap at which to stop; 0 requires a proof of optimality.
     threads : int, default=1
-        Number of threads; only 1 is deterministic.
+        Number of threads for passes over the rows, and for the monolithic engine.
     random_state : int, default=0
         Random seed for the solver and the heuristics.
     start : Structure, str or None, default="local-search"

@@ -1,8 +1,7 @@
 """Worker processes: nodes per second and time to proof, and a simulation of many workers.
 
-``bash scripts/bench workers:measure`` solves each set in this process with one thread and with two,
-in one worker and in two, and appends to build/bench/workers.csv; what is found there is not
-measured again.
+``bash scripts/bench workers:measure`` solves each set in this process, with one worker and with
+two, and appends to build/bench/workers.csv; what is found there is not measured again.
 ``workers:simulate`` records the tree of each set, with the CPU seconds of each node, and replays
 the supervisor's rules for 1 to 256 workers: which nodes a task gets, how long it may take, and the
 time to send it and to answer. It draws build/bench/workers.png. Without a part, both are done.
@@ -34,10 +33,8 @@ from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace
 from milpbn.scores import make_score
 
-FIELDS = ("set", "threads", "workers", "limit", "seconds", "status", "objective", "bound", "nodes")
+FIELDS = ("set", "workers", "limit", "seconds", "status", "objective", "bound", "nodes")
 SETS = ("crx", "lymphography", "vote", "australian")
-# Threads, and worker processes: none, one or two.
-WAYS = ((1, 0), (2, 0), (1, 1), (1, 2))
 WORKERS = tuple(2**k for k in range(9))
 # Seconds to send a task, to rebuild its nodes and to answer, measured with a local cluster.
 LATENCY = 0.02
@@ -47,17 +44,16 @@ def sets() -> list[str]:
     return os.environ.get("MILPBN_BENCH_SETS", ",".join(SETS)).split(",")
 
 
-def measure(name: str, threads: int, workers: int, seconds: float) -> dict[str, str]:
+def measure(name: str, workers: int, seconds: float) -> dict[str, str]:
     """Run once, or return the row of an earlier run."""
     records = Records(OUT / "workers.csv", FIELDS)
-    key = {"set": name, "threads": str(threads), "workers": str(workers), "limit": f"{seconds:g}"}
+    key = {"set": name, "workers": str(workers), "limit": f"{seconds:g}"}
     if (row := records.find(key)) is not None:
         return row
     began = time.perf_counter()
     result = learn_structure(
         all_rows(name),
         class_parents=False,
-        threads=threads,
         workers=workers,
         time_limit=seconds,
     )
@@ -127,10 +123,10 @@ def recorded_tree(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         began = time.process_time()
         search = RecordedSearch(objective, progress, SolveOptions())
         tree = search.tree
-        tree.run(search.start, [])
+        search.start()
         tree.seconds[0] = time.process_time() - began
         tree.reopen(np.zeros(len(objective.space), dtype=bool), frozenset())
-        tree.run(lambda: search.worker.work(tree.next(None)), [])
+        search.worker.work(tree.next(None))
         OUT.mkdir(parents=True, exist_ok=True)
         np.savez(file, parents=tree.parents, bounds=tree.bounds, seconds=tree.seconds)
     saved = np.load(file)
@@ -188,16 +184,13 @@ def plot(results: dict[str, list[float]], file: Path) -> None:
 
 def run(parts: str = "measure,simulate") -> None:
     if "measure" in parts:
-        print(
-            f"{'set':<14}{'threads':>8}{'workers':>8}{'seconds':>10}{'nodes':>8}{'per second':>12}"
-            "  status"
-        )
+        print(f"{'set':<14}{'workers':>8}{'seconds':>10}{'nodes':>8}{'per second':>12}  status")
         for name in sets():
-            for threads, workers in WAYS:
-                row = measure(name, threads, workers, limit(600))
+            for workers in (0, 1, 2):
+                row = measure(name, workers, limit(600))
                 rate = float(row["nodes"]) / float(row["seconds"])
                 print(
-                    f"{name:<14}{threads:>8}{workers:>8}{float(row['seconds']):>10.1f}"
+                    f"{name:<14}{workers:>8}{float(row['seconds']):>10.1f}"
                     f"{row['nodes']:>8}{rate:>12.1f}  {row['status']}",
                     flush=True,
                 )

@@ -60,7 +60,7 @@ def test_resolutions_are_certified(seed, tmp_path, monkeypatch):
 @pytest.mark.parametrize("seed", SIGHTS)
 def test_branchings_on_what_families_see_are_certified(seed, tmp_path, monkeypatch):
     weaken(monkeypatch)
-    assert_proves_the_optimum(certified_sights(seed, tmp_path / "c.gz", threads=1 + seed % 2))
+    assert_proves_the_optimum(certified_sights(seed, tmp_path / "c.gz"))
 
 
 @pytest.mark.parametrize("number", range(1, 40, 5))
@@ -108,7 +108,7 @@ def test_an_interrupted_run_leaves_a_certificate(tmp_path, monkeypatch):
             checkpoint(self)
 
         monkeypatch.setattr(Tree, "checkpoint", interrupt)
-        case = certified(84, tmp_path / "c.gz", threads=1, start=None)
+        case = certified(84, tmp_path / "c.gz", start=None)
         proven = case.check()
         assert proven.bound >= case.best - 1e-9
         assert proven.bound <= case.result.bound + 1e-6 * max(1.0, abs(case.result.bound))
@@ -140,6 +140,6 @@ def test_a_file_that_cannot_be_written_is_an_error(tmp_path):
 
 
 def test_the_same_run_writes_the_same_certificate(tmp_path):
-    one, other = (certified(84, tmp_path / name, threads=1) for name in ("a.gz", "b.gz"))
+    one, other = (certified(84, tmp_path / name) for name in ("a.gz", "b.gz"))
     assert one.lines == other.lines == lines_of(tmp_path / "a.gz")
     assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()

@@ -38,7 +38,7 @@ def problem(solve, seed, folder):
     with pytest.MonkeyPatch.context() as patch:
         for name, value in WEAK.items():
             patch.setattr(worker, name, value)
-        return solve(seed, folder / f"{solve.__name__}-{seed}.gz", threads=1)
+        return solve(seed, folder / f"{solve.__name__}-{seed}.gz")
 
 
 @pytest.fixture(scope="module")

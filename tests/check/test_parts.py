@@ -64,7 +64,7 @@ def assert_proves(case):
 @pytest.mark.parametrize("number", NUMBERS)
 def test_a_distributed_run_proves_the_optimum(number, here, tmp_path):
     here.loses = number % 2 == 0
-    case = certified(solvable(number), tmp_path / "c.gz", threads=1, scheduler="tcp://here")
+    case = certified(solvable(number), tmp_path / "c.gz", scheduler="tcp://here")
     assert case.result.status == "optimal"
     assert_proves(case)
 
@@ -73,7 +73,7 @@ def test_a_distributed_run_proves_the_optimum(number, here, tmp_path):
 @pytest.mark.parametrize("solve", [certified_resolutions, certified_sights])
 def test_a_distributed_run_with_resolutions_proves_the_optimum(solve, seed, here, tmp_path):
     here.loses = seed % 2 == 0
-    case = solve(seed, tmp_path / "c.gz", threads=1, scheduler="tcp://here")
+    case = solve(seed, tmp_path / "c.gz", scheduler="tcp://here")
     assert case.result.status == "optimal"
     assert_proves(case)
 
@@ -129,21 +129,20 @@ def in_pieces(data, settings, folder, steps, best, growth=1.5):
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_a_run_in_pieces_proves_the_optimum(number, weak, tmp_path):
-    whole = certified(solvable(number), tmp_path / "whole.gz", threads=1, start=None)
+    whole = certified(solvable(number), tmp_path / "whole.gz", start=None)
     cases = in_pieces(whole.data, whole.settings, tmp_path, 3 + number % 5, whole.best)
     assert cases[-1].result.status == "optimal"
 
 
 @pytest.mark.parametrize("seed", SIGHTS)
 def test_a_run_with_resolutions_in_pieces_proves_the_optimum(seed, weak, tmp_path):
-    whole = certified_sights(seed, tmp_path / "whole.gz", threads=1)
+    whole = certified_sights(seed, tmp_path / "whole.gz")
     cases = in_pieces(whole.data, whole.settings, tmp_path, 8, whole.best)
     assert cases[-1].result.status == "optimal"
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_many_pieces(threads, tmp_path):
-    data, settings = noise(), make_settings(class_parents=False, start=None, threads=threads)
+def test_many_pieces(tmp_path):
+    data, settings = noise(), make_settings(class_parents=False, start=None)
     cases = in_pieces(data, settings, tmp_path, 40, OPTIMUM, 1.3)
     assert len(cases) > 2
     assert cases[-1].result.status == "optimal"

@@ -129,13 +129,12 @@ def test_options_that_do_not_go_together(milpbn, tmp_path):
         assert message in refused(milpbn, 2, *command)
 
 
-def test_scip_uses_one_thread_and_its_own_tree(milpbn):
+def test_scip_goes_with_branch_and_cut(milpbn):
     pytest.importorskip("pyscipopt")
     scip = ("solve", "--dataset", "iris", "--host", "scip")
     assert "--host goes with --engine branch-and-cut" in refused(
         milpbn, 2, *scip, "--engine", "monolithic"
     )
-    assert "--host scip uses one thread" in refused(milpbn, 2, *scip, "--threads", 2)
 
 
 def test_too_little_memory_is_no_traceback(milpbn, monkeypatch):

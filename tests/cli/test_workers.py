@@ -87,7 +87,7 @@ def test_a_wrong_address_is_an_error(milpbn, command, monkeypatch):
     ("options", "message"),
     [
         (("--workers", "-1"), "-1 is not in the range"),
-        (("--workers", "2", "--threads", "2"), "give one of --workers, --scheduler and --threads"),
+        (("--workers", "2", "--scheduler", "x"), "give one of --workers and --scheduler"),
         (("--workers", "2", "--engine", "monolithic"), "--workers goes with --engine branch"),
     ],
 )

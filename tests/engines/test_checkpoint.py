@@ -69,15 +69,13 @@ def test_any_run_in_pieces_proves_what_enumeration_finds(score, seed, tmp_path):
     assert_never_worse(results)
 
 
-@pytest.mark.parametrize(
-    ("threads", "steps", "penalty"), [(1, 40, 0.0), (1, 80, 0.5), (2, 200, 0.0)]
-)
-def test_a_large_tree_in_pieces(threads, steps, penalty, tmp_path):
+@pytest.mark.parametrize(("steps", "penalty"), [(40, 0.0), (80, 0.5), (200, 0.0)])
+def test_a_large_tree_in_pieces(steps, penalty, tmp_path):
     score = make_score("sm", p=0.9, penalty=penalty)
     data = all_rows("glass") if penalty else noise()
     objective = build_objective(data, score, SearchSpace(3 if penalty else 2, class_parents=False))
     whole = solve_branch_and_cut(objective, score)
-    results = solve_in_pieces(objective, tmp_path / "tree", steps, score, threads=threads)
+    results = solve_in_pieces(objective, tmp_path / "tree", steps, score)
     assert len(results) > 2
     assert results[-1].status == whole.status == "optimal"
     assert results[-1].objective == pytest.approx(whole.objective, rel=1e-9)

@@ -71,7 +71,6 @@ def check_against_brute_force(engine, score, seed, codes, cards, case, limits):
             constraints=named(limits, data),
             options=SolveOptions(
                 emit=("pulp", "highspy")[seed % 2],
-                threads=2 if engine == "branch-and-cut" and seed % 4 == 0 else 1,
             ),
         )
 

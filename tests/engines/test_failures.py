@@ -1,4 +1,4 @@
-"""Branch-and-cut when a solver errs, a worker fails, or somebody presses Ctrl-C."""
+"""Branch-and-cut when a solver errs, or somebody presses Ctrl-C."""
 
 import os
 import signal
@@ -11,12 +11,12 @@ from problems import all_rows, encoded, random_codes
 
 from milpbn.anytime import Run, SolveOptions
 from milpbn.anytime.progress import Progress
-from milpbn.clock import Clock, OutOfTime
+from milpbn.clock import Clock
 from milpbn.engines.branch_and_cut import BranchAndCut, solve_branch_and_cut
 from milpbn.engines.enumeration import best_by_enumeration
 from milpbn.engines.program import Program
 from milpbn.engines.rows import joining
-from milpbn.engines.tree import Node, Tree
+from milpbn.engines.tree import Node
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace
 from milpbn.scores import make_score
@@ -28,12 +28,6 @@ SM = make_score("sm", p=0.9)
 def small():
     codes, cards = random_codes(np.random.default_rng(11), 5, n_classes=3)
     return build_objective(encoded(codes, cards), SM, SearchSpace())
-
-
-@pytest.fixture
-def tree(small):
-    progress = Progress(small, Clock(600), None, small.quick_bound())
-    return Tree(progress, 0.0, len(small.space))
 
 
 @pytest.mark.parametrize("status", ["kUnknown", "kInfeasible", "kUnbounded"])
@@ -89,42 +83,8 @@ def test_a_last_choice_is_a_structure_or_nothing(small):
     assert node.bound == -np.inf
 
 
-def test_the_error_of_any_worker_is_the_one_that_is_told(tree):
-    def waiting():
-        while True:
-            with tree.unlocked():
-                pass
-            tree.checkpoint()
-
-    def failing():
-        raise ValueError("the reason")
-
-    with pytest.raises(ValueError, match="the reason"):
-        tree.run(waiting, [failing])
-    bound = tree.progress.bound
-    tree.report()
-    assert tree.progress.bound == bound  # a node may have been lost: no bound any more
-
-
-def test_when_one_worker_has_nothing_left_the_others_stop_searching(tree):
-    stopped = []
-
-    def searching():
-        with tree.unlocked():
-            try:
-                while True:
-                    tree.checkpoint()
-            except OutOfTime:
-                stopped.append(tree.progress.clock.remaining > 0)
-                raise
-
-    tree.run(lambda: None, [searching])
-    assert stopped == [True]
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_ctrl_c_at_any_moment_keeps_structure_and_bound(threads):
-    """Real signals: they hit workers between any two steps, and while they wait for a lock."""
+def test_ctrl_c_at_any_moment_keeps_structure_and_bound():
+    """Real signals: they arrive between any two steps."""
     vehicle = build_objective(all_rows("vehicle"), SM, SearchSpace(class_parents=False))
     for delay in (0.05, 0.15, 0.3, 0.4, 0.55, 0.7, 0.9):
         timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
@@ -136,7 +96,7 @@ def test_ctrl_c_at_any_moment_keeps_structure_and_bound(threads):
         result = solve_branch_and_cut(
             vehicle,
             SM,
-            Run(clock=Clock(600), options=SolveOptions(threads=threads), listener=start_timer),
+            Run(clock=Clock(600), listener=start_timer),
         )
         timer.join()
         assert result.status == "interrupted"

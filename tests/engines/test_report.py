@@ -53,6 +53,6 @@ def test_the_bound_covers_what_was_cut_away(objective):
     tree = Tree(progress, 0.0, len(objective.space))
     above = 3004.0 + 0.4 * 3004e-6
     tree.root.bound = above
-    tree.run(lambda: tree.close(tree.root, []), [])
+    tree.close(tree.root, [])
     tree.report()
     assert progress.bound == above

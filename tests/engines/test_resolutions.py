@@ -35,7 +35,6 @@ def learn(data, score, case, constraints, method, seed=0, **more):
         constraints=constraints,
         options=SolveOptions(
             emit=("pulp", "highspy")[seed % 2],
-            threads=2 if method == "branch-and-cut" and seed % 4 == 0 else 1,
         ),
         **more,
     )

@@ -79,6 +79,28 @@ def test_a_tree_in_tasks_of_one_node(here, objective, loses):
     assert_valid_at_every_moment(result, OPTIMUM)
 
 
+def test_idle_workers_search_while_the_root_is_processed(monkeypatch, objective):
+    """The structure that the tree needs comes from a worker."""
+    here = connect_here(monkeypatch, searching=True)
+    for name in ("search_at_root", "search_when_due", "search_after", "improve"):
+        monkeypatch.setattr(f"milpbn.engines.primal.Primal.{name}", lambda *_: None)
+    monkeypatch.setattr(subtrees, "_PATIENCE", 50)
+    result = solve(objective)
+    assert here.searches > 1
+    assert result.status == "optimal"
+    assert result.objective == pytest.approx(OPTIMUM)
+    sources = {t.source for t in result.trace if t.nodes == 0}
+    assert "local-search" in sources
+    assert_valid_at_every_moment(result, OPTIMUM)
+
+
+def test_an_error_of_a_search_is_an_error_of_the_run(monkeypatch, objective):
+    connect_here(monkeypatch, searching=True)
+    monkeypatch.setattr(subtrees.SharedProblem, "__getstate__", lambda self: {"version": "0.0"})
+    with pytest.raises(SolverError, match="install the same version everywhere"):
+        solve(objective)
+
+
 def test_a_checkpoint_contains_the_nodes_that_are_out(here, objective, tmp_path):
     file = str(tmp_path / "tree")
     pressed = []
@@ -118,19 +140,15 @@ def after_the_root(objective):
     offer_simple_starts(progress)
     search = BranchAndCut(objective, progress, SolveOptions())
     poor = incumbent_of(progress)
-    search.tree.run(lambda: branch_once(search), [])
-    return msgspec.structs.replace(take_snapshot(search, search.tree.open_nodes), incumbent=poor)
-
-
-def branch_once(search):
     root = search.tree.root
     search.tree.close(root, search.worker.children(root, search.worker.process(root)))
+    return msgspec.structs.replace(take_snapshot(search, search.tree.open_nodes), incumbent=poor)
 
 
 def answer_to(objective, start, key):
     task = subtrees.Task(start.nodes, start.incumbent, start.record, 1e9)
-    problem = subtrees.SharedProblem(key, objective, start, 0)
-    answer = subtrees.work_on(problem, msgspec.msgpack.encode(task))
+    problem = subtrees.SharedProblem(key, objective, 0)
+    answer = subtrees.work_on(problem, start, msgspec.msgpack.encode(task))
     return msgspec.msgpack.decode(answer, type=subtrees.Answer)
 
 
@@ -158,9 +176,8 @@ def test_structures_travel_while_a_task_runs(objective, monkeypatch):
 
 
 def test_options_that_do_not_go_together(monkeypatch):
-    for options in ({"workers": 2, "threads": 2}, {"workers": 1, "scheduler": "tcp://x"}):
-        with pytest.raises(OptionError, match="give one of workers, scheduler and threads"):
-            SolveOptions(**options)
+    with pytest.raises(OptionError, match="give one of workers and scheduler"):
+        SolveOptions(workers=1, scheduler="tcp://x")
     with pytest.raises(OptionError, match="workers must not be negative"):
         SolveOptions(workers=-1)
     with pytest.raises(OptionError, match="workers needs the engine branch-and-cut"):
