@@ -150,7 +150,7 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
         if options["method"] != ALL:
             check_method(options["method"], make_score(options["score"]))
     except OptionError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(error.on_command_line()) from None
 
 
 def _race(session: Session) -> list[Model]:

@@ -112,7 +112,7 @@ def missing_curve(ctx: click.Context, /, **options: Any) -> None:
         for name in classifiers:
             check_classifier(name)
     except OptionError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(error.on_command_line()) from None
     points, stopped = _points(options, classifiers)
     _deliver(options, points)
     ctx.exit(EXIT_STOPPED if stopped else 0)

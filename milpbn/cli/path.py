@@ -132,7 +132,7 @@ def _check(options: dict[str, Any]) -> PathPlan:
         ps = options["p"] if isinstance(options["p"], tuple) else ()
         return PathPlan(options["penalties"], options["points"], options["folds"] or None, ps)
     except OptionError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(error.on_command_line()) from None
 
 
 def _is_closed(point: PathPoint, gap: float) -> bool:

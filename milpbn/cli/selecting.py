@@ -82,4 +82,4 @@ def given_plan(options: Mapping[str, Any], *with_it: str) -> SelectionPlan | Non
             AUTO if AUTO in given else given, by, exact_folds=options["exact_folds"], bins=bins
         )
     except OptionError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(error.on_command_line()) from None

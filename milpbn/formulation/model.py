@@ -72,14 +72,6 @@ class SparseModel:
         """Number of matrix entries."""
         return sum(len(b.index) for b in self.rows)
 
-    def column_slice(self, kind: str) -> slice:
-        """The positions of the columns of one kind."""
-        return _slice(self.columns, kind)
-
-    def row_slice(self, kind: str) -> slice:
-        """The positions of the rows of one kind."""
-        return _slice(self.rows, kind)
-
     def column_names(self) -> list[str]:
         """Names of all columns, in order."""
         return [b.name(k) for b in self.columns for k in range(len(b))]
@@ -87,12 +79,3 @@ class SparseModel:
     def row_names(self) -> list[str]:
         """Names of all rows, in order."""
         return [b.name(k) for b in self.rows for k in range(len(b))]
-
-
-def _slice(blocks: tuple[ColumnBlock, ...] | tuple[RowBlock, ...], kind: str) -> slice:
-    start = 0
-    for block in blocks:
-        if block.kind == kind:
-            return slice(start, start + len(block))
-        start += len(block)
-    raise KeyError(kind)

@@ -18,6 +18,7 @@ from milpbn.learning.criteria import LOG_LOSS, criterion_name
 from milpbn.learning.methods import ENGINES, Method
 from milpbn.learning.settings import Settings, make_settings
 from milpbn.learning.validation import ValidationSplit, stratified_folds
+from milpbn.messages import Message, Spelling
 from milpbn.scores import SoftMargin, score_class
 from milpbn.search.local_search import LocalSearch
 
@@ -127,9 +128,16 @@ class SelectionPlan:
         return stratified_folds(self.cv, seed) if isinstance(self.cv, int) else check_cv(self.cv)
 
 
+def _not_selectable(name: str) -> Message:
+    known = ", ".join(_SELECTABLE)
+    on_command_line = known.replace("structure_score", "score").replace("_", "-")
+    spelling = Spelling(known, on_command_line)
+    return Message(f"{name!r} cannot be selected; choose among ", spelling)
+
+
 def _check_values(name: str, values: Any) -> None:
     if name not in _SELECTABLE:
-        raise OptionError(f"{name!r} cannot be selected; choose among {', '.join(_SELECTABLE)}")
+        raise OptionError(_not_selectable(name))
     listed = isinstance(values, Sequence | np.ndarray) and not isinstance(values, str)
     if not listed or len(values) == 0:
         raise OptionError(f"select {name}: expected a list of values, not {values!r}")
