@@ -5,8 +5,10 @@ an arc together with the best new family at its other end, cutting off a subtree
 it again at any of its variables, making features parents of the class, and, if there are
 budgets, dropping parents of one variable to make room for those of another. From a local
 optimum the search perturbs ("kicks") a few variables, climbs again, and continues from the
-better of the two structures. The longer there is no improvement, the more variables it
-kicks; from time to time it restarts from a random structure, and later returns to the best.
+better of the two structures. It begins with naive Bayes or a given start, and with the
+smallest structure if that scores more than naive Bayes. The longer there is no improvement, the
+more variables it kicks; from time to time it restarts from a random structure, and later
+returns to the best.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from itertools import combinations
 import numpy as np
 
 from milpbn._types import BoolArray, Families
+from milpbn.anytime import simple_starts
 from milpbn.families.candidates import CLASS
 from milpbn.scores import SearchState
 from milpbn.search.base import Learner, Search
@@ -89,6 +92,7 @@ class Climber:
         """
         if np.isinf(self.best_value):
             self.go_on_from(self.best)
+            self._try_the_smallest()
         in_vain = 0
         while in_vain < patience:
             self.search.checkpoint()
@@ -113,6 +117,20 @@ class Climber:
         self.restore(families)
         self.climb()
         self._settle()
+
+    def _try_the_smallest(self) -> None:
+        """Climb from the smallest structure, too, if it scores more than naive Bayes.
+
+        It does if gamma is small: then the wrong side of the margin costs more than the right side
+        can gain. Optimal structures are small, and no single move leads there from large ones.
+        """
+        smallest = self.space.feasible_families()
+        usual = next(iter(simple_starts(self.space).values()))
+        if self.search.objective.value(smallest) > self.search.objective.value(usual):
+            self.restore(smallest)
+            self.climb()
+            if self.state.value > just_above(self.best_value):
+                self._settle()
 
     def _settle(self) -> None:
         """Record the current structure as the best so far."""

@@ -141,6 +141,18 @@ def test_finds_the_proven_optimum_of_real_data_from_any_seed(name, p):
     assert all(reached)
 
 
+@pytest.mark.parametrize(("name", "k"), [("heart", 1), ("heart", 2), ("vehicle", 1)])
+def test_small_optima_are_found_if_gamma_is_small(name, k):
+    """Large structures are then local optima; also from a start that is one."""
+    data = all_rows(name)
+    objective = build_objective(data, make_score("sm", p=0.501), SearchSpace(k))
+    start = learn_structure(data, method="tan-cmi").structure if k > 1 else None
+    found = run_learner(LocalSearch(5), objective, make_score("sm", p=0.501), Run(start=start))
+    exact = learn_structure(data, p=0.501, max_parents=k)
+    assert exact.status == "optimal"
+    assert found.objective >= exact.objective - 1e-6
+
+
 def climber(objective, families, seed=0):
     progress = Progress(objective, Clock(), None)
     return Climber(Search(objective, progress, seed, np.asarray(families)), "test")
