@@ -217,8 +217,9 @@ def measure_all(
         records.append(row)
         shown = ", ".join(row[k] for k in keys[0])
         print(f"{done}/{len(tasks)}  {shown}", file=sys.stderr, flush=True)
-    wanted = {tuple(key.values()) for key in keys}
-    kept = [row for row in records.rows() if tuple(row[k] for k in keys[0]) in wanted]
+    found = {tuple(row[k] for k in keys[0]): row for row in records.rows()}
+    # Processes finish in any order.
+    kept = [found[key] for key in (tuple(key.values()) for key in keys) if key in found]
     return pd.DataFrame(kept, columns=list(records.fields))
 
 
