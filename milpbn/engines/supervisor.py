@@ -170,19 +170,24 @@ class _Supervisor:
 
         Otherwise the search is over.
         """
-        workers = max(self.search.options.workers, 1)
         node = self.tree.next(first)
         while node is not None:
-            if self.tree.n_waiting >= _NODES_PER_WORKER * workers and self._connect() is not None:
+            if self._has_nodes and self._connect() is not None:
                 # It was counted, but not processed.
                 self.tree.put([node], [node], TreeRecord(count=-1))
                 return True
             node = self.search.worker.step(node)
         return False
 
+    @property
+    def _has_nodes(self) -> bool:
+        """Whether there are nodes for all workers, of a cluster for one."""
+        return self.tree.n_waiting >= _NODES_PER_WORKER * max(self.search.options.workers, 1)
+
     def _employ(self) -> None:
-        """Let workers search for structures while nodes are processed here."""
-        if time.perf_counter() < self._began + _ALONE_SECONDS or self._connect() is None:
+        """Let workers search for structures as long as there are too few nodes for them."""
+        early = time.perf_counter() < self._began + _ALONE_SECONDS
+        if early or self._has_nodes or self._connect() is None:
             return
         with _naming_loss():
             self._begin()
