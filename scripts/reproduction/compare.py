@@ -77,7 +77,10 @@ def wide(both: pd.DataFrame, classifiers: Sequence[str], digits: int = 2) -> pd.
     for data, group in both.groupby("set", sort=False):
         cells = {"set": data}
         for line in group.itertuples():
-            shown = f"{line.ours:.{digits}f} ± {line.half:.{digits}f}"
+            # With spaces at which no line ends.
+            shown = (
+                f"{line.ours:.{digits}f}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{line.half:.{digits}f}"
+            )
             given = "" if pd.isna(line.value) else f" ({line.value:.{digits}f})"
             cells[line.classifier] = f"{shown}{given} {line.mark}".strip()
         lines.append(cells)
