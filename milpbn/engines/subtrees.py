@@ -19,6 +19,7 @@ import time
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass
 
 import msgspec
@@ -235,10 +236,12 @@ def _search_for(problem: SharedProblem) -> _WorkerSearch:
     """The search of this thread, created for its first task."""
     own = problem.key, threading.get_ident()
     if own not in _searches:
-        progress = Progress(problem.objective, Clock())
+        # Each thread counts its own tables.
+        objective = deepcopy(problem.objective)
+        progress = Progress(objective, Clock())
         options = SolveOptions(seed=problem.seed + next(_numbers))
-        log = SubtreeLines(problem.objective.space) if problem.recording else None
-        search = _searches[own] = _WorkerSearch(problem.objective, progress, options, log=log)
+        log = SubtreeLines(objective.space) if problem.recording else None
+        search = _searches[own] = _WorkerSearch(objective, progress, options, log=log)
         search.tree.news = _news.setdefault(problem.key, _News())
     return _searches[own]
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import here_cluster
@@ -173,6 +174,16 @@ def test_structures_travel_while_a_task_runs(objective, monkeypatch):
     stopped = answer_to(objective, start, "a third run")
     assert sorted(n.bound for n in stopped.nodes) == sorted(n.bound for n in start.nodes)
     assert stopped.record.count == 0
+
+
+def test_threads_of_a_worker_count_their_own_tables(objective):
+    """Two of them that fill the same tables at once would damage them."""
+    problem = subtrees.SharedProblem("threads", objective, 0)
+    with ThreadPoolExecutor(1) as other:
+        there = other.submit(subtrees._search_for, problem).result()
+    here = subtrees._search_for(problem)
+    objectives = {id(s.objective) for s in (here, there)} | {id(objective)}
+    assert len(objectives) == 3
 
 
 def test_options_that_do_not_go_together(monkeypatch):
