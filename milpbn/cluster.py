@@ -85,7 +85,7 @@ def cluster_client(workers: int, scheduler: str | None) -> Iterator[Client]:
 
 
 class LocalProcesses:
-    """Local processes that start and end beside the run, since both takes seconds.
+    """Local processes that start and end beside the run, because both take seconds.
 
     Parameters
     ----------

@@ -30,6 +30,7 @@ from milpbn.engines.snapshot import (
     Snapshot,
     load_incumbent,
     load_node,
+    pack_snapshot,
     restore,
     snapshot_without_tree,
     take_snapshot,
@@ -95,7 +96,7 @@ def _digest(parts: Iterator[bytes] | tuple[bytes, ...] | list[bytes]) -> str:
 
 def write_checkpoint(path: str | Path, problem: dict[str, str], snapshot: Snapshot) -> None:
     """Write a checkpoint, replacing an earlier one."""
-    body = zlib.compress(msgspec.msgpack.encode(snapshot), level=1)
+    body = pack_snapshot(snapshot)
     header = _Header(milpbn.__version__, problem, hashlib.sha256(body).hexdigest())
     content = _FIRST_LINE + msgspec.json.encode(header) + b"\n" + body
     if len(content) > MAX_TEXT:

@@ -8,6 +8,7 @@ bytes per row instead of a number per family, and a cut is valid whatever was st
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -107,6 +108,11 @@ class Snapshot(msgspec.Struct, frozen=True):
     cuts: SavedCuts | None = None
     costs: tuple[tuple[Candidate, PseudoCosts], ...] = ()
     certificate: CertificateMark | None = None
+
+
+def pack_snapshot(snapshot: Snapshot) -> bytes:
+    """A snapshot as compressed bytes, for a file or another process."""
+    return zlib.compress(msgspec.msgpack.encode(snapshot), level=1)
 
 
 def incumbent_of(progress: Progress) -> Incumbent:

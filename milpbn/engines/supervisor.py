@@ -15,7 +15,6 @@ import queue
 import secrets
 import time
 import warnings
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -29,6 +28,7 @@ from milpbn.engines.snapshot import (
     incumbent_of,
     load_incumbent,
     load_node,
+    pack_snapshot,
     save_node,
     take_snapshot,
 )
@@ -199,8 +199,7 @@ class _Supervisor:
     def _share(self) -> None:
         """Give out nodes until none is open."""
         self._begin()
-        packed = zlib.compress(msgspec.msgpack.encode(take_snapshot(self.search)), level=1)
-        self._start = self._send_once(load_start, packed)
+        self._start = self._send_once(load_start, pack_snapshot(take_snapshot(self.search)))
         self._began = time.perf_counter()
         self.tree.report()
         while not self.tree.done():
@@ -245,13 +244,11 @@ class _Supervisor:
             seconds = task_seconds(self.tree.n_waiting, self._workers, age)
             task = self._submit(nodes, seconds, work_on, self._problem, self._start)
             self._out[task.key] = task, nodes, losses
-            task.add_done_callback(self._events.put)
 
     def _send_searching(self) -> None:
         """Let a worker search for a better structure."""
         task = self._submit([], _SEARCH, look_for, self._problem)
         self._searching[task.key] = task, self.progress.value
-        task.add_done_callback(self._events.put)
 
     def _submit(self, nodes: list[Node], seconds: float, work: Any, *shared: Future) -> Future:
         task = Task(
@@ -262,7 +259,9 @@ class _Supervisor:
         )
         self._made += 1
         packed = msgspec.msgpack.encode(task)
-        return self.client.submit(work, *shared, packed, key=f"{self.key}-{self._made}")
+        future = self.client.submit(work, *shared, packed, key=f"{self.key}-{self._made}")
+        future.add_done_callback(self._events.put)
+        return future
 
     def _take(self) -> list[Node]:
         share = self.tree.n_waiting // max(self._workers, 1)
@@ -270,8 +269,7 @@ class _Supervisor:
 
     def _wait(self, seconds: float) -> None:
         """Deal with what has happened, or wait a little."""
-        if self.client.status != "running":
-            raise ClusterLost("the connection was closed")
+        self._check_connection()
         with suppress(queue.Empty):
             event = self._events.get(timeout=seconds)
             while True:
@@ -283,6 +281,10 @@ class _Supervisor:
         if self.progress.value > self._known:
             self._known = self.progress.value
             self._tell(msgspec.msgpack.encode(incumbent_of(self.progress)))
+
+    def _check_connection(self) -> None:
+        if self.client.status != "running":
+            raise ClusterLost("the connection was closed")
 
     def _offer(self, incumbent: Incumbent) -> None:
         if incumbent.value > self.progress.value:
@@ -322,8 +324,7 @@ class _Supervisor:
         """Raise what went wrong in a task that is not finished, unless its worker was lost."""
         from distributed import KilledWorker
 
-        if self.client.status != "running":
-            raise ClusterLost("the connection was closed")
+        self._check_connection()
         error = future.exception() if future.status == "error" else None
         if error is not None and not isinstance(error, KilledWorker):
             raise error
