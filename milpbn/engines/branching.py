@@ -69,9 +69,12 @@ class Brancher:
         self, relaxation: Relaxation, node: Node, point: RelaxationPoint, cutoff: float
     ) -> list[Node]:
         """The two children of a node."""
+        start = relaxation.start()
         candidate, weight, bounds = self.choose(relaxation, node, point, cutoff)
         distance = _distances(weight)
-        children = zip(self.split(node, candidate), bounds, strict=True)
+        parts = self.split(node, candidate)
+        relaxation.remember(start, parts)
+        children = zip(parts, bounds, strict=True)
         return [
             Node(
                 bound, 0, allowed, edges, Origin(candidate, side, distance[side], node.bound), proof

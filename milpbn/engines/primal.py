@@ -24,7 +24,7 @@ _ROOT_SECONDS = 3.0
 # doubled. A node takes as long as about F / 160 kicks, where F is the number of families,
 # whatever the number of rows. So the search takes about a tenth of the time, and a little more
 # if there are few families. It is limited by nodes rather than seconds, which makes runs
-# reproducible; the share of the time is only a safeguard.
+# reproducible; the share of the time is only a safeguard. Each failure halves the next search.
 _FIRST_SEARCH = 8
 _FAMILIES_PER_KICK = 2000
 _NODES_PER_KICK = 8
@@ -70,6 +70,7 @@ class Primal:
         self._waited = 0
         self._begin = progress.clock.elapsed
         self._due = _FIRST_SEARCH
+        self._searches_in_vain = 0
 
     @property
     def climber(self) -> Climber:
@@ -97,7 +98,13 @@ class Primal:
             self._due = 2 * nodes
             spent = self.search.progress.clock.elapsed - self._begin
             kicks = nodes * len(self.search.space) // _FAMILIES_PER_KICK
-            self.search_widely(_SHARE * spent, max(kicks, nodes // _NODES_PER_KICK))
+            hope = 0.5**self._searches_in_vain
+            before = self.search.progress.value
+            self.search_widely(
+                hope * _SHARE * spent, int(hope * max(kicks, nodes // _NODES_PER_KICK))
+            )
+            failed = self.search.progress.value <= before
+            self._searches_in_vain = self._searches_in_vain + 1 if failed else 0
 
     def search_widely(self, seconds: float, patience: int) -> None:
         """Continue a separate local search: leaving a good structure takes many kicks."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import highspy
@@ -25,6 +26,8 @@ _ALL_ITERATIONS = 2**31 - 1
 
 SOLVED = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kIterationLimit)
 INFEASIBLE = highspy.HighsModelStatus.kInfeasible
+
+_BASIC, _AT_LOWER = highspy.HighsBasisStatus.kBasic, highspy.HighsBasisStatus.kLower
 
 # HiGHS's numbers for the two simplex methods.
 _DUAL, _PRIMAL = 1, 4
@@ -43,6 +46,27 @@ class ProgramPoint:
     eta: FloatArray
     duals: FloatArray
     activity: FloatArray
+
+
+@dataclass(frozen=True)
+class Basis:
+    """HiGHS's statuses of columns and rows.
+
+    Attributes
+    ----------
+    heights, variables
+        The statuses of T, and of the rows of the variables.
+    columns
+        Those of the families, by family, without those at 0.
+    tight, statuses
+        The other rows that are not slack, and their statuses.
+    """
+
+    heights: list[Any]
+    variables: list[Any]
+    columns: dict[int, Any]
+    tight: IntArray
+    statuses: list[Any]
 
 
 class Program:
@@ -67,20 +91,56 @@ class Program:
         self.columns: IntArray = np.empty(0, dtype=np.int64)
         """The families of the working set."""
         self._n_variables = n_variables
-        self._n_heights = n = len(heights)
+        self._n_heights = len(heights)
         self._clock = clock
         # The basis from which trials start with its size, if the last solve was a trial.
         self._start: tuple[Any, int, int] | None = None
+        self._high = heights
         self._highs = new_highs(
             threads=1, simplex_dual_edge_weight_strategy=_DEVEX, simplex_scale_strategy=_UNSCALED
         )
-        lower = np.full(n, -highspy.kHighsInf)
+        empty = np.empty(0)
+        self.replace(
+            self.columns, self.columns, empty, empty, np.empty((0, 0)), empty, self.columns
+        )
+
+    def replace(
+        self,
+        families: IntArray,
+        variables: IntArray,
+        costs: FloatArray,
+        allowed: FloatArray,
+        coefficients: FloatArray,
+        rhs: FloatArray,
+        groups: IntArray,
+    ) -> None:
+        """Replace all columns and rows, see :meth:`add_columns` and :meth:`add_rows`."""
+        n, own, v = self._n_heights, len(families), self._n_variables
+        r, f = np.nonzero(coefficients)
+        with_height = np.flatnonzero(groups >= 0)
+        row = np.concatenate([variables, v + with_height, v + r])
+        column = np.concatenate([n + np.arange(own), groups[with_height], n + f])
+        value = np.concatenate([np.ones(own + len(with_height)), coefficients[r, f]])
+        order = np.argsort(row, kind="stable")
+        starts = np.searchsorted(row[order], np.arange(v + len(rhs) + 1))
+        free = np.full(n, -highspy.kHighsInf)
+        ones = np.ones(self._n_variables)
         pass_arrays(
             self._highs,
-            [np.ones(n), lower, heights, np.zeros(n)],
-            [np.ones(n_variables)] * 2,
-            [np.zeros(n_variables + 1), [], []],
+            [
+                np.concatenate([np.ones(n), costs]),
+                np.concatenate([free, np.zeros(own)]),
+                np.concatenate([self._high, allowed]),
+                np.zeros(n + own),
+            ],
+            [
+                np.concatenate([ones, np.full(len(rhs), -highspy.kHighsInf)]),
+                np.concatenate([ones, rhs]),
+            ],
+            [starts, column[order], value[order]],
         )
+        self.columns = families
+        self._start = None
 
     def add_columns(
         self,
@@ -113,7 +173,7 @@ class Program:
     def delete_columns(self, which: BoolArray) -> IntArray:
         """Remove families from the working set, except those in the basis; returns which."""
         statuses = self._highs.getBasis().col_status[self._n_heights :]
-        basic = [status == highspy.HighsBasisStatus.kBasic for status in statuses]
+        basic = [status == _BASIC for status in statuses]
         places = np.flatnonzero(which & ~np.array(basic, dtype=bool))
         index = (self._n_heights + places).astype(np.int32)
         check_highs(self._highs.deleteCols(len(index), index), "delete columns")
@@ -194,11 +254,37 @@ class Program:
         """Return to a basis from before the last columns and rows were added."""
         columns, rows = self._highs.getNumCol() - n_columns, self._highs.getNumRow() - n_rows
         if columns or rows:
-            statuses = highspy.HighsBasisStatus
-            basis.col_status = list(basis.col_status) + [statuses.kLower] * columns
-            basis.row_status = list(basis.row_status) + [statuses.kBasic] * rows
+            basis.col_status = list(basis.col_status) + [_AT_LOWER] * columns
+            basis.row_status = list(basis.row_status) + [_BASIC] * rows
             self._start = basis, n_columns + columns, n_rows + rows
         check_highs(self._highs.setBasis(basis), "restore a basis")
+
+    def basis(self) -> Basis:
+        """The present basis."""
+        now, n = self._highs.getBasis(), self._n_heights
+        columns, rows = list(now.col_status), list(now.row_status)
+        families = zip(self.columns.tolist(), columns[n:], strict=True)
+        others = rows[self._n_variables :]
+        tight = [r for r, status in enumerate(others) if status != _BASIC]
+        return Basis(
+            columns[:n],
+            rows[: self._n_variables],
+            {family: status for family, status in families if status != _AT_LOWER},
+            np.array(tight, dtype=np.int64),
+            [others[r] for r in tight],
+        )
+
+    def return_to(self, basis: Basis, tight: IntArray) -> None:
+        """Go on from a basis; `tight` has the present places of its tight rows."""
+        now = highspy.HighsBasis()
+        at_lower = repeat(_AT_LOWER)
+        now.col_status = [*basis.heights, *map(basis.columns.get, self.columns.tolist(), at_lower)]
+        rows = basis.variables + [_BASIC] * (self._highs.getNumRow() - self._n_variables)
+        for r, status in zip((self._n_variables + tight).tolist(), basis.statuses, strict=True):
+            rows[r] = status
+        now.row_status, now.valid = rows, True
+        check_highs(self._highs.setBasis(now), "return to a basis")
+        self._start = None
 
     def _run(self) -> Any:
         # HiGHS counts the time of all solves together.

@@ -32,7 +32,7 @@ from milpbn.engines.cuts.oracle import CutOracle, StructureRow
 from milpbn.engines.program import INFEASIBLE, SOLVED, Program, ProgramPoint
 from milpbn.engines.proof import BOUND, EMPTY, TRIVIAL, Proof
 from milpbn.engines.rows import Edge, RelaxationRows, Source, joining
-from milpbn.families.candidates import CLASS
+from milpbn.engines.starts import Start, Starts, node_key
 
 # Up to this many families, all of them are in the working set.
 _FEW_FAMILIES = 300
@@ -42,6 +42,8 @@ _NEW_PER_VARIABLE = 3
 # A family leaves it after it had no weight in this many solves, if these are at least this share.
 _PATIENCE_WITH_FAMILIES = 50
 _MANY_IDLE = 0.2
+# The share of the memory limit that the rows of open nodes may take.
+_SHARE_FOR_STARTS = 0.125
 # A family joins if it raises the solver's value by more than this.
 _PROFIT = 1e-9
 
@@ -153,9 +155,10 @@ class Relaxation:
         self._all_at_once = n <= _FEW_FAMILIES
         if self._all_at_once:
             self._add_columns(np.arange(n))
-        self._add_class_rows()
+        self._add(oracle.class_rows())
         self._add([(row, limit, name) for name, (row, limit) in oracle.budget_rows().items()])
         self._rows.keep()
+        self._starts = Starts(int(_SHARE_FOR_STARTS * self.space.memory_limit))
 
     def restrict(self, allowed: BoolArray, edges: frozenset[Edge] = frozenset()) -> None:
         """Set the allowed families, and the pairs of variables that must be joined."""
@@ -166,6 +169,8 @@ class Relaxation:
         if len(changed):
             self._program.allow(changed, allowed[working[changed]])
         self.allowed = allowed
+        if self._all_at_once and (missing := np.flatnonzero(allowed & ~self._working)).size:
+            self._add_columns(missing)
 
     def add_cuts(self, cuts: Sequence[ConcaveCut]) -> None:
         """Add rows ``T[g] - coefficients . eta <= constant``."""
@@ -176,22 +181,6 @@ class Relaxation:
         new = [row for row in rows if row not in self._rows]
         self._add([(*self._oracle.inequality(row), row) for row in new])
         return len(new)
-
-    def _add_class_rows(self) -> None:
-        # A feature with any parent has the class as parent, so a parent of the class has none:
-        #   sum_{S contains a} eta[C,S] <= eta[a, no parents],
-        # which is the row of the cluster {C, a}, since a has exactly one family.
-        of_class = np.array(self.space.of(CLASS))
-        for a in range(1, self.space.n_variables):
-            own = self.space.of(a)
-            containing = of_class[self.space.contains[of_class, a]]
-            parent_sets = self.space.parent_sets[own.start : own.stop]
-            if len(containing) and all(not s or CLASS in s for s in parent_sets):
-                row = self._indicator(containing, 1.0)
-                bare = self.space.find(a, ())
-                if bare is not None:
-                    row[bare] = -1.0
-                self._add([(row, 0.0, Cluster(frozenset((CLASS, a))))])
 
     def _require(self, edges: frozenset[Edge]) -> None:
         """Require an arc, in either direction, between exactly these pairs of variables.
@@ -205,12 +194,12 @@ class Relaxation:
             if edge in self._rows:
                 self._change_rhs(edge, -1.0)
             else:
-                self._add([(self._indicator(joining(self.space, edge), -1.0), -1.0, edge)])
+                self._add([(self._of_pair(edge), -1.0, edge)])
         self._required = edges
 
-    def _indicator(self, families: IntArray, value: float) -> FloatArray:
+    def _of_pair(self, edge: Edge) -> FloatArray:
         row = np.zeros(len(self.space))
-        row[families] = value
+        row[joining(self.space, edge)] = -1.0
         return row
 
     def _of_all(self, of_columns: FloatArray, others: float) -> FloatArray:
@@ -224,9 +213,13 @@ class Relaxation:
 
         Families without a column are always 0.
         """
+        self._append([(row[self._columns], rhs, source) for row, rhs, source in rows])
+
+    def _append(self, rows: Sequence[tuple[FloatArray, float, Source]]) -> None:
+        """Add rows with a coefficient per column."""
         first = len(self._rows)
         for coefficients, rhs, source in rows:
-            self._rows.append(coefficients[self._columns], rhs, source)
+            self._rows.append(coefficients, rhs, source)
         if rows:
             groups = [s.group if isinstance(s, Hinge) else None for _, _, s in rows]
             new = self._rows.of_columns(self._program.columns, first)
@@ -262,6 +255,47 @@ class Relaxation:
         if len(stale):
             self._program.delete_rows(stale)
             self._rows.delete(stale)
+
+    def start(self) -> Start:
+        """Where the program stands: its basis, and the rows that were tight or have just come."""
+        basis = self._program.basis()
+        tight = tuple(self._rows.sources(basis.tight))
+        sources = dict.fromkeys((*tight, *self._rows.sources(self._rows.in_use())))
+        return Start(basis, tight, tuple(sources), self._program.columns)
+
+    def remember(self, start: Start, nodes: Sequence[tuple[BoolArray, frozenset[Edge]]]) -> None:
+        """Let some nodes begin at a start."""
+        self._starts.add([node_key(*node) for node in nodes], start, self._rows)
+
+    def resume(self, allowed: BoolArray, edges: frozenset[Edge]) -> None:
+        """Restrict the program to a node, and return to its start, if it has one."""
+        if (found := self._starts.take(node_key(allowed, edges))) is None:
+            self.restrict(allowed, edges)
+            return
+        start, rows = found
+        # Whoever required a pair when its row was kept: this node may or may not.
+        pairs = {s for s in start.sources if isinstance(s, tuple)}
+        rows |= {pair: (rows[pair][0], 0.0) for pair in pairs - edges}
+        rows |= {pair: (self._of_pair(pair)[self._columns], -1.0) for pair in sorted(edges)}
+        self._rows.replace(rows)
+        self._required = edges
+        self.allowed = allowed[self._columns]
+        self._working[:] = self._all_at_once
+        self._working[start.working] = True
+        self._working &= self.allowed
+        self._working[list(start.basis.columns)] = True
+        columns = np.flatnonzero(self._working)
+        self._program.replace(
+            columns,
+            self._child[columns],
+            self._costs[columns],
+            self.allowed[columns].astype(np.float64),
+            self._rows.of_columns(columns),
+            self._rows.rhs,
+            self._rows.groups,
+        )
+        places = np.array([self._rows.index(s) for s in start.tight], dtype=np.int64)
+        self._program.return_to(start.basis, places)
 
     def pool(self) -> Pool:
         """The cuts of the program."""

@@ -11,7 +11,6 @@ from milpbn._types import FloatArray, IntArray
 from milpbn.compiled import jit
 from milpbn.engines.cuts.clusters import Cluster
 from milpbn.engines.cuts.concave import ConcaveCut, Hinge
-from milpbn.engines.cuts.features import FeatureRow
 from milpbn.engines.cuts.oracle import StructureRow
 from milpbn.families.candidates import FamilySpace
 
@@ -21,16 +20,18 @@ Edge = tuple[int, int]
 # Number of rows that fit at first; doubled when needed.
 _CAPACITY = 64
 _NO_GROUP = -1
+# A row is in use if it was slack in at most this many solves since it was last tight.
+_RECENT = 2
 # Columns whose sums stay in the cache.
 _BLOCK = 2048
 # Sums are divided by at least this.
 _TINY = 1e-300
-# Sources that have at most one row.
-_UNIQUE = (Cluster, FeatureRow, tuple)
-
 
 Source = Hinge | StructureRow | Edge | str
-"""What a row was made from; the name of a budget for its row."""
+"""What a row was made from; the name of a budget for its row. No two rows have the same source."""
+
+Row = tuple[FloatArray, float]
+"""The coefficients of a row, and its right-hand side."""
 
 
 def joining(space: FamilySpace, edge: Edge) -> IntArray:
@@ -60,6 +61,10 @@ def _doubled(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return out
 
 
+def _group_of(source: Source) -> int:
+    return source.group if isinstance(source, Hinge) else _NO_GROUP
+
+
 class RelaxationRows:
     """Rows ``coefficients . eta <= rhs``, with ``T[group]`` on the left in concave cuts.
 
@@ -72,7 +77,7 @@ class RelaxationRows:
     def __init__(self, n_families: int, n_groups: int) -> None:
         self.n_groups = n_groups
         self._sources: list[Source] = []
-        self._row_of: dict[StructureRow | Edge, int] = {}
+        self._row_of: dict[Source, int] = {}
         self._permanent = 0
         self._coefficients = np.zeros((_CAPACITY, n_families))
         self._rhs = np.zeros(_CAPACITY)
@@ -82,12 +87,17 @@ class RelaxationRows:
     def __len__(self) -> int:
         return len(self._sources)
 
-    def __contains__(self, source: StructureRow | Edge) -> bool:
+    def __contains__(self, source: Source) -> bool:
         return source in self._row_of
 
-    def index(self, source: StructureRow | Edge) -> int:
-        """The row made from a source that is not a concave cut."""
+    def index(self, source: Source) -> int:
+        """The place of the row made from a source."""
         return self._row_of[source]
+
+    def row(self, source: Source) -> Row:
+        """A copy of the row made from a source."""
+        r = self._row_of[source]
+        return self._coefficients[r].copy(), float(self._rhs[r])
 
     def cuts(self) -> list[ConcaveCut]:
         """All concave cuts."""
@@ -107,10 +117,9 @@ class RelaxationRows:
         if r == len(self._rhs):
             self._coefficients, self._rhs, self._group, self._idle = map(_doubled, self._arrays())
         self._coefficients[r], self._rhs[r], self._idle[r] = coefficients, rhs, 0
-        self._group[r] = source.group if isinstance(source, Hinge) else _NO_GROUP
+        self._group[r] = _group_of(source)
         self._sources.append(source)
-        if isinstance(source, _UNIQUE):
-            self._row_of[source] = r
+        self._row_of[source] = r
 
     def keep(self) -> None:
         """Make the rows so far permanent: they are never stale."""
@@ -132,9 +141,35 @@ class RelaxationRows:
         out[with_height] = 1.0 / np.bincount(group, minlength=self.n_groups)[group]
         return out
 
+    @property
+    def groups(self) -> IntArray:
+        """The group of each row, -1 if it has none."""
+        return self._group[: len(self)]
+
     def change_rhs(self, row: int, rhs: float) -> None:
         """Change the right-hand side of a row."""
         self._rhs[row] = rhs
+
+    def replace(self, rows: dict[Source, Row]) -> None:
+        """Replace all rows that are not permanent."""
+        first = self._permanent
+        kept = dict.fromkeys(self._sources[:first])
+        new = {source: row for source, row in rows.items() if source not in kept}
+        last = first + len(new)
+        while len(self._rhs) < last:
+            self._coefficients, self._rhs, self._group, self._idle = map(_doubled, self._arrays())
+        if new:
+            self._coefficients[first:last] = [coefficients for coefficients, _ in new.values()]
+        self._rhs[first:last] = [rhs for _, rhs in new.values()]
+        self._group[first:last] = list(map(_group_of, new))
+        self._idle[:last] = 0
+        self._sources = [*kept, *new]
+        self._row_of = {source: r for r, source in enumerate(self._sources)}
+
+    @property
+    def rhs(self) -> FloatArray:
+        """The right-hand side of each row."""
+        return self._rhs[: len(self)]
 
     def delete(self, rows: IntArray) -> None:
         """Remove rows; the others keep their order."""
@@ -143,7 +178,7 @@ class RelaxationRows:
         for array in self._arrays():
             array[first : len(keep)] = array[keep[first:]]
         self._sources = [self._sources[r] for r in keep]
-        self._row_of = {s: r for r, s in enumerate(self._sources) if isinstance(s, _UNIQUE)}
+        self._row_of = {s: r for r, s in enumerate(self._sources)}
 
     def _arrays(self) -> tuple[npt.NDArray[Any], ...]:
         return self._coefficients, self._rhs, self._group, self._idle
@@ -153,6 +188,10 @@ class RelaxationRows:
         n = len(self)
         slack = self._rhs[:n] - activity > 1e-7
         self._idle[:n] = np.where(slack, self._idle[:n] + 1, 0)
+
+    def in_use(self) -> IntArray:
+        """Rows that were tight in one of the last solves, or have come since."""
+        return np.flatnonzero(self._idle[: len(self)] <= _RECENT)
 
     def stale(self, patience: int, required: frozenset[Edge]) -> IntArray:
         """Rows not tight in more than `patience` solves, unless permanent or of a required edge."""

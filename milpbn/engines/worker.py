@@ -189,7 +189,7 @@ class Worker:
 
     def process(self, node: Node) -> RelaxationPoint | None:
         """Process a node: a few rounds of cuts, as long as they are worthwhile."""
-        self.relaxation.restrict(node.allowed, node.edges)
+        self.relaxation.resume(node.allowed, node.edges)
         point = self.rounds(node, None, _ROUNDS_PER_NODE)
         self.relaxation.purge(self.patience)
         return point

@@ -12,6 +12,7 @@ from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.engines.cuts.clusters import Cluster, ClusterOracle
 from milpbn.engines.cuts.concave import ConcaveOracle
 from milpbn.engines.cuts.features import FeatureOracle, FeatureRow
+from milpbn.families.candidates import CLASS
 from milpbn.scores import LinearObjective, MarginObjective, Objective
 
 StructureRow = Cluster | FeatureRow
@@ -102,6 +103,28 @@ class CutOracle:
     def budget_rows(self) -> dict[str, tuple[FloatArray, float]]:
         """The rows ``coefficients . eta <= limit`` that are there from the beginning, by name."""
         return self.space.budget_use.linear
+
+    def class_rows(self) -> list[tuple[FloatArray, float, Cluster]]:
+        """Rows ``coefficients . eta <= rhs`` that are there from the beginning, and clusters.
+
+        If a feature with any parent has the class as parent, a parent of the class has none:
+        ``sum_{S contains a} eta[C,S] <= eta[a, no parents]``. This is the row of the cluster
+        {C, a}, since a has exactly one family.
+        """
+        space, out = self.space, []
+        of_class = np.array(space.of(CLASS))
+        for a in range(1, space.n_variables):
+            own = space.of(a)
+            containing = of_class[space.contains[of_class, a]]
+            parent_sets = space.parent_sets[own.start : own.stop]
+            if len(containing) and all(not s or CLASS in s for s in parent_sets):
+                row = np.zeros(len(space))
+                row[containing] = 1.0
+                bare = space.find(a, ())
+                if bare is not None:
+                    row[bare] = -1.0
+                out.append((row, 0.0, Cluster(frozenset((CLASS, a)))))
+        return out
 
     def inequality(self, row: StructureRow) -> tuple[FloatArray, float]:
         """``coefficients . eta <= rhs`` of a row."""

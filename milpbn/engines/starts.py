@@ -1,0 +1,102 @@
+"""Where the programs of open nodes begin: the rows that mattered at their parents, and the basis.
+
+Between the branching of a node and the processing of its children, many others are processed, and
+rows that are slack in their solves leave the program. A child gets the tight rows of its parent
+back, with the basis in which they were tight. So its first solve begins at the parent's solution,
+which takes fewer iterations, and fewer rounds of cuts.
+
+A start only saves time: a node without one is solved from wherever the program stands. Hence
+starts are neither saved nor sent, and the oldest are dropped if they take too much memory.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from milpbn._types import BoolArray, IntArray
+from milpbn.engines.program import Basis
+from milpbn.engines.rows import Edge, RelaxationRows, Row, Source
+
+NodeKey = tuple[bytes, frozenset[Edge]]
+"""What a node is: its allowed families, as bits, and the pairs that it joins."""
+
+
+def node_key(allowed: BoolArray, edges: frozenset[Edge]) -> NodeKey:
+    """The key of a node; that of a node that was sent away and came back is the same."""
+    return np.packbits(allowed).tobytes(), edges
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """The basis of a program, and what its rows are made from.
+
+    Attributes
+    ----------
+    basis
+        The basis.
+    tight
+        The sources of its tight rows, in their order.
+    sources
+        These, and the sources of the rows that came after the last solve.
+    """
+
+    basis: Basis
+    tight: tuple[Source, ...]
+    sources: tuple[Source, ...]
+    working: IntArray
+
+
+class Starts:
+    """The starts of the latest nodes, and the rows that they need.
+
+    Parameters
+    ----------
+    limit
+        Bytes that the rows may take. A row that is needed by several starts is kept once.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.bytes = 0
+        self._starts: OrderedDict[NodeKey, Start] = OrderedDict()
+        self._rows: dict[Source, Row] = {}
+        self._uses: Counter[Source] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def add(self, keys: Iterable[NodeKey], start: Start, rows: RelaxationRows) -> None:
+        """Keep the start of some nodes; its rows are among those of the program."""
+        for source in start.sources:
+            if source not in self._rows:
+                self._rows[source] = row = rows.row(source)
+                self.bytes += row[0].nbytes
+        for key in keys:
+            self._forget(self._starts.pop(key, None))
+            self._starts[key] = start
+            self._uses.update(start.sources)
+        while self.bytes > self.limit and self._starts:
+            self._forget(self._starts.popitem(last=False)[1])
+
+    def take(self, key: NodeKey) -> tuple[Start, dict[Source, Row]] | None:
+        """The start of a node with its rows, which is then forgotten; None if there is none."""
+        start = self._starts.pop(key, None)
+        if start is None:
+            return None
+        rows = {source: self._rows[source] for source in start.sources}
+        self._forget(start)
+        return start, rows
+
+    def _forget(self, start: Start | None) -> None:
+        """Drop the rows that only this start has needed."""
+        if start is None:
+            return
+        self._uses.subtract(start.sources)
+        for source in start.sources:
+            if self._uses[source] <= 0:
+                del self._uses[source]
+                self.bytes -= self._rows.pop(source)[0].nbytes
