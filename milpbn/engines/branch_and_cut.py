@@ -23,8 +23,9 @@ from milpbn.engines.checkpoint import Checkpoints
 from milpbn.engines.cuts.oracle import CutOracle
 from milpbn.engines.primal import Primal
 from milpbn.engines.proof import ProofLog
-from milpbn.engines.relaxation import Pool, Relaxation
+from milpbn.engines.relaxation import Relaxation
 from milpbn.engines.report import EngineRecord
+from milpbn.engines.rows import Pool
 from milpbn.engines.scip_host import ScipHost, scip_version
 from milpbn.engines.tree import Node, Tree
 from milpbn.engines.worker import Worker
@@ -185,7 +186,7 @@ class BranchAndCut:
     def _fill_pool(self) -> None:
         """Keep the cuts for other runs, unless they are valid for some of the families only."""
         if self.pool is not None and len(self.oracle.families) == len(self.objective.space):
-            self.pool.replace(self.worker.relaxation)
+            self.pool.replace(self.worker.relaxation.pool())
 
     def start(self) -> Node | None:
         """Process the root; returns the node to continue with, if it is not the best open one."""

@@ -49,6 +49,30 @@ class ProgramPoint:
 
 
 @dataclass(frozen=True)
+class ProgramColumns:
+    """Families of the working set.
+
+    Attributes
+    ----------
+    families, variables, costs
+        The families, their variables and their costs.
+    upper
+        1 if a family is allowed, else 0.
+    coefficients
+        A row for each row of the program, without those of the variables, and a column each.
+    """
+
+    families: IntArray
+    variables: IntArray
+    costs: FloatArray
+    upper: FloatArray
+    coefficients: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.families)
+
+
+@dataclass(frozen=True)
 class Basis:
     """HiGHS's statuses of columns and rows.
 
@@ -99,76 +123,56 @@ class Program:
         self._highs = new_highs(
             threads=1, simplex_dual_edge_weight_strategy=_DEVEX, simplex_scale_strategy=_UNSCALED
         )
-        empty = np.empty(0)
-        self.replace(
-            self.columns, self.columns, empty, empty, np.empty((0, 0)), empty, self.columns
-        )
+        nothing, none = np.empty(0), np.empty(0, dtype=np.int64)
+        columns = ProgramColumns(none, none, nothing, nothing, np.empty((0, 0)))
+        self.replace(columns, nothing, none)
 
-    def replace(
-        self,
-        families: IntArray,
-        variables: IntArray,
-        costs: FloatArray,
-        allowed: FloatArray,
-        coefficients: FloatArray,
-        rhs: FloatArray,
-        groups: IntArray,
-    ) -> None:
-        """Replace all columns and rows, see :meth:`add_columns` and :meth:`add_rows`."""
-        n, own, v = self._n_heights, len(families), self._n_variables
-        r, f = np.nonzero(coefficients)
+    def replace(self, columns: ProgramColumns, rhs: FloatArray, groups: IntArray) -> None:
+        """Replace the working set and all rows; `groups` has -1 for rows without a group."""
+        n, v, own = self._n_heights, self._n_variables, len(columns)
+        r, f = np.nonzero(columns.coefficients)
         with_height = np.flatnonzero(groups >= 0)
-        row = np.concatenate([variables, v + with_height, v + r])
+        row = np.concatenate([columns.variables, v + with_height, v + r])
         column = np.concatenate([n + np.arange(own), groups[with_height], n + f])
-        value = np.concatenate([np.ones(own + len(with_height)), coefficients[r, f]])
+        value = np.concatenate([np.ones(own + len(with_height)), columns.coefficients[r, f]])
         order = np.argsort(row, kind="stable")
         starts = np.searchsorted(row[order], np.arange(v + len(rhs) + 1))
-        free = np.full(n, -highspy.kHighsInf)
-        ones = np.ones(self._n_variables)
+        lower, ones = [np.full(k, -highspy.kHighsInf) for k in (n, len(rhs))], np.ones(v)
         pass_arrays(
             self._highs,
             [
-                np.concatenate([np.ones(n), costs]),
-                np.concatenate([free, np.zeros(own)]),
-                np.concatenate([self._high, allowed]),
+                np.concatenate([np.ones(n), columns.costs]),
+                np.concatenate([lower[0], np.zeros(own)]),
+                np.concatenate([self._high, columns.upper]),
                 np.zeros(n + own),
             ],
-            [
-                np.concatenate([ones, np.full(len(rhs), -highspy.kHighsInf)]),
-                np.concatenate([ones, rhs]),
-            ],
+            [np.concatenate([ones, lower[1]]), np.concatenate([ones, rhs])],
             [starts, column[order], value[order]],
         )
-        self.columns = families
+        self.columns = columns.families
         self._start = None
 
-    def add_columns(
-        self,
-        families: IntArray,
-        variables: IntArray,
-        costs: FloatArray,
-        allowed: BoolArray,
-        coefficients: FloatArray,
-    ) -> None:
-        """Add families to the working set; `coefficients` has a row per row and a column each."""
+    def add_columns(self, columns: ProgramColumns) -> None:
+        """Add families to the working set."""
+        own, coefficients = len(columns), columns.coefficients
         row, column = np.nonzero(coefficients.T)[::-1]
-        index = np.concatenate([variables, self._n_variables + row])
-        value = np.concatenate([np.ones(len(families)), coefficients[row, column]])
-        order = np.argsort(np.concatenate([np.arange(len(families)), column]), kind="stable")
-        counts = 1 + np.bincount(column, minlength=len(families))
+        index = np.concatenate([columns.variables, self._n_variables + row])
+        value = np.concatenate([np.ones(own), coefficients[row, column]])
+        order = np.argsort(np.concatenate([np.arange(own), column]), kind="stable")
+        counts = 1 + np.bincount(column, minlength=own)
         starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
         status = self._highs.addCols(
-            len(families),
-            costs,
-            np.zeros(len(families)),
-            allowed.astype(np.float64),
+            own,
+            columns.costs,
+            np.zeros(own),
+            columns.upper,
             len(index),
             starts.astype(np.int32),
             index[order].astype(np.int32),
             value[order],
         )
         check_highs(status, "add columns")
-        self.columns = np.concatenate([self.columns, families])
+        self.columns = np.concatenate([self.columns, columns.families])
 
     def delete_columns(self, which: BoolArray) -> IntArray:
         """Remove families from the working set, except those in the basis; returns which."""
@@ -187,21 +191,19 @@ class Program:
         lower, upper = np.zeros(len(index)), allowed.astype(np.float64)
         check_highs(self._highs.changeColsBounds(len(index), index, lower, upper), "change bounds")
 
-    def add_rows(
-        self, coefficients: FloatArray, rhs: Sequence[float], groups: Sequence[int | None]
-    ) -> None:
-        """Add rows ``coefficients . eta (+ T[group]) <= rhs``, given for the working set."""
-        heights = np.zeros((len(rhs), self._n_heights))
-        for k, group in enumerate(groups):
-            if group is not None:
-                heights[k, group] = 1.0
+    def add_rows(self, coefficients: FloatArray, rhs: FloatArray, groups: IntArray) -> None:
+        """Add rows ``coefficients . eta (+ T[group]) <= rhs``, given for the working set.
+
+        The group of a row without T is -1.
+        """
+        heights = (groups[:, None] == np.arange(self._n_heights)).astype(np.float64)
         matrix = np.hstack([heights, coefficients])
         row, column = np.nonzero(matrix)
         starts = np.searchsorted(row, np.arange(len(rhs)))
         status = self._highs.addRows(
             len(rhs),
             np.full(len(rhs), -highspy.kHighsInf),
-            np.array(rhs),
+            rhs,
             len(row),
             starts.astype(np.int32),
             column.astype(np.int32),
@@ -259,9 +261,11 @@ class Program:
             self._start = basis, n_columns + columns, n_rows + rows
         check_highs(self._highs.setBasis(basis), "restore a basis")
 
-    def basis(self) -> Basis:
-        """The present basis."""
+    def basis(self) -> Basis | None:
+        """The present basis; None if the last solve has left none."""
         now, n = self._highs.getBasis(), self._n_heights
+        if not now.valid:
+            return None
         columns, rows = list(now.col_status), list(now.row_status)
         families = zip(self.columns.tolist(), columns[n:], strict=True)
         others = rows[self._n_variables :]
@@ -274,14 +278,14 @@ class Program:
             [others[r] for r in tight],
         )
 
-    def return_to(self, basis: Basis, tight: IntArray) -> None:
+    def return_to(self, basis: Basis, tight: Sequence[int]) -> None:
         """Go on from a basis; `tight` has the present places of its tight rows."""
         now = highspy.HighsBasis()
         at_lower = repeat(_AT_LOWER)
         now.col_status = [*basis.heights, *map(basis.columns.get, self.columns.tolist(), at_lower)]
         rows = basis.variables + [_BASIC] * (self._highs.getNumRow() - self._n_variables)
-        for r, status in zip((self._n_variables + tight).tolist(), basis.statuses, strict=True):
-            rows[r] = status
+        for r, status in zip(tight, basis.statuses, strict=True):
+            rows[self._n_variables + r] = status
         now.row_status, now.valid = rows, True
         check_highs(self._highs.setBasis(now), "return to a basis")
         self._start = None

@@ -20,19 +20,18 @@ set, until this value and the bound are close to each other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.clock import Clock
-from milpbn.engines.cuts.clusters import Cluster
-from milpbn.engines.cuts.concave import ConcaveCut, Hinge
+from milpbn.engines.cuts.concave import ConcaveCut
 from milpbn.engines.cuts.oracle import CutOracle, StructureRow
-from milpbn.engines.program import INFEASIBLE, SOLVED, Program, ProgramPoint
+from milpbn.engines.program import INFEASIBLE, SOLVED, Program, ProgramColumns, ProgramPoint
 from milpbn.engines.proof import BOUND, EMPTY, TRIVIAL, Proof
-from milpbn.engines.rows import Edge, RelaxationRows, Source, joining
-from milpbn.engines.starts import Start, Starts, node_key
+from milpbn.engines.rows import Edge, Pool, RelaxationRows, Source, joining
+from milpbn.engines.starts import Restriction, Start, Starts, node_key
 
 # Up to this many families, all of them are in the working set.
 _FEW_FAMILIES = 300
@@ -76,21 +75,6 @@ class RelaxationPoint:
     estimate: float
     loss: FloatArray
     proof: Proof = TRIVIAL
-
-
-@dataclass
-class Pool:
-    """Cuts that are valid for every gamma, for the same rows and families."""
-
-    cuts: list[ConcaveCut] = field(default_factory=list)
-    clusters: list[Cluster] = field(default_factory=list)
-    families: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """The working set of families that goes with the cuts."""
-
-    def replace(self, relaxation: Relaxation) -> None:
-        """Replace all cuts by those of a relaxation."""
-        now = relaxation.pool()
-        self.cuts, self.clusters, self.families = now.cuts, now.clusters, now.families
 
 
 @dataclass(frozen=True)
@@ -194,13 +178,10 @@ class Relaxation:
             if edge in self._rows:
                 self._change_rhs(edge, -1.0)
             else:
-                self._add([(self._of_pair(edge), -1.0, edge)])
+                row = np.zeros(len(self.space))
+                row[joining(self.space, edge)] = -1.0
+                self._add([(row, -1.0, edge)])
         self._required = edges
-
-    def _of_pair(self, edge: Edge) -> FloatArray:
-        row = np.zeros(len(self.space))
-        row[joining(self.space, edge)] = -1.0
-        return row
 
     def _of_all(self, of_columns: FloatArray, others: float) -> FloatArray:
         """``(F,)``: a value per column, and `others` for the families without a column."""
@@ -213,17 +194,12 @@ class Relaxation:
 
         Families without a column are always 0.
         """
-        self._append([(row[self._columns], rhs, source) for row, rhs, source in rows])
-
-    def _append(self, rows: Sequence[tuple[FloatArray, float, Source]]) -> None:
-        """Add rows with a coefficient per column."""
         first = len(self._rows)
         for coefficients, rhs, source in rows:
-            self._rows.append(coefficients, rhs, source)
+            self._rows.append(coefficients[self._columns], rhs, source)
         if rows:
-            groups = [s.group if isinstance(s, Hinge) else None for _, _, s in rows]
             new = self._rows.of_columns(self._program.columns, first)
-            self._program.add_rows(new, [rhs for _, rhs, _ in rows], groups)
+            self._program.add_rows(new, self._rows.rhs[first:], self._rows.groups[first:])
 
     def _change_rhs(self, edge: Edge, rhs: float) -> None:
         row = self._rows.index(edge)
@@ -232,15 +208,18 @@ class Relaxation:
 
     def _add_columns(self, columns: IntArray) -> None:
         """Let families join the working set."""
-        self._program.add_columns(
+        self._program.add_columns(self._program_columns(columns))
+        self._working[columns] = True
+        self._idle[columns] = 0
+
+    def _program_columns(self, columns: IntArray) -> ProgramColumns:
+        return ProgramColumns(
             columns,
             self._child[columns],
             self._costs[columns],
-            self.allowed[columns],
+            self.allowed[columns].astype(np.float64),
             self._rows.of_columns(columns),
         )
-        self._working[columns] = True
-        self._idle[columns] = 0
 
     def _drop_columns(self) -> None:
         """Remove families that had no weight for long from the working set, if there are many."""
@@ -256,16 +235,19 @@ class Relaxation:
             self._program.delete_rows(stale)
             self._rows.delete(stale)
 
-    def start(self) -> Start:
-        """Where the program stands: its basis, and the rows that were tight or have just come."""
+    def start(self) -> Start | None:
+        """Where the program stands: its basis and the rows in use; None if there is no basis."""
         basis = self._program.basis()
-        tight = tuple(self._rows.sources(basis.tight))
+        if basis is None:
+            return None
+        tight = self._rows.sources(basis.tight)
         sources = dict.fromkeys((*tight, *self._rows.sources(self._rows.in_use())))
-        return Start(basis, tight, tuple(sources), self._program.columns)
+        return Start(basis, tuple(tight), tuple(sources), self._program.columns)
 
-    def remember(self, start: Start, nodes: Sequence[tuple[BoolArray, frozenset[Edge]]]) -> None:
+    def remember(self, start: Start | None, nodes: Sequence[Restriction]) -> None:
         """Let some nodes begin at a start."""
-        self._starts.add([node_key(*node) for node in nodes], start, self._rows)
+        if start is not None:
+            self._starts.add([node_key(*node) for node in nodes], start, self._rows)
 
     def resume(self, allowed: BoolArray, edges: frozenset[Edge]) -> None:
         """Restrict the program to a node, and return to its start, if it has one."""
@@ -273,29 +255,17 @@ class Relaxation:
             self.restrict(allowed, edges)
             return
         start, rows = found
-        # Whoever required a pair when its row was kept: this node may or may not.
-        pairs = {s for s in start.sources if isinstance(s, tuple)}
-        rows |= {pair: (rows[pair][0], 0.0) for pair in pairs - edges}
-        rows |= {pair: (self._of_pair(pair)[self._columns], -1.0) for pair in sorted(edges)}
         self._rows.replace(rows)
-        self._required = edges
+        self._required = edges & rows.keys()
         self.allowed = allowed[self._columns]
         self._working[:] = self._all_at_once
-        self._working[start.working] = True
+        self._working[start.columns] = True
         self._working &= self.allowed
-        self._working[list(start.basis.columns)] = True
+        self._working[list(start.basis.columns)] = True  # allowed or not, as long as they are basic
         columns = np.flatnonzero(self._working)
-        self._program.replace(
-            columns,
-            self._child[columns],
-            self._costs[columns],
-            self.allowed[columns].astype(np.float64),
-            self._rows.of_columns(columns),
-            self._rows.rhs,
-            self._rows.groups,
-        )
-        places = np.array([self._rows.index(s) for s in start.tight], dtype=np.int64)
-        self._program.return_to(start.basis, places)
+        self._program.replace(self._program_columns(columns), self._rows.rhs, self._rows.groups)
+        self._program.return_to(start.basis, [self._rows.index(s) for s in start.tight])
+        self._require(edges)
 
     def pool(self) -> Pool:
         """The cuts of the program."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -156,6 +157,8 @@ class RelaxationRows:
         kept = dict.fromkeys(self._sources[:first])
         new = {source: row for source, row in rows.items() if source not in kept}
         last = first + len(new)
+        # The new sources last: a run may be interrupted between two steps.
+        self._sources, self._row_of = [*kept], {source: r for r, source in enumerate(kept)}
         while len(self._rhs) < last:
             self._coefficients, self._rhs, self._group, self._idle = map(_doubled, self._arrays())
         if new:
@@ -163,8 +166,8 @@ class RelaxationRows:
         self._rhs[first:last] = [rhs for _, rhs in new.values()]
         self._group[first:last] = list(map(_group_of, new))
         self._idle[:last] = 0
-        self._sources = [*kept, *new]
-        self._row_of = {source: r for r, source in enumerate(self._sources)}
+        self._sources += new
+        self._row_of |= zip(new, range(first, last), strict=True)
 
     @property
     def rhs(self) -> FloatArray:
@@ -217,3 +220,17 @@ class RelaxationRows:
             np.minimum(heights, most),
             float(y @ self._rhs[: len(self)]),
         )
+
+
+@dataclass
+class Pool:
+    """Cuts that are valid for every gamma, for the same rows and families."""
+
+    cuts: list[ConcaveCut] = field(default_factory=list)
+    clusters: list[Cluster] = field(default_factory=list)
+    families: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """The working set of families that goes with the cuts."""
+
+    def replace(self, other: Pool) -> None:
+        """Replace all cuts by those of another pool."""
+        self.cuts, self.clusters, self.families = other.cuts, other.clusters, other.families

@@ -20,8 +20,7 @@ from milpbn.engines.branching import PseudoCosts
 from milpbn.engines.cuts.clusters import Cluster
 from milpbn.engines.cuts.oracle import CutOracle
 from milpbn.engines.proof import LOGGED, CertificateMark
-from milpbn.engines.relaxation import Pool
-from milpbn.engines.rows import Edge
+from milpbn.engines.rows import Edge, Pool
 from milpbn.engines.tree import Candidate, Node, Origin, Sight, TreeRecord
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.feasibility import Feasibility

@@ -21,8 +21,10 @@ from milpbn._types import BoolArray, IntArray
 from milpbn.engines.program import Basis
 from milpbn.engines.rows import Edge, RelaxationRows, Row, Source
 
+Restriction = tuple[BoolArray, frozenset[Edge]]
+"""What a node is: its allowed families, and the pairs that it joins."""
 NodeKey = tuple[bytes, frozenset[Edge]]
-"""What a node is: its allowed families, as bits, and the pairs that it joins."""
+"""The same, with the families as bits."""
 
 
 def node_key(allowed: BoolArray, edges: frozenset[Edge]) -> NodeKey:
@@ -41,13 +43,15 @@ class Start:
     tight
         The sources of its tight rows, in their order.
     sources
-        These, and the sources of the rows that came after the last solve.
+        These, and the sources of other rows in use.
+    columns
+        The working set of families.
     """
 
     basis: Basis
     tight: tuple[Source, ...]
     sources: tuple[Source, ...]
-    working: IntArray
+    columns: IntArray
 
 
 class Starts:
@@ -76,9 +80,9 @@ class Starts:
                 self._rows[source] = row = rows.row(source)
                 self.bytes += row[0].nbytes
         for key in keys:
+            self._uses.update(start.sources)  # before another start is forgotten that shares them
             self._forget(self._starts.pop(key, None))
             self._starts[key] = start
-            self._uses.update(start.sources)
         while self.bytes > self.limit and self._starts:
             self._forget(self._starts.popitem(last=False)[1])
 
@@ -87,9 +91,17 @@ class Starts:
         start = self._starts.pop(key, None)
         if start is None:
             return None
-        rows = {source: self._rows[source] for source in start.sources}
+        _, edges = key
+        rows = {source: self._row(source, edges) for source in start.sources}
         self._forget(start)
         return start, rows
+
+    def _row(self, source: Source, edges: frozenset[Edge]) -> Row:
+        coefficients, rhs = self._rows[source]
+        if isinstance(source, tuple):
+            # The row of a pair is shared by nodes that require it and nodes that do not.
+            rhs = -1.0 if source in edges else 0.0
+        return coefficients, rhs
 
     def _forget(self, start: Start | None) -> None:
         """Drop the rows that only this start has needed."""

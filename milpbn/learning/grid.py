@@ -16,7 +16,7 @@ from typing import Unpack
 
 from milpbn.clock import Clock
 from milpbn.encoding.data import EncodedData
-from milpbn.engines.relaxation import Pool
+from milpbn.engines.rows import Pool
 from milpbn.errors import OptionError
 from milpbn.learning.maximise import Shared
 from milpbn.learning.objective import build_objective

@@ -15,7 +15,7 @@ import pandas as pd
 
 from milpbn._types import FloatArray
 from milpbn.clock import Clock
-from milpbn.engines.relaxation import Pool
+from milpbn.engines.rows import Pool
 from milpbn.learning.classifier import Encoded, fit_parameters, structure_clock
 from milpbn.learning.maximise import Shared, warm_starter
 from milpbn.learning.methods import ENGINES, method_name, wants_whole_space

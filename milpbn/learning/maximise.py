@@ -10,7 +10,7 @@ from math import inf
 from milpbn.anytime import Run
 from milpbn.clock import Clock
 from milpbn.engines.proof import ProofLog
-from milpbn.engines.relaxation import Pool
+from milpbn.engines.rows import Pool
 from milpbn.learning.methods import ENGINES
 from milpbn.learning.settings import Settings
 from milpbn.result import Listener, Result, Status, TracePoint

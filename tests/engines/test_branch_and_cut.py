@@ -10,7 +10,7 @@ from milpbn.anytime.progress import Progress
 from milpbn.clock import Clock
 from milpbn.engines.branch_and_cut import BranchAndCut, root_bound, solve_branch_and_cut
 from milpbn.engines.enumeration import best_by_enumeration, n_choices
-from milpbn.engines.relaxation import Pool
+from milpbn.engines.rows import Pool
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace
 from milpbn.scores import make_score

@@ -25,7 +25,8 @@ from milpbn.engines.enumeration import best_by_enumeration
 from milpbn.engines.highs import HighsAnswer, HighsRun, HighsSettings, Listeners
 from milpbn.engines.pool import PoolLimits, PoolResult, best_structures
 from milpbn.engines.questions import Question, QuestionSolver
-from milpbn.engines.relaxation import Pool, Relaxation, RelaxationPoint
+from milpbn.engines.relaxation import Relaxation, RelaxationPoint
+from milpbn.engines.rows import Pool
 from milpbn.formulation import ModelLayout, SparseModel, build_model, to_pulp, write_model
 from milpbn.formulation.emit_highs import new_highs, pass_model
 from milpbn.learning.maximise import Shared, maximise
@@ -194,7 +195,7 @@ def test_engines_prove_the_optimum(problem):
 
 @of(
     *("milpbn.engines.relaxation.Relaxation", "milpbn.engines.relaxation.RelaxationPoint"),
-    "milpbn.engines.relaxation.Pool",
+    "milpbn.engines.rows.Pool",
 )
 @few
 @given(problems())
