@@ -173,15 +173,12 @@ class BranchAndCut:
 
     def run(self) -> None:
         """Branch until no node is open or the requested gap is reached."""
-        try:
-            if self.options.workers or self.options.scheduler:
-                from milpbn.engines.supervisor import supervise
+        if self.options.workers or self.options.scheduler:
+            from milpbn.engines.supervisor import supervise
 
-                supervise(self)
-            else:
-                self.worker.work(self.tree.next(self.start()))
-        finally:
-            self._fill_pool()
+            supervise(self)
+        else:
+            self.worker.work(self.tree.next(self.start()))
 
     def _fill_pool(self) -> None:
         """Keep the cuts for other runs, unless they are valid for some of the families only."""
@@ -195,7 +192,10 @@ class BranchAndCut:
         if self.pool is not None:
             self.worker.relaxation.fill(self.pool)
         root = self.tree.root
-        point = self.worker.close_root(root)
+        try:
+            point = self.worker.close_root(root)
+        finally:
+            self._fill_pool()
         if point is not None and self._can_shrink():
             self._shrink()
             point = self.worker.process(root)
@@ -210,7 +210,6 @@ class BranchAndCut:
 
     def _shrink(self) -> None:
         """Continue with a program that has columns only for the families that are left."""
-        self._fill_pool()
         cuts = self.worker.relaxation.pool()
         self.oracle.keep(np.flatnonzero(self.tree.root.allowed))
         self.replace_program(cuts)
