@@ -59,7 +59,7 @@ def solve_branch_and_cut(
     run
         Time, start, options and listener.
     pool
-        Cuts of an earlier run on the same rows and families; replaced by the cuts of this run.
+        Cuts of an earlier run on the same rows and families; replaced by those of this run's root.
     log
         Is notified of everything that the bound rests on; not with the host SCIP.
     """

@@ -19,10 +19,10 @@ from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.engines.cuts.oracle import CutOracle
 from milpbn.engines.proof import Proof
 from milpbn.engines.relaxation import Relaxation, RelaxationPoint
-from milpbn.engines.rows import Edge, joining
+from milpbn.engines.rows import joining
+from milpbn.engines.starts import Restriction
 from milpbn.engines.tree import Candidate, Node, Origin, Sight
 
-Child = tuple[BoolArray, frozenset[Edge]]
 Bounds = tuple[tuple[float, Proof], tuple[float, Proof]]
 """The bounds of two children, with their proofs."""
 
@@ -73,8 +73,8 @@ class Brancher:
         candidate, weight, bounds = self.choose(relaxation, node, point, cutoff)
         distance = _distances(weight)
         parts = self.split(node, candidate)
-        relaxation.remember(start, parts)
-        children = zip(parts, bounds, strict=True)
+        children = list(zip(parts, bounds, strict=True))
+        relaxation.remember(start, [part for part, (bound, _) in children if bound > cutoff])
         return [
             Node(
                 bound, 0, allowed, edges, Origin(candidate, side, distance[side], node.bound), proof
@@ -82,7 +82,7 @@ class Brancher:
             for side, ((allowed, edges), (bound, proof)) in enumerate(children)
         ]
 
-    def split(self, node: Node, candidate: Candidate) -> tuple[Child, Child]:
+    def split(self, node: Node, candidate: Candidate) -> tuple[Restriction, Restriction]:
         """What the node becomes with the candidate, and without it."""
         without = node.allowed.copy()
         if isinstance(candidate, tuple):

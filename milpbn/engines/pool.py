@@ -275,6 +275,7 @@ class PoolWorker(Worker):
             allowed = allowed.copy()
             allowed[own.start : own.stop] = False
             allowed[chosen[i]] = True
+        self.relaxation.remember(self.relaxation.start(), [(c.allowed, c.edges) for c in children])
         return children
 
 

@@ -24,7 +24,8 @@ _ROOT_SECONDS = 3.0
 # doubled. A node takes as long as about F / 160 kicks, where F is the number of families,
 # whatever the number of rows. So the search takes about a tenth of the time, and a little more
 # if there are few families. It is limited by nodes rather than seconds, which makes runs
-# reproducible; the share of the time is only a safeguard. Each failure halves the next search.
+# reproducible; the share of the time is only a safeguard. Each failure in a row halves the next
+# search, relative to the number of nodes.
 _FIRST_SEARCH = 8
 _FAMILIES_PER_KICK = 2000
 _NODES_PER_KICK = 8

@@ -27,7 +27,10 @@ _ALL_ITERATIONS = 2**31 - 1
 SOLVED = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kIterationLimit)
 INFEASIBLE = highspy.HighsModelStatus.kInfeasible
 
-_BASIC, _AT_LOWER = highspy.HighsBasisStatus.kBasic, highspy.HighsBasisStatus.kLower
+# HiGHS's statuses by number. It returns an object for each, of which these are kept instead.
+_STATUSES = {int(s): s for s in highspy.HighsBasisStatus.__members__.values()}
+_BASIC = _STATUSES[int(highspy.HighsBasisStatus.kBasic)]
+_AT_LOWER = _STATUSES[int(highspy.HighsBasisStatus.kLower)]
 
 # HiGHS's numbers for the two simplex methods.
 _DUAL, _PRIMAL = 1, 4
@@ -59,7 +62,8 @@ class ProgramColumns:
     upper
         1 if a family is allowed, else 0.
     coefficients
-        A row for each row of the program, without those of the variables, and a column each.
+        Their coefficients in the rows of the program, without those of the variables: a row for
+        each row, a column for each family.
     """
 
     families: IntArray
@@ -81,9 +85,9 @@ class Basis:
     heights, variables
         The statuses of T, and of the rows of the variables.
     columns
-        Those of the families, by family, without those at 0.
+        Those of the families, by family, without those nonbasic at 0.
     tight, statuses
-        The other rows that are not slack, and their statuses.
+        The other rows that are nonbasic, and their statuses.
     """
 
     heights: list[Any]
@@ -91,6 +95,9 @@ class Basis:
     columns: dict[int, Any]
     tight: IntArray
     statuses: list[Any]
+
+    def __len__(self) -> int:
+        return len(self.heights) + len(self.variables) + len(self.columns) + len(self.tight)
 
 
 class Program:
@@ -266,14 +273,15 @@ class Program:
         now, n = self._highs.getBasis(), self._n_heights
         if not now.valid:
             return None
-        columns, rows = list(now.col_status), list(now.row_status)
+        columns = [_STATUSES[int(status)] for status in now.col_status]
+        rows = [_STATUSES[int(status)] for status in now.row_status]
         families = zip(self.columns.tolist(), columns[n:], strict=True)
         others = rows[self._n_variables :]
-        tight = [r for r, status in enumerate(others) if status != _BASIC]
+        tight = [r for r, status in enumerate(others) if status is not _BASIC]
         return Basis(
             columns[:n],
             rows[: self._n_variables],
-            {family: status for family, status in families if status != _AT_LOWER},
+            {family: status for family, status in families if status is not _AT_LOWER},
             np.array(tight, dtype=np.int64),
             [others[r] for r in tight],
         )

@@ -92,7 +92,7 @@ class _Prices:
 
 
 class Relaxation:
-    """A linear program to which cuts and families are added, solved from its last basis.
+    """A linear program to which cuts and families are added, solved from the basis before.
 
     Parameters
     ----------
@@ -240,12 +240,12 @@ class Relaxation:
         basis = self._program.basis()
         if basis is None:
             return None
-        tight = self._rows.sources(basis.tight)
-        sources = dict.fromkeys((*tight, *self._rows.sources(self._rows.in_use())))
-        return Start(basis, tuple(tight), tuple(sources), self._program.columns)
+        tight, columns = self._rows.sources(basis.tight), self._program.columns
+        sources = dict.fromkeys(tight, 0) | self._rows.in_use()
+        return Start(basis, tuple(tight), sources, columns, self._idle[columns])
 
     def remember(self, start: Start | None, nodes: Sequence[Restriction]) -> None:
-        """Let some nodes begin at a start."""
+        """Let some nodes begin at a start whose rows are still there, or kept for other nodes."""
         if start is not None:
             self._starts.add([node_key(*node) for node in nodes], start, self._rows)
 
@@ -255,13 +255,14 @@ class Relaxation:
             self.restrict(allowed, edges)
             return
         start, rows = found
-        self._rows.replace(rows)
-        self._required = edges & rows.keys()
+        self._rows.replace(rows, start.sources)
+        self._required = edges.intersection(rows)
         self.allowed = allowed[self._columns]
         self._working[:] = self._all_at_once
         self._working[start.columns] = True
         self._working &= self.allowed
-        self._working[list(start.basis.columns)] = True  # allowed or not, as long as they are basic
+        self._working[list(start.basis.columns)] = True  # the basis needs them, allowed or not
+        self._idle[start.columns] = start.idle
         columns = np.flatnonzero(self._working)
         self._program.replace(self._program_columns(columns), self._rows.rhs, self._rows.groups)
         self._program.return_to(start.basis, [self._rows.index(s) for s in start.tight])

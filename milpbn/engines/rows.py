@@ -151,8 +151,8 @@ class RelaxationRows:
         """Change the right-hand side of a row."""
         self._rhs[row] = rhs
 
-    def replace(self, rows: dict[Source, Row]) -> None:
-        """Replace all rows that are not permanent."""
+    def replace(self, rows: dict[Source, Row], idle: dict[Source, int]) -> None:
+        """Replace all rows that are not permanent; `idle` has the solves since each was tight."""
         first = self._permanent
         kept = dict.fromkeys(self._sources[:first])
         new = {source: row for source, row in rows.items() if source not in kept}
@@ -161,11 +161,11 @@ class RelaxationRows:
         self._sources, self._row_of = [*kept], {source: r for r, source in enumerate(kept)}
         while len(self._rhs) < last:
             self._coefficients, self._rhs, self._group, self._idle = map(_doubled, self._arrays())
-        if new:
-            self._coefficients[first:last] = [coefficients for coefficients, _ in new.values()]
+        for r, (coefficients, _) in enumerate(new.values(), start=first):
+            self._coefficients[r] = coefficients
         self._rhs[first:last] = [rhs for _, rhs in new.values()]
         self._group[first:last] = list(map(_group_of, new))
-        self._idle[:last] = 0
+        self._idle[first:last] = [idle[source] for source in new]
         self._sources += new
         self._row_of |= zip(new, range(first, last), strict=True)
 
@@ -178,9 +178,12 @@ class RelaxationRows:
         """Remove rows; the others keep their order."""
         keep = np.setdiff1d(np.arange(len(self)), rows)
         first = int(rows.min(initial=len(self)))  # the rows before stay where they are
+        sources = [self._sources[r] for r in keep]
+        # As in `replace`: the arrays change while only the rows before have sources.
+        self._sources = sources[:first]
         for array in self._arrays():
             array[first : len(keep)] = array[keep[first:]]
-        self._sources = [self._sources[r] for r in keep]
+        self._sources = sources
         self._row_of = {s: r for r, s in enumerate(self._sources)}
 
     def _arrays(self) -> tuple[npt.NDArray[Any], ...]:
@@ -192,9 +195,13 @@ class RelaxationRows:
         slack = self._rhs[:n] - activity > 1e-7
         self._idle[:n] = np.where(slack, self._idle[:n] + 1, 0)
 
-    def in_use(self) -> IntArray:
-        """Rows that were tight in one of the last solves, or have come since."""
-        return np.flatnonzero(self._idle[: len(self)] <= _RECENT)
+    def in_use(self) -> dict[Source, int]:
+        """Sources of rows that were tight in one of the last solves, or have come since.
+
+        With the solves since.
+        """
+        rows = np.flatnonzero(self._idle[: len(self)] <= _RECENT)
+        return dict(zip(self.sources(rows), self._idle[rows].tolist(), strict=True))
 
     def stale(self, patience: int, required: frozenset[Edge]) -> IntArray:
         """Rows not tight in more than `patience` solves, unless permanent or of a required edge."""

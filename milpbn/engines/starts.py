@@ -6,7 +6,8 @@ back, with the basis in which they were tight. So its first solve begins at the 
 which takes fewer iterations, and fewer rounds of cuts.
 
 A start only saves time: a node without one is solved from wherever the program stands. Hence
-starts are neither saved nor sent, and the oldest are dropped if they take too much memory.
+starts are neither saved nor sent, and the oldest are dropped if they take too much memory. So are
+those of nodes that are processed elsewhere, or discarded before it is their turn.
 """
 
 from __future__ import annotations
@@ -22,9 +23,12 @@ from milpbn.engines.program import Basis
 from milpbn.engines.rows import Edge, RelaxationRows, Row, Source
 
 Restriction = tuple[BoolArray, frozenset[Edge]]
-"""What a node is: its allowed families, and the pairs that it joins."""
+"""What a node is: its allowed families, and the pairs that it must join."""
 NodeKey = tuple[bytes, frozenset[Edge]]
 """The same, with the families as bits."""
+
+# Bytes per entry of a start: a number and two references.
+_ENTRY = 32
 
 
 def node_key(allowed: BoolArray, edges: frozenset[Edge]) -> NodeKey:
@@ -43,15 +47,22 @@ class Start:
     tight
         The sources of its tight rows, in their order.
     sources
-        These, and the sources of other rows in use.
-    columns
-        The working set of families.
+        These, and the sources of other rows in use, each with the solves since it was last tight.
+    columns, idle
+        The working set of families, and the solves since each last had weight.
     """
 
     basis: Basis
     tight: tuple[Source, ...]
-    sources: tuple[Source, ...]
+    sources: dict[Source, int]
     columns: IntArray
+    idle: IntArray
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes, without the rows; about."""
+        entries = len(self.basis) + len(self.tight) + len(self.sources)
+        return _ENTRY * entries + self.columns.nbytes + self.idle.nbytes
 
 
 class Starts:
@@ -60,7 +71,7 @@ class Starts:
     Parameters
     ----------
     limit
-        Bytes that the rows may take. A row that is needed by several starts is kept once.
+        Bytes that they may take. A row that is needed by several starts is kept once.
     """
 
     def __init__(self, limit: int) -> None:
@@ -74,17 +85,27 @@ class Starts:
         return len(self._starts)
 
     def add(self, keys: Iterable[NodeKey], start: Start, rows: RelaxationRows) -> None:
-        """Keep the start of some nodes; its rows are among those of the program."""
+        """Keep the start of some nodes.
+
+        Its rows are those of the program, or of another start; without all of them it is useless.
+        """
+        if not all(source in self._rows or source in rows for source in start.sources):
+            return
+        for key in keys:
+            self._keep(key, start, rows)
+        while self.bytes > self.limit and self._starts:
+            self._forget(*self._starts.popitem(last=False))
+
+    def _keep(self, key: NodeKey, start: Start, rows: RelaxationRows) -> None:
         for source in start.sources:
             if source not in self._rows:
                 self._rows[source] = row = rows.row(source)
                 self.bytes += row[0].nbytes
-        for key in keys:
-            self._uses.update(start.sources)  # before another start is forgotten that shares them
-            self._forget(self._starts.pop(key, None))
-            self._starts[key] = start
-        while self.bytes > self.limit and self._starts:
-            self._forget(self._starts.popitem(last=False)[1])
+        self._uses.update(start.sources.keys())
+        self.bytes += start.nbytes + len(key[0])
+        if key in self._starts:  # after the rows that both need have been counted twice
+            self._forget(key, self._starts.pop(key))
+        self._starts[key] = start
 
     def take(self, key: NodeKey) -> tuple[Start, dict[Source, Row]] | None:
         """The start of a node with its rows, which is then forgotten; None if there is none."""
@@ -93,7 +114,7 @@ class Starts:
             return None
         _, edges = key
         rows = {source: self._row(source, edges) for source in start.sources}
-        self._forget(start)
+        self._forget(key, start)
         return start, rows
 
     def _row(self, source: Source, edges: frozenset[Edge]) -> Row:
@@ -103,11 +124,10 @@ class Starts:
             rhs = -1.0 if source in edges else 0.0
         return coefficients, rhs
 
-    def _forget(self, start: Start | None) -> None:
+    def _forget(self, key: NodeKey, start: Start) -> None:
         """Drop the rows that only this start has needed."""
-        if start is None:
-            return
-        self._uses.subtract(start.sources)
+        self.bytes -= start.nbytes + len(key[0])
+        self._uses.subtract(start.sources.keys())
         for source in start.sources:
             if self._uses[source] <= 0:
                 del self._uses[source]

@@ -242,7 +242,7 @@ class Tree:
         return best
 
     def _should_plunge(self, bound: float, active: Sequence[Node]) -> bool:
-        """Whether to continue with a child, from the last basis, rather than with the best node.
+        """Whether to continue with a child rather than with the best node.
 
         Far from the end, or far below the best open node, this would only delay better nodes,
         and the bound of the tree is theirs.

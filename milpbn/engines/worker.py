@@ -22,8 +22,9 @@ from milpbn.families.candidates import CLASS
 
 # A cut must be violated by this fraction of the objective to be worth a row.
 _CUT_VIOLATION = 1e-7
-# A cut is dropped after it was slack in this many solves. With many classes, the strongest
-# competitor of a row changes from node to node, and comes back.
+# A cut is dropped after it was slack in this many solves, at the root or at nodes that do not begin
+# with the rows of their parents. With many classes, the strongest competitor of a row changes from
+# node to node, and comes back.
 _PATIENCE_WITH_CUTS = 12
 _PATIENCE_WITH_MANY_CLASSES = 24
 _MANY_CLASSES = 8
@@ -121,20 +122,23 @@ class Worker:
         """The children of the root, after probing what parents of the class would cost."""
         if self.oracle.concave is None or point is None or root.bound <= self.cutoff:
             return self.children(root, point)
-        families = int(root.allowed.sum())
+        if len(self._class_families(root)[1]) == 0:
+            return self.children(root, point)
+        start = self.relaxation.start()
         best = self.probe_class_parents(root)
         bare, others = self._class_families(root)
         if len(bare) and len(others) and self._is_success(root, best):
             # The bound of all trials together has no multipliers.
             known = root.bound if self.tree.log.recording else best
-            return [
+            parts = [
                 self._with_class_families(root, others, known),
                 self._with_class_families(root, bare, root.bound),
             ]
-        if int(root.allowed.sum()) < families:
-            self.relaxation.restrict(root.allowed, root.edges)
-            point = self.rounds(root, None, _ROUNDS_PER_NODE)
-        return self.children(root, point)
+            self.relaxation.remember(start, [(part.allowed, part.edges) for part in parts])
+            return parts
+        self.relaxation.remember(start, [(root.allowed, root.edges)])
+        self.relaxation.resume(root.allowed, root.edges)
+        return self.children(root, self.rounds(root, None, _ROUNDS_PER_NODE))
 
     def probe_class_parents(self, root: Node) -> float:
         """Try each feature as a parent of the class, and remove families that cannot be optimal.

@@ -10,7 +10,7 @@ from milpbn.engines import relaxation as module
 from milpbn.engines.branch_and_cut import solve_branch_and_cut
 from milpbn.engines.cuts.oracle import CutOracle
 from milpbn.engines.enumeration import best_by_enumeration
-from milpbn.engines.program import Program
+from milpbn.engines.program import Basis, Program
 from milpbn.engines.relaxation import Relaxation
 from milpbn.engines.rows import RelaxationRows
 from milpbn.engines.starts import Start, Starts, node_key
@@ -115,7 +115,7 @@ def test_a_child_has_the_bound_of_a_program_that_was_never_replaced(seed):
     assert relaxation.solve().bound >= other.solve().bound - 1e-6
 
 
-@pytest.mark.parametrize("limit", [0, 2000, 10**9])
+@pytest.mark.parametrize("limit", [0, 20_000, 10**9])
 def test_starts_never_change_an_optimum(limit, monkeypatch):
     """Also if there is memory for none or for a few of them."""
     monkeypatch.setattr(module, "_FEW_FAMILIES", 0)
@@ -157,13 +157,28 @@ def test_rows_are_kept_once_and_dropped_with_their_last_start():
         rows.append(np.ones(3), 1.0, name)
     keys = [node_key(np.arange(3) == k, frozenset()) for k in range(3)]
     starts = Starts(10**6)
-    starts.add(keys[:2], Start(None, (), ("a", "b"), np.arange(0)), rows)
-    starts.add(keys[2:], Start(None, (), ("b", "c"), np.arange(0)), rows)
-    assert starts.bytes == 3 * 24
+    own = start_of("a").nbytes + 1  # and a byte of the key
+    starts.add(keys[:2], start_of("a", "b"), rows)
+    starts.add(keys[2:], start_of("b", "c"), rows)
     assert starts.take(keys[0]) is not None
     assert starts.take(keys[0]) is None
-    assert starts.bytes == 3 * 24
     assert set(starts.take(keys[1])[1]) == {"a", "b"}
-    assert starts.bytes == 2 * 24
-    starts.add(keys[2:], Start(None, (), ("c",), np.arange(0)), rows)
-    assert (len(starts), starts.bytes) == (1, 24)
+    starts.add(keys[2:], start_of("c"), rows)
+    assert (len(starts), starts.bytes) == (1, own + 24)
+    assert set(starts.take(keys[2])[1]) == {"c"}
+    assert (len(starts), starts.bytes) == (0, 0)
+
+
+def test_a_start_whose_rows_are_gone_is_not_kept():
+    rows = RelaxationRows(3, 0)
+    rows.append(np.ones(3), 1.0, "a")
+    key = node_key(np.ones(3, dtype=bool), frozenset())
+    starts = Starts(10**6)
+    starts.add([key], start_of("a", "b"), rows)
+    assert starts.take(key) is None
+    assert starts.bytes == 0
+
+
+def start_of(*sources):
+    empty = np.empty(0, dtype=np.int64)
+    return Start(Basis([], [], {}, empty, []), (), dict.fromkeys(sources, 0), empty, empty)

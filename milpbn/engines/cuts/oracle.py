@@ -105,9 +105,9 @@ class CutOracle:
         return self.space.budget_use.linear
 
     def class_rows(self) -> list[tuple[FloatArray, float, Cluster]]:
-        """Rows ``coefficients . eta <= rhs`` that are there from the beginning, and clusters.
+        """Rows ``coefficients . eta <= rhs`` that are there from the beginning, and their clusters.
 
-        If a feature with any parent has the class as parent, a parent of the class has none:
+        If every feature with parents has the class among them, a parent of the class has none:
         ``sum_{S contains a} eta[C,S] <= eta[a, no parents]``. This is the row of the cluster
         {C, a}, since a has exactly one family.
         """
