@@ -24,12 +24,13 @@ _ROOT_SECONDS = 3.0
 # doubled. A node takes as long as about F / 160 kicks, where F is the number of families,
 # whatever the number of rows. So the search takes about a tenth of the time, and a little more
 # if there are few families. It is limited by nodes rather than seconds, which makes runs
-# reproducible; the share of the time is only a safeguard. Each failure in a row halves the next
-# search, relative to the number of nodes.
+# reproducible; the share of the time is only a safeguard. A search after one that has found nothing
+# is shorter.
 _FIRST_SEARCH = 8
 _FAMILIES_PER_KICK = 2000
 _NODES_PER_KICK = 8
 _SHARE = 0.2
+_AFTER_FAILURE = 0.25
 
 # A round at the root that takes more than a second is followed by a search of half that time: with
 # hundreds of features the first rounds leave the bound as it is, and better structures are what
@@ -71,7 +72,7 @@ class Primal:
         self._waited = 0
         self._begin = progress.clock.elapsed
         self._due = _FIRST_SEARCH
-        self._searches_in_vain = 0
+        self._search_failed = False
 
     @property
     def climber(self) -> Climber:
@@ -99,13 +100,12 @@ class Primal:
             self._due = 2 * nodes
             spent = self.search.progress.clock.elapsed - self._begin
             kicks = nodes * len(self.search.space) // _FAMILIES_PER_KICK
-            hope = 0.5**self._searches_in_vain
+            hope = _AFTER_FAILURE if self._search_failed else 1.0
             before = self.search.progress.value
             self.search_widely(
                 hope * _SHARE * spent, int(hope * max(kicks, nodes // _NODES_PER_KICK))
             )
-            failed = self.search.progress.value <= before
-            self._searches_in_vain = self._searches_in_vain + 1 if failed else 0
+            self._search_failed = self.search.progress.value <= before
 
     def search_widely(self, seconds: float, patience: int) -> None:
         """Continue a separate local search: leaving a good structure takes many kicks."""
