@@ -199,6 +199,7 @@ class BranchAndCut:
         if point is not None and self._can_shrink():
             self._shrink()
             point = self.worker.process(root)
+        self.worker.relaxation.begin_here()
         first = self.tree.close(root, self.worker.children_of_root(root, point))
         self.tree.report()
         return first

@@ -30,7 +30,6 @@ from milpbn.engines.branch_and_cut import BranchAndCut
 from milpbn.engines.conditions import Condition, Restricted
 from milpbn.engines.primal import Primal
 from milpbn.engines.rows import Edge
-from milpbn.engines.starts import Start
 from milpbn.engines.tree import Tree
 from milpbn.engines.worker import Worker
 from milpbn.errors import ConstraintError
@@ -115,7 +114,6 @@ class QuestionSolver:
             progress = Progress(restricted, self.clock, bound=min(bound, most))
             self.questions.append(Question(condition, progress))
         self._main: BranchAndCut | None = None
-        self._start: Start | None = None
 
     def run(self, listener: Callable[[Question], None] = lambda question: None) -> None:
         """Answer the questions until all are closed or the time is over.
@@ -161,9 +159,7 @@ class QuestionSolver:
         # Families were fixed against the best structure: the questions need them again.
         relaxation.restrict(np.ones(len(self.space), dtype=bool))
         point = relaxation.solve()
-        self._start = relaxation.start()
-        # The key of a node that no question has, so that the rows are kept for all of them.
-        relaxation.remember(self._start, [(np.zeros(len(self.space), dtype=bool), frozenset())])
+        relaxation.begin_here()
         assert point is not None, "a space without any structure cannot be built"
         for question in self.questions:
             loss = question.condition.least_loss(self.space, point.loss)
@@ -245,7 +241,6 @@ class QuestionSolver:
             return
         tree.count, root = 1, tree.root
         root.allowed, root.edges = root.allowed & ~removed, edges
-        main.worker.relaxation.remember(self._start, [(root.allowed, root.edges)])
         point = worker.process(root)
         worker.work(tree.next(tree.close(root, worker.children_of_root(root, point))))
 

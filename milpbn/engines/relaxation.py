@@ -26,7 +26,8 @@ import numpy as np
 
 from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.clock import Clock
-from milpbn.engines.cuts.concave import ConcaveCut
+from milpbn.engines.cuts.clusters import Cluster
+from milpbn.engines.cuts.concave import ConcaveCut, Hinge
 from milpbn.engines.cuts.oracle import CutOracle, StructureRow
 from milpbn.engines.program import INFEASIBLE, SOLVED, Program, ProgramColumns, ProgramPoint
 from milpbn.engines.proof import BOUND, EMPTY, TRIVIAL, Proof
@@ -235,14 +236,20 @@ class Relaxation:
             self._program.delete_rows(stale)
             self._rows.delete(stale)
 
-    def start(self) -> Start | None:
+    def start(self, all_rows: bool = False) -> Start | None:
         """Where the program stands: its basis and the rows in use; None if there is no basis."""
         basis = self._program.basis()
         if basis is None:
             return None
         tight, columns = self._rows.sources(basis.tight), self._program.columns
-        sources = dict.fromkeys(tight, 0) | self._rows.in_use()
+        rows = self._rows.idle() if all_rows else self._rows.in_use()
+        sources = dict.fromkeys(tight, 0) | rows
         return Start(basis, tuple(tight), sources, columns, self._idle[columns])
+
+    def begin_here(self) -> None:
+        """Let nodes without a start of their own begin where the program stands, with all rows."""
+        if (start := self.start(all_rows=True)) is not None:
+            self._starts.set_root(start, self._rows)
 
     def remember(self, start: Start | None, nodes: Sequence[Restriction]) -> None:
         """Let some nodes begin at a start whose rows are still there, or kept for other nodes."""
@@ -269,11 +276,13 @@ class Relaxation:
         self._require(edges)
 
     def pool(self) -> Pool:
-        """The cuts of the program."""
-        cuts = [
-            replace(c, coefficients=self._of_all(c.coefficients, 0.0)) for c in self._rows.cuts()
-        ]
-        return Pool(cuts, self._rows.clusters(), self._columns[self._working])
+        """The cuts of the program, and of the root if nodes can begin there."""
+        root = {s: row for s, (row, _) in self._starts.root_rows().items() if s not in self._rows}
+        cuts = self._rows.cuts()
+        cuts += [ConcaveCut(s, -row) for s, row in root.items() if isinstance(s, Hinge)]
+        clusters = self._rows.clusters() + [s for s in root if isinstance(s, Cluster)]
+        cuts = [replace(c, coefficients=self._of_all(c.coefficients, 0.0)) for c in cuts]
+        return Pool(cuts, clusters, self._columns[self._working])
 
     def fill(self, pool: Pool) -> None:
         """Add the cuts of a pool, and its working set."""

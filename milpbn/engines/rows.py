@@ -195,13 +195,13 @@ class RelaxationRows:
         slack = self._rhs[:n] - activity > 1e-7
         self._idle[:n] = np.where(slack, self._idle[:n] + 1, 0)
 
-    def in_use(self) -> dict[Source, int]:
-        """Sources of rows that were tight in one of the last solves, or have come since.
+    def idle(self) -> dict[Source, int]:
+        """The solves since each row was last tight."""
+        return dict(zip(self._sources, self._idle[: len(self)].tolist(), strict=True))
 
-        With the solves since.
-        """
-        rows = np.flatnonzero(self._idle[: len(self)] <= _RECENT)
-        return dict(zip(self.sources(rows), self._idle[rows].tolist(), strict=True))
+    def in_use(self) -> dict[Source, int]:
+        """The same, of rows that were tight in one of the last solves, or have come since."""
+        return {source: solves for source, solves in self.idle().items() if solves <= _RECENT}
 
     def stale(self, patience: int, required: frozenset[Edge]) -> IntArray:
         """Rows not tight in more than `patience` solves, unless permanent or of a required edge."""

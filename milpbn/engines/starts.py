@@ -5,9 +5,9 @@ rows that are slack in their solves leave the program. A child gets the tight ro
 back, with the basis in which they were tight. So its first solve begins at the parent's solution,
 which takes fewer iterations, and fewer rounds of cuts.
 
-A start only saves time: a node without one is solved from wherever the program stands. Hence
-starts are neither saved nor sent, and the oldest are dropped if they take too much memory. So are
-those of nodes that are processed elsewhere, or discarded before it is their turn.
+A start only saves time: a node without one begins at the root's solution, with the root's rows.
+Hence starts are neither saved nor sent, and the oldest are dropped if they take too much memory, as
+are those of nodes that are processed elsewhere, or discarded before it is their turn.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ Restriction = tuple[BoolArray, frozenset[Edge]]
 NodeKey = tuple[bytes, frozenset[Edge]]
 """The same, with the families as bits."""
 
+# The key of the root's start, which is never taken: no node is without families.
+_ROOT: NodeKey = (b"", frozenset())
 # Bytes per entry of a start: a number and two references.
 _ENTRY = 32
 
@@ -93,8 +95,14 @@ class Starts:
             return
         for key in keys:
             self._keep(key, start, rows)
+        if _ROOT in self._starts:
+            self._starts.move_to_end(_ROOT)  # the last to be dropped
         while self.bytes > self.limit and self._starts:
             self._forget(*self._starts.popitem(last=False))
+
+    def set_root(self, start: Start, rows: RelaxationRows) -> None:
+        """Keep a start for the nodes that have none of their own."""
+        self.add([_ROOT], start, rows)
 
     def _keep(self, key: NodeKey, start: Start, rows: RelaxationRows) -> None:
         for source in start.sources:
@@ -108,14 +116,20 @@ class Starts:
         self._starts[key] = start
 
     def take(self, key: NodeKey) -> tuple[Start, dict[Source, Row]] | None:
-        """The start of a node with its rows, which is then forgotten; None if there is none."""
-        start = self._starts.pop(key, None)
+        """The start of a node, which is then forgotten, or of the root, with its rows; or None."""
+        start = self._starts.get(key) or self._starts.get(_ROOT)
         if start is None:
             return None
         _, edges = key
         rows = {source: self._row(source, edges) for source in start.sources}
-        self._forget(key, start)
+        if key in self._starts:
+            self._forget(key, self._starts.pop(key))
         return start, rows
+
+    def root_rows(self) -> dict[Source, Row]:
+        """The rows of the root's start."""
+        start = self._starts.get(_ROOT)
+        return {} if start is None else {s: self._rows[s] for s in start.sources}
 
     def _row(self, source: Source, edges: frozenset[Edge]) -> Row:
         coefficients, rhs = self._rows[source]

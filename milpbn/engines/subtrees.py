@@ -216,6 +216,8 @@ def work_on(problem: SharedProblem, start: Snapshot, packed: bytes) -> bytes:
     search = _search_for(problem)
     if not search.has_cuts:
         restore_cuts(search, start)
+        search.worker.relaxation.solve(tolerance=np.inf)
+        search.worker.relaxation.begin_here()
         search.has_cuts = True
     tree, before = search.tree, search.tree.count
     tree.log.begin(search.oracle, tree.begin(task, _teller(problem.key)))
