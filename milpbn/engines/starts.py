@@ -62,7 +62,7 @@ class Start:
 
     @property
     def nbytes(self) -> int:
-        """The memory that it takes, without the rows; about."""
+        """About how much memory it takes, without the rows."""
         entries = len(self.basis) + len(self.tight) + len(self.sources)
         return _ENTRY * entries + self.columns.nbytes + self.idle.nbytes
 
@@ -73,7 +73,7 @@ class Starts:
     Parameters
     ----------
     limit
-        Bytes that they may take. A row that is needed by several starts is kept once.
+        Memory limit in bytes. A row that several starts need is stored once.
     """
 
     def __init__(self, limit: int) -> None:
