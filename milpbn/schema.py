@@ -42,6 +42,8 @@ class ColumnContent(TypedDict, total=False):
     missing_state: Required[bool]
     pool: bool
     coarsenings: list[list[float | str]]
+    search: Count
+    ordered: bool
 
 
 class ReadingContent(TypedDict, total=False):

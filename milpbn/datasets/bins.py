@@ -16,6 +16,9 @@ MDLP = "mdlp"
 AUTO = "auto"
 """Several resolutions per column, among which every family of the structure chooses."""
 
+FINE = "fine"
+"""Fine bins for the parameters, and coarser ones for the search for a structure."""
+
 _QUANTILE = "quantile"
 _LEAST, _MOST = 2, 64
 
@@ -29,8 +32,9 @@ def parse_bins(text: str) -> str:
     Parameters
     ----------
     text
-        ``"mdlp"``; ``"quantile:K"`` for K bins with about the same number of rows; or
-        ``"auto"`` for several resolutions.
+        ``"mdlp"``; ``"quantile:K"`` for K bins with about the same number of rows; ``"fine"``
+        for fine bins in the tables and coarse ones in the search; or ``"auto"`` for several
+        resolutions, among which every family chooses.
 
     Returns
     -------
@@ -42,14 +46,14 @@ def parse_bins(text: str) -> str:
     >>> parse_bins("mdlp"), parse_bins("quantile:6")
     ('mdlp', 'quantile:6')
     """
-    if text in (MDLP, AUTO):
+    if text in (MDLP, AUTO, FINE):
         return text
     name, _, number = str(text).partition(":")
     known = name == _QUANTILE and number.isascii() and number.isdigit() and len(number) < 4
     if not known or not _LEAST <= int(number) <= _MOST:
         raise OptionError(
-            f"unknown bins {text!r}; write {MDLP}, {AUTO}, or {_QUANTILE}:K with a number K from "
-            f"{_LEAST} to {_MOST}, such as {_QUANTILE}:6"
+            f"unknown bins {text!r}; write {MDLP}, {FINE}, {AUTO}, or {_QUANTILE}:K with a "
+            f"number K from {_LEAST} to {_MOST}, such as {_QUANTILE}:6"
         )
     return f"{_QUANTILE}:{int(number)}"
 

@@ -77,6 +77,11 @@ class Variable:
     coarsenings
         The other resolutions in which a family may see the variable. Resolution 0 is `states`,
         and resolution r > 0 is ``coarsenings[r - 1]``.
+    ordered
+        How many states, from the first on, have an order: the bins of a number. A last state for
+        missing or other values has no neighbours.
+    search
+        The resolution in which structures are searched.
 
     Examples
     --------
@@ -94,6 +99,8 @@ class Variable:
     name: str
     states: tuple[str, ...]
     coarsenings: tuple[Coarsening, ...] = field(default=(), repr=False)
+    ordered: int = field(default=0, repr=False)
+    search: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
         if any(len(coarse.of) != len(self.states) for coarse in self.coarsenings):
@@ -114,6 +121,18 @@ class Variable:
         if index == 0:
             return Coarsening(self.states, tuple(range(self.card)))
         return self.coarsenings[index - 1]
+
+    def ordered_in(self, resolution: int) -> int:
+        """How many states of a resolution have an order; none if it joins states apart."""
+        of = self.resolution(resolution).of[: self.ordered]
+        return len(set(of)) if list(of) == sorted(of) else 0
+
+    def searched(self) -> Variable:
+        """The variable as a search for structures sees it."""
+        if self.search == 0:
+            return self
+        coarse = self.coarsenings[self.search - 1]
+        return Variable(self.name, coarse.states, ordered=self.ordered_in(self.search))
 
 
 @dataclass(frozen=True)
@@ -158,6 +177,10 @@ class ColumnCode:
     coarsenings
         The other resolutions. Each keeps some of the cuts of a numeric column; of a category, it
         keeps some of the states and pools the others. Missing stays a state of its own.
+    search
+        The resolution in which structures are searched.
+    ordered
+        For a category, whether its states have an order; numbers always have one.
 
     Examples
     --------
@@ -178,6 +201,8 @@ class ColumnCode:
     missing_state: bool = False
     pool: bool = False
     coarsenings: tuple[Kept, ...] = ()
+    search: int = 0
+    ordered: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in (NUMERIC, CATEGORICAL):
@@ -189,6 +214,8 @@ class ColumnCode:
         for kept in self.coarsenings:
             if not kept or kept != tuple(own for own in self._finest if own in kept):
                 raise DataError(f"column {self.name!r}: {kept} is not one of its coarsenings")
+        if not 0 <= self.search <= len(self.coarsenings):
+            raise DataError(f"column {self.name!r}: there is no resolution {self.search}")
 
     @property
     def _finest(self) -> Kept:
@@ -201,7 +228,12 @@ class ColumnCode:
             Coarsening(self._labelled(kept, pool=self.kind != NUMERIC), self._coarse_codes(kept))
             for kept in self.coarsenings
         )
-        return Variable(self.name, self._labelled(self._finest, pool=self.pool), tuple(coarse))
+        states, ordered = self._labelled(self._finest, pool=self.pool), 0
+        if self.kind == NUMERIC:
+            ordered = len(self.cuts) + 1
+        elif self.ordered:
+            ordered = len(self.states)
+        return Variable(self.name, states, tuple(coarse), ordered, self.search)
 
     def _labelled(self, kept: Kept, *, pool: bool) -> tuple[str, ...]:
         """The states for some of the cuts or states, and those of other and missing values."""
@@ -358,6 +390,8 @@ class ColumnCode:
             "missing_state": self.missing_state,
             **({"pool": True} if self.pool else {}),
             **({"coarsenings": list(map(list, self.coarsenings))} if self.coarsenings else {}),
+            **({"search": self.search} if self.search else {}),
+            **({"ordered": True} if self.ordered else {}),
         }
 
     @classmethod
@@ -375,6 +409,8 @@ class ColumnCode:
                 tuple(map(float, kept)) if numeric else tuple(map(str, kept))
                 for kept in data.get("coarsenings", ())
             ),
+            search=int(data.get("search", 0)),
+            ordered=bool(data.get("ordered", False)),
         )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from milpbn._types import BoolArray, Codes, FloatArray
 from milpbn.encoding.columns import Variable
 
@@ -94,6 +96,21 @@ class EncodedData:
         """The same data with only the rows of `mask`."""
         weights = None if self.weights is None else self.weights[mask]
         return replace(self, codes=self.codes[mask], is_train=self.is_train[mask], weights=weights)
+
+    def searched(self) -> EncodedData:
+        """The same rows as a search for structures sees them: numbers in coarser bins.
+
+        The data themselves, if the search sees all states.
+        """
+        if not any(v.search for v in self.variables):
+            return self
+        codes = self.codes.copy()
+        for j, variable in enumerate(self.variables):
+            if variable.search:
+                # The last entry is for the code -1, which stays.
+                of = np.array([*variable.resolution(variable.search).of, -1], dtype=np.int32)
+                codes[:, j] = of[codes[:, j]]
+        return replace(self, variables=tuple(v.searched() for v in self.variables), codes=codes)
 
     def __repr__(self) -> str:
         n_train = int(self.is_train.sum())

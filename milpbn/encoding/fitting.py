@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from milpbn._types import Codes, FloatArray
-from milpbn.datasets.bins import AUTO, MDLP, equal_shares, quantile_count, quantile_cuts
+from milpbn.datasets.bins import AUTO, FINE, MDLP, equal_shares, quantile_count, quantile_cuts
 from milpbn.datasets.table import Table
 from milpbn.encoding.columns import CATEGORICAL, NUMERIC, ColumnCode
 from milpbn.encoding.mdlp import mdlp_cuts
-from milpbn.encoding.texts import sorted_states
+from milpbn.encoding.texts import are_numbers, sorted_states
 from milpbn.errors import DataError
 from milpbn.words import quoted
 
@@ -27,6 +27,9 @@ REASONS = (NO_CUT, CONSTANT, RARE)
 # MDLP together; the coarser ones, besides MDLP's, have so many quantile bins.
 _FINEST = 16
 _COARSER = (8, 4, 2)
+# Under "fine", the numbers of quantile bins of a number: in a table of its own, together with
+# another feature, and for the search. Each divides the one before, so that the cuts are nested.
+_FINE = (24, 12, 6)
 # Under "auto", the numbers of states of a coarser category: the frequent ones and the rest.
 _SIZES = (16, 8, 4, 2)
 
@@ -69,7 +72,13 @@ def categorical_code(table: Table, train_values: pd.Series[Any]) -> ColumnCode:
             f"but its declared states are {quoted(states)}"
         )
     missing = len(known) < len(distinct)
-    return ColumnCode(name, CATEGORICAL, states=tuple(states), missing_state=missing)
+    return ColumnCode(
+        name,
+        CATEGORICAL,
+        states=tuple(states),
+        missing_state=missing,
+        ordered=len(states) > 2 and are_numbers(states),
+    )
 
 
 def _with_coarsenings(
@@ -110,6 +119,7 @@ def _numeric_code(train: Table, name: str, labels: Codes, weights: FloatArray | 
         cuts=finest,
         missing_state=bool(np.isnan(values).any()),
         coarsenings=tuple(coarser),
+        search=len(coarser) if train.bins == FINE else 0,
     )
 
 
@@ -124,6 +134,8 @@ def _cuts(
     n_bins = quantile_count(bins)
     if n_bins is not None:
         return [at_quantiles(n_bins)]
+    if bins == FINE:
+        return [*dict.fromkeys(map(at_quantiles, _FINE))]
     by_class = tuple(mdlp_cuts(values, labels, weights).tolist())
     if bins == MDLP:
         return [by_class]

@@ -18,10 +18,21 @@ def sorted_states(texts: Iterable[str]) -> tuple[str, ...]:
     ('10', '9', 'x')
     """
     distinct = sorted(set(texts))
-    numbers = [number for text in distinct if (number := as_number(text)) is not None]
-    if len(numbers) < len(distinct) or any(map(math.isnan, numbers)):
+    if not are_numbers(distinct):
         return tuple(distinct)
-    return tuple(text for _, text in sorted(zip(numbers, distinct, strict=True)))
+    return tuple(sorted(distinct, key=float))
+
+
+def are_numbers(texts: Iterable[str]) -> bool:
+    """Whether all texts are numbers.
+
+    Examples
+    --------
+    >>> are_numbers(["1", " 2.5"]), are_numbers(["1", "x"]), are_numbers(["1", ""])
+    (True, False, False)
+    """
+    numbers = map(as_number, texts)
+    return all(number is not None and not math.isnan(number) for number in numbers)
 
 
 def as_number(value: object) -> float | None:

@@ -51,7 +51,7 @@ def check_model(model: Model, table: Table, certificate: str | Path) -> tuple[Pr
     score = stated_score(model.result)
     if errors := list(settings_errors(model.settings, settings, score)):
         raise CertificateError(f"the model contradicts itself: {'; '.join(errors[:3])}")
-    data = encoded.data
+    data = encoded.data.searched()
     problem = certified_problem(data, settings)
     rows = data.train(), data.train_weights()
     try:

@@ -16,6 +16,7 @@ from milpbn.explanation import mean_contributions
 from milpbn.families.smoothing import Smoothing, parse_smoothing
 from milpbn.learning.maximise import Shared
 from milpbn.learning.model import Model
+from milpbn.learning.refinement import refine
 from milpbn.learning.settings import Settings
 from milpbn.learning.structure import run_method
 from milpbn.network.multinet import Classifier
@@ -170,7 +171,11 @@ def feature_importance(network: Classifier, data: EncodedData) -> dict[str, floa
 def fit_parameters(
     data: EncodedData, structure: AnyStructure, settings: Settings, clock: Clock
 ) -> tuple[Classifier, ParameterReport]:
-    """Parameters for a structure, from the training rows and their weights."""
+    """Parameters for a structure, from the training rows and their weights.
+
+    The tables may have finer bins than the search, see :mod:`~milpbn.learning.refinement`.
+    """
+    structure = refine(structure, data.variables, fine=settings.parameters.fine)
     return settings.parameters.fit(
         structure, data.variables, data.train(), settings.smoothing, clock, data.train_weights()
     )

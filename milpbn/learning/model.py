@@ -164,7 +164,8 @@ class Model:
             if structure.variables != names:
                 raise ModelFileError("structure and encoder have different variables")
             result = Result.from_dict(content["result"])
-            if result.structure != structure:
+            # The tables may have finer bins than the search; verification compares those, too.
+            if result.structure.to_dict() != structure.to_dict():
                 raise ModelFileError("the result has a different structure")
             parts = {n: kind.from_dict(content[n]) for n, kind in _PARTS.items() if n in content}
             naming = {n: part.names for n, part in parts.items() if n != "selection"}

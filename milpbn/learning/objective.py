@@ -35,7 +35,7 @@ def build_objective(
     TimeLimitError
         If the score is decomposable, so that all families are scored now, and there is no time.
     """
-    clock = clock or Clock()
+    clock, data = clock or Clock(), data.searched()
     families = family_space(data, score, space, options)
     rows = MergedRows.from_codes(data.train(), data.train_weights())
     pruned = prune and isinstance(score, MarginScore) and bool(score.penalty)

@@ -34,7 +34,7 @@ class ModelProblem:
     Attributes
     ----------
     data, score
-        The rows and the score.
+        The rows, as the search sees them, and the score.
     objective
         The score as a function of families.
     structure
@@ -62,14 +62,14 @@ class ModelProblem:
         objective = build_objective(
             data, score, settings.space, clock=clock, options=settings.options, prune=False
         )
-        return cls(data, score, objective, structure)
+        return cls(data.searched(), score, objective, structure)
 
     @classmethod
     def of_model(cls, model: Model, table: Table, clock: Clock) -> ModelProblem:
         """The problem of a model; raises if the rows are not those that it was learned from."""
         settings = Settings.from_dict(model.settings)
         score = make_score(model.result.score, **model.result.score_parameters)
-        data = model.encoder.encode(table)
+        data = model.encoder.encode(table).searched()
         structure = model.result.structure
         weights = data.train_weights()
         found = rescore(score, structure, data.variables, data.train(), weights)

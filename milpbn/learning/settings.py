@@ -108,7 +108,7 @@ class Settings:
         On the rows that the parameters are learned from, the finest states win. So each row is
         scored without itself (``validation="loo"``), unless the validation was given.
         """
-        if not (self.choose_validation and other_resolutions(variables)):
+        if not (self.choose_validation and _several_resolutions(variables)):
             return self
         assert isinstance(self.score, RowScore)
         score = replace(self.score, validation=LOO)
@@ -117,7 +117,7 @@ class Settings:
     def notes(self, variables: Sequence[Variable]) -> list[str]:
         """What a user should know about these settings for given variables."""
         score, own = self.for_variables(variables).score, option("validation", LOO)
-        if not other_resolutions(variables) or not isinstance(score, RowScore):
+        if not _several_resolutions(variables) or not isinstance(score, RowScore):
             return []
         what = "Variables have several resolutions"
         if self.choose_validation:
@@ -256,3 +256,8 @@ def make_settings(**names: Unpack[SettingNames]) -> Settings:
 
 def _fields(kind: type, given: Mapping[str, Any]) -> dict[str, Any]:
     return {f.name: given[f.name] for f in fields(kind) if f.name in given}
+
+
+def _several_resolutions(variables: Sequence[Variable]) -> bool:
+    """Whether the search chooses between resolutions of a variable."""
+    return bool(other_resolutions([v.searched() for v in variables]))

@@ -38,6 +38,7 @@ from milpbn.learning.entries import MODEL, SEARCHED
 from milpbn.learning.model import Model
 from milpbn.learning.objective import build_objective
 from milpbn.learning.parameter_claims import report_errors, table_errors
+from milpbn.learning.refinement import refine
 from milpbn.learning.run_claims import (
     result_errors,
     selection_errors,
@@ -53,7 +54,7 @@ from milpbn.scores.definition import n_free_parameters
 from milpbn.scores.rescore import rescore
 from milpbn.search import run_learner
 from milpbn.search.local_search import LocalSearch
-from milpbn.structure import ClassStructures, Structure
+from milpbn.structure import AnyStructure, ClassStructures, Structure
 
 ENUMERABLE = 300_000
 """The largest number of choices of families that is enumerated."""
@@ -118,7 +119,9 @@ def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Che
     settings, score = _settings(model), stated_score(model.result)
     yield from _consistency(model, settings, score, encoded)
     yield from _parameters(model, settings, data)
-    structure_check = _structure(model, settings.space, data.variables)
+    refined = refine(model.result.structure, data.variables, fine=settings.parameters.fine)
+    data = data.searched()
+    structure_check = _structure(model, refined, settings.space, data.variables)
     yield structure_check
     if structure_check.holds is False:
         return
@@ -183,11 +186,13 @@ def _parameters(model: Model, settings: Settings, data: EncodedData) -> Iterator
     )
 
 
-def _structure(model: Model, space: SearchSpace, variables: Sequence[Variable]) -> Check:
+def _structure(
+    model: Model, refined: AnyStructure, space: SearchSpace, variables: Sequence[Variable]
+) -> Check:
     structure = model.result.structure
     parts = structure.structures if isinstance(structure, ClassStructures) else (structure,)
     broken = [rule for part in parts for rule in _broken_rules(part, space, variables)]
-    if structure != model.network.structure:
+    if refined != model.network.structure:
         broken.append("the result and the network have different structures")
     return Check(
         "the structure is acyclic and satisfies limits and constraints",

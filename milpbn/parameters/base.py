@@ -26,6 +26,8 @@ class Parameters(Specified, ABC):
     """
 
     title: ClassVar[str]
+    fine: ClassVar[bool] = False
+    """Whether neighbouring bins support each other, so that tables can have fine bins."""
 
     @abstractmethod
     def fit(

@@ -5,11 +5,11 @@ trees it is logistic regression with products of features; there every local opt
 conditional log-likelihood is global (Roos et al. 2005). Without regularisation it overfits,
 and for separable rows it has no maximum. There are three choices:
 
-- ``selection="l2"``: a Gaussian prior, ``CLL - penalty / 2 |beta - mean|^2``. Its mean are tables
-  in which no feature depends on the class (``prior="independence"``), so that the penalty is the
-  ridge of logistic regression, or the maximum-likelihood solution (``prior="ml"``). Its weight is
-  chosen by cross-validation of the held-out conditional log-likelihood. The choices include an
-  infinite weight, which is the mean itself.
+- ``selection="l2"``: a Gaussian prior around tables in which no feature depends on the class, see
+  :mod:`~milpbn.parameters.priors`. It compares neighbouring bins of numbers (``prior="smooth"``)
+  or is the ridge of logistic regression (``prior="independence"``). With ``prior="ml"``, the mean
+  is the maximum-likelihood solution instead. The weight is chosen by cross-validation of the
+  held-out conditional log-likelihood. The choices include an infinite weight, which is the mean.
 - ``selection="cross-tuning"``: the number of steps is chosen by cross-validation, as in
   Pernkopf & Bilmes (2010).
 - ``selection="none"``: no regularisation.
@@ -34,15 +34,8 @@ from milpbn.clock import Clock
 from milpbn.errors import OptionError
 from milpbn.parameters.discriminative import Discriminative, FoldMaker, Plan, value_of
 from milpbn.parameters.losses import ConditionalLoss
-from milpbn.parameters.optimise import Problem
-from milpbn.parameters.selection import (
-    INDEPENDENCE,
-    ML,
-    PRIORS,
-    Choice,
-    choose_setting,
-    choose_steps,
-)
+from milpbn.parameters.priors import ML, PRIORS, SMOOTH
+from milpbn.parameters.selection import choose_setting, choose_steps
 from milpbn.parameters.tables import Rows
 
 SELECTIONS = ("l2", "cross-tuning", "none")
@@ -50,8 +43,11 @@ SELECTIONS = ("l2", "cross-tuning", "none")
 PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 """Weights of the prior that are tried, from strong to weak."""
 
+_FIRST = PENALTIES.index(3.0)
+"""The weight that is tried first, and is used if there is no time to choose one."""
+
 # Consecutive worse settings, and steps without a better held-out score, before stopping.
-_PATIENCE = 2
+_PATIENCE = 1
 _STEPS_PATIENCE = 20
 _MOST_STEPS = 200
 
@@ -71,7 +67,7 @@ class ConditionalLikelihood(Discriminative):
     penalty
         The weight of the prior with ``selection="l2"``; chosen if None.
     prior
-        The mean of the prior with ``selection="l2"``, ``"independence"`` or ``"ml"``.
+        The prior with ``selection="l2"``: ``"smooth"``, ``"independence"`` or ``"ml"``.
     """
 
     name = "cl"
@@ -80,7 +76,7 @@ class ConditionalLikelihood(Discriminative):
     default_loss = _LOSS
     selection: str = "l2"
     penalty: float | None = None
-    prior: str = INDEPENDENCE
+    prior: str = SMOOTH
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -111,32 +107,25 @@ class ConditionalLikelihood(Discriminative):
         choice = choose_setting(
             folds(self.prior),
             PENALTIES,
-            lambda fold, penalty: Problem(fold.train, _LOSS, fold.start, penalty),
+            lambda fold, penalty: fold.problem(_LOSS, penalty),
             _held_out,
+            first=_FIRST,
             with_start=True,
             method=self.method,
             patience=_PATIENCE,
             checkpoint=clock.checkpoint,
         )
-        if choice.stopped and not self._is_ahead(choice, folds):
+        if choice.stopped == "interrupted":
             return Plan(_LOSS, 0.0, {}, 0, choice.stopped)
         if choice.index < 0:
             return Plan(_LOSS, math.inf, {"penalty": "infinite"}, prior=self.prior)
         penalty = PENALTIES[choice.index]
         return Plan(_LOSS, penalty, {"penalty": penalty}, prior=self.prior)
 
-    def _is_ahead(self, choice: Choice, folds: FoldMaker) -> bool:
-        """Whether a choice that ended early found something better than maximum likelihood."""
-        if choice.stopped == "interrupted" or choice.index < 0:
-            return False
-        divided = folds(ML)
-        held_out = sum(_held_out(fold.held_out, fold.start) for fold in divided)
-        return max(choice.scores) > held_out / sum(fold.held_out.total for fold in divided)
-
     def _plan_steps(self, folds: FoldMaker, clock: Clock) -> Plan:
         choice = choose_steps(
             folds(),
-            lambda fold: Problem(fold.train, _LOSS, fold.start),
+            lambda fold: fold.problem(_LOSS),
             _held_out,
             method=self.method,
             most=_MOST_STEPS,

@@ -21,8 +21,9 @@ def layout_of(network: Classifier) -> TableLayout:
     For a multinet, these are the table of the class and all tables of all classes.
     """
     views = Views.of(network.variables)
+    ordered = tuple(v.ordered_in(r) for v in network.variables for r in range(v.n_resolutions))
     if isinstance(network, Multinet):
-        return TableLayout(tuple(_multinet_tables(network, views)), views)
+        return TableLayout(tuple(_multinet_tables(network, views)), views, ordered)
     tables, cards = [], views.cards.tolist()
     for i, parents in enumerate(network.structure.parents):
         *features, own = _seen(network.structure, i, views)
@@ -30,7 +31,7 @@ def layout_of(network: Classifier) -> TableLayout:
             tables.append(ClassTable.of_class(features, cards))
         elif CLASS in parents:
             tables.append(ClassTable.of_feature(own, features, cards))
-    return TableLayout(tuple(tables), views)
+    return TableLayout(tuple(tables), views, ordered)
 
 
 def _seen(structure: Structure, variable: int, views: Views) -> list[int]:

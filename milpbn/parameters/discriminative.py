@@ -20,7 +20,8 @@ from milpbn.parameters.base import Parameters
 from milpbn.parameters.convert import layout_of, with_tables
 from milpbn.parameters.losses import Loss
 from milpbn.parameters.optimise import MAX_ITERATIONS, METHODS, Problem, climb
-from milpbn.parameters.selection import ML, PRIORS, Fold, make_folds
+from milpbn.parameters.priors import ML, PRIORS
+from milpbn.parameters.selection import Fold, make_folds
 from milpbn.parameters.tables import Rows, TableLayout
 from milpbn.result import ParameterReport
 from milpbn.structure import AnyStructure
@@ -45,7 +46,7 @@ class Plan:
     stopped
         Why there is no time for it, or empty.
     prior
-        The mean of the prior, see :data:`~milpbn.parameters.selection.PRIORS`.
+        The prior, see :data:`~milpbn.parameters.priors.PRIORS`.
     """
 
     loss: Loss
@@ -71,6 +72,7 @@ class Discriminative(Parameters):
         Seed for the division into folds.
     """
 
+    fine: ClassVar[bool] = True
     measure: ClassVar[str]
     default_loss: ClassVar[Loss]
     """The loss for the report if there was no time to choose one."""
@@ -121,10 +123,10 @@ class Discriminative(Parameters):
         rows = Rows.of(layout, merged)
         start = rows.maximum_likelihood(smoothing)
         plan = self._plan(maker, clock.until(clock.elapsed + _SELECTION_SHARE * clock.remaining))
-        mean = PRIORS[plan.prior](rows, smoothing)
-        fixed = math.isinf(plan.penalty)
+        prior, fixed = PRIORS[plan.prior], math.isinf(plan.penalty)
+        mean, weight = prior.mean(rows, smoothing), 0.0 if fixed else plan.penalty
         found = climb(
-            Problem(rows, plan.loss, mean, 0.0 if fixed else plan.penalty),
+            Problem(rows, plan.loss, mean, weight, prior.precision(layout)),
             mean if fixed else start,
             method=self.method,
             max_iterations=0 if plan.stopped or fixed else plan.max_iterations,

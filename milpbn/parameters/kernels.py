@@ -69,3 +69,16 @@ def through_softmax(base, shapes, log_theta, by_cell):  # type: ignore[no-untype
                 if total != 0.0:
                     for x in range(r):
                         by_cell[at + x * k] -= np.exp(log_theta[at + x * k]) * total
+
+
+@_jit
+def roughness(lower, upper, away, out):  # type: ignore[no-untyped-def]
+    """The sum of squared differences of neighbours; half of its derivative is added to `out`."""
+    total = 0.0
+    for n in range(len(lower)):
+        i, j = lower[n], upper[n]
+        step = away[j] - away[i]
+        total += step * step
+        out[j] += step
+        out[i] -= step
+    return total

@@ -46,7 +46,7 @@ class Loss(Protocol):
         ...
 
 
-def _soft_maximum(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+def soft_maximum(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """``log sum exp`` over the classes, and the softmax."""
     top = values.max(axis=1, keepdims=True)
     shares = np.exp(values - top)
@@ -71,7 +71,7 @@ class ConditionalLoss:
     ) -> tuple[float, FloatArray]:
         """See :class:`Loss`."""
         at = np.arange(len(labels))
-        evidence, posterior = _soft_maximum(joint)
+        evidence, posterior = soft_maximum(joint)
         value = float(weights @ (joint[at, labels] - evidence))
         by_joint = posterior * -weights[:, None]
         by_joint[at, labels] += weights
@@ -111,7 +111,7 @@ class MarginLoss:
         at = np.arange(len(labels))
         others = self.eta * joint
         others[at, labels] = -np.inf
-        best, shares = _soft_maximum(others)
+        best, shares = soft_maximum(others)
         y = self.scale * (joint[at, labels] - best / self.eta)
         corner = np.clip((1 + self.h - y) / (2 * self.h), 0.0, 1.0)
         value = np.where(y <= 1 - self.h, y, 1 - self.h * corner**2)

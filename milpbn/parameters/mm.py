@@ -30,7 +30,6 @@ from milpbn.clock import Clock
 from milpbn.errors import OptionError
 from milpbn.parameters.discriminative import Discriminative, FoldMaker, Plan
 from milpbn.parameters.losses import MarginLoss
-from milpbn.parameters.optimise import Problem
 from milpbn.parameters.selection import choose_setting
 from milpbn.parameters.tables import Rows
 
@@ -80,9 +79,7 @@ class MaximumMargin(Discriminative):
         choice = choose_setting(
             folds(),
             LAMBDAS,
-            lambda fold, scale: Problem(
-                fold.train, MarginLoss(scale), fold.start, scale * self.penalty
-            ),
+            lambda fold, scale: fold.problem(MarginLoss(scale), scale * self.penalty),
             _rate,
             with_start=False,
             method=self.method,

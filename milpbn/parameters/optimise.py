@@ -12,6 +12,7 @@ from threadpoolctl import ThreadpoolController
 from milpbn._types import FloatArray
 from milpbn.clock import Checkpoint, OutOfTime, no_checkpoint
 from milpbn.parameters.losses import Loss
+from milpbn.parameters.priors import Precision
 from milpbn.parameters.tables import Rows
 
 METHODS: dict[str, Literal["L-BFGS-B", "CG"]] = {"l-bfgs": "L-BFGS-B", "cg": "CG"}
@@ -28,7 +29,7 @@ def _libraries() -> ThreadpoolController:
 
 @dataclass(frozen=True)
 class Problem:
-    """Maximise ``loss - penalty / 2 * |beta - anchor|^2``.
+    """Maximise ``loss - penalty / 2 * Q(beta - anchor)`` with a quadratic form Q.
 
     Attributes
     ----------
@@ -40,12 +41,15 @@ class Problem:
         The mean of the Gaussian prior.
     penalty
         The weight of the prior.
+    precision
+        The form Q; None for the sum of squares.
     """
 
     rows: Rows
     loss: Loss
     anchor: FloatArray
     penalty: float = 0.0
+    precision: Precision | None = None
 
     def value(self, beta: FloatArray) -> tuple[float, FloatArray]:
         """The objective and its gradient."""
@@ -55,8 +59,9 @@ class Problem:
         gradient = self.rows.layout.to_beta(self.rows.counts(by_joint), log_theta)
         if self.penalty:
             away = beta - self.anchor
-            value -= 0.5 * self.penalty * float(away @ away)
-            gradient -= self.penalty * away
+            form, half = self.precision.form(away) if self.precision else (away @ away, away)
+            value -= 0.5 * self.penalty * float(form)
+            gradient -= self.penalty * half
         return value, gradient
 
 

@@ -1,9 +1,8 @@
 """Choosing a setting by cross-validation within the training rows.
 
-Settings are ordered from strong to weak regularisation. All folds try the settings in this
-order, each starting from the result of the previous setting, and the setting with the best
-score on the held-out rows is chosen. After several consecutive worse settings, the rest are
-not tried.
+Settings are ordered from strong to weak regularisation. The first one that is tried is a good one
+for most data. Then stronger ones are tried as long as they are better on the held-out rows, and
+weaker ones if no stronger one is. Every fold starts from its result of a neighbouring setting.
 """
 
 from __future__ import annotations
@@ -18,20 +17,14 @@ from milpbn._types import FloatArray
 from milpbn.clock import Checkpoint
 from milpbn.families.rows import MergedRows, units
 from milpbn.families.smoothing import Smoothing
+from milpbn.parameters.losses import Loss
 from milpbn.parameters.optimise import Problem, climb
+from milpbn.parameters.priors import ML, PRIORS, Precision
 from milpbn.parameters.tables import Rows, TableLayout
 
 Setting = TypeVar("Setting")
 Criterion = Callable[[Rows, FloatArray], float]
 """Scores log-probabilities on rows; larger is better."""
-
-INDEPENDENCE, ML = "independence", "ml"
-
-PRIORS: dict[str, Callable[[Rows, Smoothing], FloatArray]] = {
-    INDEPENDENCE: Rows.independence,
-    ML: Rows.maximum_likelihood,
-}
-"""The mean of the prior of the parameters, by name."""
 
 _TOLERANCE = 1e-4
 """Gradient per row at which the optimum of a fold is accurate enough to compare settings."""
@@ -39,14 +32,19 @@ _TOLERANCE = 1e-4
 
 @dataclass(frozen=True)
 class Fold:
-    """Training rows, held-out rows, and where the optimisation of the training rows starts.
+    """Training rows, held-out rows, and the prior of the training rows.
 
-    The start is the mean of the prior, see :data:`PRIORS`.
+    The optimisation starts from its mean, see :data:`~milpbn.parameters.priors.PRIORS`.
     """
 
     train: Rows
     held_out: Rows
     start: FloatArray
+    precision: Precision | None = None
+
+    def problem(self, loss: Loss, penalty: float = 0.0) -> Problem:
+        """What is maximised on the training rows."""
+        return Problem(self.train, loss, self.start, penalty, self.precision)
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Choice:
     index
         The chosen setting, as a position in the order.
     scores
-        The held-out score of every setting that was tried, per row.
+        The held-out score of every setting that was tried, per row, in the order of trying.
     stopped
         Empty, or why the choice ended early: ``"time_limit"`` or ``"interrupted"``.
     """
@@ -86,10 +84,11 @@ def make_folds(
         return []
     divided, fold = rows.split(min(folds, n_rows), seed)
     seen = Rows.of(layout, divided)
-    out = []
+    own = PRIORS[prior]
+    precision, out = own.precision(layout), []
     for k in range(int(fold.max()) + 1):
         train = seen.select(fold != k)
-        out.append(Fold(train, seen.select(fold == k), PRIORS[prior](train, smoothing)))
+        out.append(Fold(train, seen.select(fold == k), own.mean(train, smoothing), precision))
     return out
 
 
@@ -99,39 +98,63 @@ def choose_setting(
     problem_of: Callable[[Fold, Setting], Problem],
     criterion: Criterion,
     *,
+    first: int = 0,
     with_start: bool,
     method: str,
     patience: int,
     checkpoint: Checkpoint,
 ) -> Choice:
-    """The setting with the best held-out score (the first, if tied).
+    """The setting with the best held-out score (the strongest, if tied).
 
-    With `with_start`, the start is one of the choices, as index -1.
+    The setting `first` is tried first, and is the choice if there is no time for any. A direction
+    is left after `patience` settings in a row that are not better. With `with_start`, the start is
+    the strongest of the choices, as index -1.
     """
     total = sum(fold.held_out.total for fold in folds)
     if not total:
-        return Choice(-1, ())
-    at = [fold.start for fold in folds]
-    scores: list[float] = []
-    if with_start:
-        scores.append(_score(folds, at, criterion) / total)
-    offset = len(scores)
-    for setting in settings:
-        for k, fold in enumerate(folds):
-            found = climb(
-                problem_of(fold, setting),
+        return Choice(-1 if with_start else first, ())
+    start = [fold.start for fold in folds]
+    scores: dict[int, float] = {}
+
+    def solved(index: int, at: Sequence[FloatArray]) -> list[FloatArray]:
+        """The optimum of each fold, from the points `at`; the score is noted."""
+        found = list(start)
+        for k, fold in enumerate(folds if index >= 0 else ()):
+            optimum = climb(
+                problem_of(fold, settings[index]),
                 at[k],
                 method=method,
                 tolerance=_TOLERANCE,
                 checkpoint=checkpoint,
             )
-            if found.ended in ("time_limit", "interrupted"):
-                return Choice(_first_best(scores) - offset, tuple(scores), found.ended)
-            at[k] = found.beta
-        scores.append(_score(folds, at, criterion) / total)
-        if len(scores) - 1 - _first_best(scores) >= patience:
-            break
-    return Choice(_first_best(scores) - offset, tuple(scores))
+            if optimum.ended in ("time_limit", "interrupted"):
+                raise _Stopped(optimum.ended)
+            found[k] = optimum.beta
+        scores[index] = _score(folds, found, criterion) / total
+        return found
+
+    def best() -> int:
+        return max(sorted(scores), key=scores.__getitem__)
+
+    try:
+        middle = solved(first, start)
+        stronger = range(first - 1, -2 if with_start else -1, -1)
+        for direction in (stronger, range(first + 1, len(settings))):
+            at, worse = middle, 0
+            for index in direction:
+                at = solved(index, at)
+                worse = 0 if best() == index else worse + 1
+                if worse == patience:
+                    break
+            if best() != first:
+                break
+    except _Stopped as stop:
+        return Choice(best() if scores else first, tuple(scores.values()), str(stop))
+    return Choice(best(), tuple(scores.values()))
+
+
+class _Stopped(Exception):
+    """The time is over, or Ctrl-C was pressed."""
 
 
 def choose_steps(

@@ -94,10 +94,14 @@ class TableLayout:
         The tables, in the order of their cells.
     views
         Through which the tables see the variables, the class first.
+    ordered
+        How many states of each view have an order, see :class:`milpbn.encoding.Variable`;
+        empty if nobody asks for it.
     """
 
     tables: tuple[ClassTable, ...]
     views: Views
+    ordered: tuple[int, ...] = ()
 
     @cached_property
     def base(self) -> IntArray:

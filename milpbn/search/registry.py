@@ -16,6 +16,7 @@ from milpbn.search.sa import SimulatedAnnealing
 from milpbn.search.superparent import SuperParent
 from milpbn.search.tan_cmi import TanCMI
 from milpbn.search.tan_ear import TanEAR
+from milpbn.search.tan_residual import TanResidual
 
 LEARNERS: dict[str, Callable[[], Learner]] = {
     learner.name: learner
@@ -23,6 +24,7 @@ LEARNERS: dict[str, Callable[[], Learner]] = {
         NaiveBayes,
         TanCMI,
         TanEAR,
+        TanResidual,
         HillClimbing,
         CompleteHillClimbing,
         SimulatedAnnealing,
