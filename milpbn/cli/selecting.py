@@ -76,7 +76,8 @@ def given_plan(options: Mapping[str, Any], *with_it: str) -> SelectionPlan | Non
     from milpbn.learning.plan import SelectionPlan
 
     given = {name: list(v) for name, v in options["select"]}
-    bins, by = given.pop(BINS, None), options["select_by"] or LOG_LOSS
+    own = None if options["bins"] is None else [options["bins"]]
+    bins, by = given.pop(BINS, own), options["select_by"] or LOG_LOSS
     try:
         return SelectionPlan(
             AUTO if AUTO in given else given, by, exact_folds=options["exact_folds"], bins=bins

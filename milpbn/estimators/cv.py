@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -43,10 +43,13 @@ class BNClassifierCV(BNClassifier):
         rows drawn once if there are more than 1000.
     exact_folds : bool, default=False
         Run the exact engine inside the folds, too.
+    bins : str, list of str or None, default=None
+        How numeric columns are cut, see :class:`BNClassifier`. By default the candidates decide:
+        those of ``"auto"`` have bins of their own, others have ``"mdlp"``. Every candidate is
+        tried with each of the given ones instead.
     **settings
         The other parameters of :class:`BNClassifier`. The time limit covers the selection and
-        the final fit; the selection gets at most 60 % of it. `bins` may be a list: then every
-        candidate is tried with each of them.
+        the final fit; the selection gets at most 60 % of it.
 
     Attributes
     ----------
@@ -81,21 +84,22 @@ class BNClassifierCV(BNClassifier):
         scoring: str = LOG_LOSS,
         cv: int | BaseCrossValidator | None = None,
         exact_folds: bool = False,
+        bins: str | Sequence[str] | None = None,
         **settings: Any,
     ) -> None:
         super().__init__(**settings)
+        self.bins = bins  # type: ignore[assignment]  # more than the base class takes
         self.param_grid = param_grid
         self.scoring = scoring
         self.cv = cv
         self.exact_folds = exact_folds
 
     def _of_columns(self) -> dict[str, Any]:
-        told = super()._of_columns()
-        return told if isinstance(self.bins, str) else {**told, "bins": MDLP}
+        return {**super()._of_columns(), "bins": MDLP}
 
     def _learn(self, table: Table) -> Model:
         grid = _in_setting_names(self.param_grid)
-        bins = None if isinstance(self.bins, str) else self.bins
+        bins = [self.bins] if isinstance(self.bins, str) else self.bins
         plan = SelectionPlan(grid, self.scoring, self.cv, self.exact_folds, bins)
         return learn_selected(table, self._names(), plan)
 
@@ -125,8 +129,8 @@ def _signature() -> inspect.Signature:
     """Own parameters, then those of BNClassifier: scikit-learn reads the names here."""
     own = inspect.signature(BNClassifierCV.__init__).parameters.values()
     base = list(inspect.signature(BNClassifier.__init__).parameters.values())[1:]
-    named = [p for p in own if p.kind is not inspect.Parameter.VAR_KEYWORD]
-    return inspect.Signature([*named, *base])
+    named = {p.name: p for p in own if p.kind is not inspect.Parameter.VAR_KEYWORD}
+    return inspect.Signature([*named.values(), *(p for p in base if p.name not in named)])
 
 
 BNClassifierCV.__init__.__signature__ = _signature()  # type: ignore[attr-defined]

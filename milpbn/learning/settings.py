@@ -10,7 +10,7 @@ from milpbn.anytime import SolveOptions
 from milpbn.encoding.columns import Variable
 from milpbn.errors import ModelFileError, OptionError
 from milpbn.families import Constraints
-from milpbn.families.constraints import BUDGETS
+from milpbn.families.constraints import BUDGETS, Arc
 from milpbn.families.smoothing import Laplace, Smoothing, parse_smoothing
 from milpbn.families.views import other_resolutions
 from milpbn.learning.methods import Method, check_method, method_name
@@ -103,11 +103,19 @@ class Settings:
         return self.method == "branch-and-cut" and self.options.host == "highs"
 
     def for_variables(self, variables: Sequence[Variable]) -> Settings:
-        """The settings for given variables: with several resolutions, rows are held out.
+        """The settings for given variables.
 
-        On the rows that the parameters are learned from, the finest states win. So each row is
-        scored without itself (``validation="loo"``), unless the validation was given.
+        With several resolutions, the finest states win on the rows that the parameters are
+        learned from. So each row is scored without itself (``validation="loo"``), unless the
+        validation was given. If tables have finer bins than the search, the class is a parent of
+        every feature, unless constraints prevent this: what is useless in coarse bins may be
+        useful in fine ones.
         """
+        if self.parameters.fine and any(v.search for v in variables):
+            arcs = _arcs_from_class(self.space.constraints or Constraints(), variables)
+            if arcs:
+                wanted = (self.space.constraints or Constraints()).merged(arcs, ())
+                return replace(self, space=replace(self.space, constraints=wanted))
         if not (self.choose_validation and _several_resolutions(variables)):
             return self
         assert isinstance(self.score, RowScore)
@@ -256,6 +264,20 @@ def make_settings(**names: Unpack[SettingNames]) -> Settings:
 
 def _fields(kind: type, given: Mapping[str, Any]) -> dict[str, Any]:
     return {f.name: given[f.name] for f in fields(kind) if f.name in given}
+
+
+def _arcs_from_class(constraints: Constraints, variables: Sequence[Variable]) -> list[Arc]:
+    """The arcs from the class to features that can be required in addition."""
+    target, *features = (v.name for v in variables)
+    if constraints.budgets or constraints.required_parents(target):
+        return []
+    arcs = []
+    for name in features:
+        present = constraints.required_parents(name)
+        room = constraints.max_parents.get(name, len(variables)) > len(present)
+        if target not in present and room and constraints.allows(target, name):
+            arcs.append((target, name))
+    return arcs
 
 
 def _several_resolutions(variables: Sequence[Variable]) -> bool:

@@ -98,8 +98,8 @@ def run_method(
     certificate: str | Path | None = None,
 ) -> Result:
     """Learn a structure with a running clock, then check the result against the data."""
-    data, clock = data.searched(), clock or Clock(settings.time_limit)
-    settings = settings.for_variables(data.variables)
+    clock, settings = clock or Clock(settings.time_limit), settings.for_variables(data.variables)
+    data = data.searched()
     if certificate is not None:
         check_certifiable(settings)
     method, shared = settings.method, shared or Shared()

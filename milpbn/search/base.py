@@ -140,8 +140,10 @@ def run_learner(
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     if progress.families is None:
-        # Stopped before the first report: return the simplest structure.
-        source, families = simplest_start(objective.space)
+        # Stopped before the first report: return the start or the simplest structure.
+        source = "start"
+        if families is None:
+            source, families = simplest_start(objective.space)
         progress.incumbent(families, source)
     run.clock.close_phase("searching")
     return progress.result(
