@@ -48,6 +48,10 @@ class BudgetError(MemoryError, MilpbnError):
     """The problem does not fit into the memory budget."""
 
 
+class ProofWarning(UserWarning):
+    """An exact run goes on without a proof; the message says why, and what would help."""
+
+
 class CacheWarning(UserWarning):
     """Compiled code cannot be stored, so it is compiled again in every process."""
 

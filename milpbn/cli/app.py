@@ -39,6 +39,7 @@ from milpbn.errors import (
     FontWarning,
     MilpbnError,
     OutputWarning,
+    ProofWarning,
 )
 from milpbn.words import visible
 
@@ -46,7 +47,7 @@ EXIT_ERROR = 1
 EXIT_INTERRUPTED = 130
 
 _LONGEST_MESSAGE = 4000
-_NOTES = (CacheWarning, ClusterWarning, DataWarning, FontWarning, OutputWarning)
+_NOTES = (CacheWarning, ClusterWarning, DataWarning, FontWarning, OutputWarning, ProofWarning)
 
 
 @contextmanager

@@ -170,22 +170,25 @@ class Session:
     ) -> Model:
         """Learn a classifier; with separate `settings`, any-time events are not shown."""
         from milpbn.learning.classifier import learn_encoded
+        from milpbn.learning.selection import learn_final, selected_model
 
-        model = learn_encoded(
-            self.encoded,
-            settings or self.settings,
-            clock=clock or self.clock,
-            listener=self.listener if settings is None else None,
-            shared=shared,
-            certificate=certificate,
-        )
+        def learn(own: Settings) -> Model:
+            return learn_encoded(
+                self.encoded,
+                own,
+                clock=clock or self.clock,
+                listener=self.listener if settings is None else None,
+                shared=shared,
+                certificate=certificate if own.has_tree else None,
+            )
+
+        if self.selection is None:
+            model = learn(settings or self.settings)
+        else:
+            model = selected_model(learn_final(learn, self.settings), self.selection)
         if settings is None:
             self.interrupts.close()
         self.note_parameters(model)
-        if self.selection is not None:
-            from milpbn.learning.selection import selected_model
-
-            model = selected_model(model, self.selection)
         return model
 
     def note_parameters(self, model: Model) -> None:

@@ -29,10 +29,10 @@ from milpbn.engines.rows import Pool
 from milpbn.engines.scip_host import ScipHost, scip_version
 from milpbn.engines.tree import Node, Tree
 from milpbn.engines.worker import Worker
-from milpbn.errors import BudgetError, ClusterWarning
-from milpbn.families.candidates import FamilySpace
+from milpbn.errors import BudgetError, ClusterWarning, ProofWarning
 from milpbn.result import Result, Status
 from milpbn.scores import Objective, ScoreReport
+from milpbn.scores.rows import RowObjective
 
 # If there is no tree, local search ends after this many consecutive failures.
 _LONE_SEARCH_PATIENCE = 2000
@@ -104,12 +104,18 @@ def _search(
 ) -> None:
     """Search the tree, or without it if it does not fit into memory."""
     options = run.options
-    if _tree_bytes(objective.space) > options.memory_limit:
+    if too_large := _too_large(objective, options.memory_limit):
         if options.checkpoint or options.resume:
             raise BudgetError(
-                "the tree does not fit into the memory limit, so there is none to save or to "
+                f"{too_large} not fit into the memory limit, so there is no tree to save or to "
                 "continue; raise the memory limit or lower max_parents"
             )
+        warnings.warn(
+            f"{too_large} not fit into the memory limit of {options.memory_limit / 2**30:.1f} GiB: "
+            "local search goes on without a proof; raise the memory limit or lower max_parents",
+            ProofWarning,
+            stacklevel=2,
+        )
         primal = Primal(objective, progress, options.seed, run.clock.checkpoint)
         primal.search_widely(inf, _LONE_SEARCH_PATIENCE)
         return
@@ -122,9 +128,18 @@ def _search(
     search.run()
 
 
-def _tree_bytes(space: FamilySpace) -> int:
-    """The memory that a tree takes: the families by parent, and rows with a number for each."""
-    return len(space) * (space.n_variables + 8 * _ROWS)
+def _too_large(objective: Objective, memory_limit: int) -> str:
+    """What the memory limit has no room for; empty if there is nothing.
+
+    A tree needs the families by parent, rows with a number for each, and all tables at once.
+    """
+    space = objective.space
+    if len(space) * (space.n_variables + 8 * _ROWS) > memory_limit:
+        return "the tree does"
+    tables = objective.tables if isinstance(objective, RowObjective) else None
+    if tables is not None and not tables.fits(np.arange(len(space))):
+        return f"the tables of {len(space):,} candidate families do"
+    return ""
 
 
 def root_bound(objective: Objective, families: Families, clock: Clock | None = None) -> float:

@@ -74,11 +74,15 @@ class ExchangeState:
         A candidate that cannot reach `threshold` may be abandoned; its score is then -inf.
         """
         candidates = np.asarray(candidates, dtype=np.int64)
-        self.evaluations += len(candidates)
         base, now = self._tables.base, self.families[variable]
         if base[now] < 0 or (base[candidates] < 0).any():
             # Together, because making room for one must not drop the other.
-            self._tables.ensure(np.append(candidates, now))
+            together = np.append(candidates, now)
+            if len(candidates) > 1 and not self._tables.fits(together):
+                halves = np.array_split(candidates, 2)
+                return np.concatenate([self.scores(variable, h, threshold) for h in halves])
+            self._tables.ensure(together)
+        self.evaluations += len(candidates)
         few = self._n * len(candidates) < _FEW
         if self._kind != kernels.HINGE or threshold == -np.inf or few:
             return self._scores(variable, candidates, threshold)

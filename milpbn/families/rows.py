@@ -33,6 +33,9 @@ class MergedRows:
         ``(U, n)`` state codes, the class in column 0.
     weights
         ``(U,)`` multiplicities, or sums of weights.
+    undivided
+        The total of the rows before they were divided into folds, which rounds the weights; None
+        if they were not.
 
     Examples
     --------
@@ -43,6 +46,7 @@ class MergedRows:
 
     codes: npt.NDArray[np.int32]
     weights: npt.NDArray[np.float64]
+    undivided: float | None = None
 
     @classmethod
     def from_codes(
@@ -58,7 +62,7 @@ class MergedRows:
     @property
     def total(self) -> float:
         """M, the number of rows before merging, or the sum of their weights."""
-        return float(self.weights.sum())
+        return float(self.weights.sum()) if self.undivided is None else self.undivided
 
     @property
     def labels(self) -> npt.NDArray[np.int32]:
@@ -87,7 +91,7 @@ class MergedRows:
         key = row * folds + assign_folds(len(row), folds, seed)
         divided = np.flatnonzero(np.bincount(key))
         total = np.bincount(key, weight).astype(np.float64)[divided]
-        return MergedRows(self.codes[divided // folds], total), divided % folds
+        return MergedRows(self.codes[divided // folds], total, self.total), divided % folds
 
     def select(self, mask: npt.NDArray[np.bool_]) -> MergedRows:
         """The rows selected by `mask`."""

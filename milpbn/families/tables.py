@@ -184,6 +184,10 @@ class FamilyTables:
             checkpoint()
             self._store(batch)
 
+    def fits(self, families: AnyFamilies) -> bool:
+        """Whether the memory limit has room for the tables of these families together."""
+        return self._rows_of(np.asarray(families, dtype=np.int64)) <= self._most
+
     def _rows_of(self, families: IntArray) -> int:
         return int(self._counts.cells(families).sum()) * self._counts.n_folds
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -101,7 +101,7 @@ class Views:
         if self.single:
             return rows
         shown = self.columns(rows.codes.T)[self.first[:-1] + self.default]
-        return MergedRows(np.ascontiguousarray(shown.T), rows.weights)
+        return replace(rows, codes=np.ascontiguousarray(shown.T))
 
     @property
     def default_cards(self) -> list[int]:

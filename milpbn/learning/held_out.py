@@ -126,7 +126,7 @@ class FoldLearner:
         shared = Shared(objective)
         if settings.method == LocalSearch.name or (settings.method in ENGINES and not self._exact):
             local = warm_starter(LocalSearch.name, _PATIENCE)
-            settings = replace(settings, method=local, start=best)
+            settings = settings.with_learner(local, start=best)
         elif settings.method == "branch-and-cut":
             # Cuts of another penalty are valid, but cost more time than they save.
             pool = self._pools.setdefault((tables, _penalty(settings.score)), Pool())

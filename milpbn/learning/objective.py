@@ -7,7 +7,7 @@ from dataclasses import replace
 from milpbn.anytime import SolveOptions
 from milpbn.clock import Clock, OutOfTime
 from milpbn.encoding.data import EncodedData
-from milpbn.errors import OptionError, TimeLimitError
+from milpbn.errors import BudgetError, OptionError, TimeLimitError
 from milpbn.families import FamilySpace, MergedRows, candidate_families
 from milpbn.families.views import other_resolutions
 from milpbn.learning.settings import SearchSpace
@@ -45,7 +45,7 @@ def build_objective(
         assert isinstance(score, MarginScore)
         try:
             families = prune_penalised(score, families, rows, clock.checkpoint)
-        except OutOfTime:
+        except (OutOfTime, BudgetError):
             pruned = False  # pruning saves time later; without it nothing is wrong
     try:
         objective = score.objective(families, rows, clock.checkpoint)

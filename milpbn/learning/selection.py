@@ -9,6 +9,7 @@ all p and penalties; structures as starts; and parameters for structures that se
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,7 +20,7 @@ import pandas as pd
 from milpbn._types import FloatArray, IntArray
 from milpbn.clock import Clock
 from milpbn.datasets.table import Table
-from milpbn.errors import MilpbnError
+from milpbn.errors import BudgetError, MilpbnError, ProofWarning
 from milpbn.learning.candidates import Candidate, Selection, show_values
 from milpbn.learning.classifier import encode, learn_classifier
 from milpbn.learning.criteria import CRITERIA, mean_and_error, measure_all, standard_errors
@@ -78,8 +79,25 @@ def learn_selected(
     clock = clock or Clock(names.get("time_limit"))
     selection, settings = select_settings(table, names, plan, clock=clock, watch=watch)
     table = selected_table(table, selection)
-    model = learn_classifier(table, settings, clock=clock, listener=listener)
+    model = learn_final(
+        lambda own: learn_classifier(table, own, clock=clock, listener=listener), settings
+    )
     return selected_model(model, selection)
+
+
+def learn_final(learn: Callable[[Settings], Model], settings: Settings) -> Model:
+    """Learn with the chosen settings; by local search if an engine needs too much memory.
+
+    What the folds have learned must not be lost: local search has had room there.
+    """
+    try:
+        return learn(settings)
+    except BudgetError as error:
+        if settings.method not in ENGINES:
+            raise
+        told = f"{error}. Local search takes the place of {settings.method}"
+        warnings.warn(told, ProofWarning, stacklevel=3)
+    return learn(settings.with_learner(warm_starter(LocalSearch.name)))
 
 
 def selected_table(table: Table, selection: Selection) -> Table:
@@ -115,7 +133,7 @@ def select_settings(
     share.close_phase("selecting")
     settings = candidates[selection.chosen].settings
     if selection.interrupted and settings.method in ENGINES:
-        settings = replace(settings, method=warm_starter(LocalSearch.name))
+        settings = settings.with_learner(warm_starter(LocalSearch.name))
     return selection, settings
 
 
@@ -135,7 +153,8 @@ def validate(
     if table.missing == "drop":
         rows = rows.rows(rows.features.notna().all(axis=1).to_numpy())
     tallies = [_Tally(planned) for planned in candidates]
-    classes = sorted(set(rows.target))
+    # A declared class is a state of every fold, even if no complete row has it.
+    classes = sorted({*rows.target, *rows.states.get(str(rows.target.name), ())})
     labels = pd.Categorical(rows.target, categories=classes).codes.astype(np.int64)
     weights = rows.row_weights()
     held_out, interrupted = list[RowNumbers](), False

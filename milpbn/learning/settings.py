@@ -20,7 +20,7 @@ from milpbn.parameters.ml import MaximumLikelihood
 from milpbn.scores import RowScore, Score, SoftMargin, applicable_settings, make_score
 from milpbn.scores.definition import LOO
 from milpbn.scores.rows import NO_VALIDATION
-from milpbn.search import LEARNERS
+from milpbn.search import LEARNERS, Learner
 from milpbn.structure import Structure
 
 
@@ -101,6 +101,12 @@ class Settings:
     def has_tree(self) -> bool:
         """Whether the run has a tree of its own, which it can save and give to others."""
         return self.method == "branch-and-cut" and self.options.host == "highs"
+
+    def with_learner(self, learner: Learner, **changes: Any) -> Settings:
+        """The settings with a heuristic as the method; options of a tree have no meaning then."""
+        of_tree: dict[str, Any] = {name: getattr(SolveOptions, name) for name in _OF_ONE_RUN}
+        options = replace(self.options, **of_tree)
+        return replace(self, method=learner, options=options, **changes)
 
     def for_variables(self, variables: Sequence[Variable]) -> Settings:
         """The settings for given variables.

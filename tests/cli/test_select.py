@@ -138,3 +138,11 @@ def test_ctrl_c_during_the_selection_leaves_a_model(tmp_path):
     assert run.returncode == 3
     assert "status      interrupted" in stdout
     assert Model.load(out).result.status == "interrupted"
+
+
+def test_a_selected_heuristic_that_has_finished_is_a_success(milpbn):
+    result = milpbn("solve", *QUICK, "--select", "method=nb,hc", "--json")
+    assert json.loads(result.stdout)["result"]["status"] == "feasible"
+    assert result.exit_code == 0
+    late = milpbn("solve", *QUICK, "--select", "method=hc", "--time-limit", "0.001s", "--quiet")
+    assert late.exit_code in (1, 3)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from problems import all_rows
+from problems import all_rows, encoded
 
 from milpbn import learn_structure
 from milpbn.anytime import Run, SolveOptions
@@ -11,6 +11,7 @@ from milpbn.clock import Clock
 from milpbn.engines.branch_and_cut import BranchAndCut, root_bound, solve_branch_and_cut
 from milpbn.engines.enumeration import best_by_enumeration, n_choices
 from milpbn.engines.rows import Pool
+from milpbn.errors import ProofWarning
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace
 from milpbn.scores import make_score
@@ -147,3 +148,15 @@ def test_root_bound_and_enumeration_bracket_iris():
     assert best == pytest.approx(301.217215, abs=1e-5)
     assert root_bound(objective, objective.space.feasible_families()) >= best
     assert root_bound(objective, families) >= best - 1e-9
+
+
+def test_without_room_for_all_tables_there_is_a_structure_and_a_note():
+    rng = np.random.default_rng(0)
+    cards = [2, 30, 30, 30]
+    data = encoded(rng.integers(0, cards, (60, 4)), cards)
+    with pytest.warns(ProofWarning, match="tables of .* candidate families do not fit into the"):
+        result = learn_structure(data, memory_limit=150_000)
+    assert (str(result.status), result.bound_is_trivial) == ("feasible", True)
+    best = learn_structure(data)
+    assert best.status == "optimal"
+    assert result.objective <= best.objective * (1 + 1e-9) <= result.bound

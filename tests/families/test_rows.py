@@ -116,3 +116,15 @@ def test_columns_are_the_codes_by_variable():
     small = MergedRows.from_codes(np.array([[0, 255], [1, 3]])).columns
     assert (small.tolist(), small.dtype) == ([[0, 1], [255, 3]], np.uint8)
     assert MergedRows.from_codes(np.array([[0, 256]])).columns.dtype == np.uint16
+
+
+def test_a_division_into_folds_keeps_the_total_to_the_last_digit():
+    rng = np.random.default_rng(0)
+    rounded = 0
+    for _ in range(20):
+        codes, weights = rng.integers(0, 3, (60, 4)), rng.random(60) * 5
+        rows = MergedRows.from_codes(codes, weights)
+        divided, _ = rows.split(3, seed=0)
+        assert divided.total == rows.total
+        rounded += float(divided.weights.sum()) != rows.total
+    assert rounded

@@ -156,6 +156,26 @@ def test_tables_larger_than_the_memory_limit_are_refused(space):
         tables.ensure(np.arange(len(space)))
 
 
+@pytest.mark.parametrize("validation", [None, 3, "loo"])
+def test_exchanges_whose_tables_do_not_fit_together_are_scored_in_parts(validation):
+    codes, cards = random_codes(np.random.default_rng(5), 5, n_classes=3)
+    made, rows = make_score("sm", validation=validation), MergedRows.from_codes(codes)
+    space = candidate_families(["class", "a", "b", "c", "d"], cards)
+    roomy = made.objective(space, rows)
+    need = max(roomy.tables._rows_of(np.array(space.of(i))) for i in range(5))
+    limit = need * space.memory_limit // roomy.tables._most // 2
+    narrow = made.objective(replace(space, memory_limit=limit), rows)
+    assert not narrow.tables.fits(np.arange(len(space)))
+    families, parts = space.offsets[:-1], 0
+    for variable in range(5):
+        own = np.array(space.of(variable))
+        parts += not narrow.tables.fits(own)
+        ours, theirs = narrow.state(families), roomy.state(families)
+        assert ours.scores(variable, own) == pytest.approx(theirs.scores(variable, own))
+        assert ours.evaluations == len(own)
+    assert parts
+
+
 def test_a_checkpoint_stops_the_counting(tables):
     calls = []
 

@@ -1,10 +1,17 @@
 """A grid of p: the same optima as one by one, from shared tables and cuts."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
+from problems import encoded, random_codes
 
 from milpbn import Encoder, learn_structure, load_dataset
 from milpbn.errors import OptionError
 from milpbn.learning.grid import learn_grid
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
+from milpbn.scores import make_score
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +60,13 @@ def test_a_grid_needs_values_and_a_margin_score(heart):
         learn_grid(heart, [0.9], structure_score="mdl")
     with pytest.raises(OptionError, match="between"):
         learn_grid(heart, [0.9, 1.5])
+
+
+def test_folds_of_weighted_rows_have_the_penalty_of_all_rows():
+    score = make_score("sm", penalty="bic", validation=3)
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        codes, cards = random_codes(rng, 4, 2)
+        data = encoded(codes, cards, rng.random(len(codes)) * 3)
+        objective = build_objective(data, score, SearchSpace(max_parents=1))
+        assert objective.with_score(replace(score, p=0.6)).penalty == objective.penalty

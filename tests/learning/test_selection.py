@@ -14,11 +14,13 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, StratifiedKFold
 from milpbn import BNClassifier, BNClassifierCV, Model, SelectionPlan, load_dataset
 from milpbn.clock import Clock
 from milpbn.datasets.table import Table
-from milpbn.errors import MilpbnError, OptionError
+from milpbn.errors import BudgetError, MilpbnError, OptionError, ProofWarning
 from milpbn.learning import held_out
 from milpbn.learning.candidates import Selection
+from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.criteria import CRITERIA, mean_and_error, measure_all
 from milpbn.learning.selection import learn_selected, select_settings
+from milpbn.learning.settings import make_settings
 from milpbn.learning.validation import ValidationSplit
 
 SCORERS = {"log-loss": "neg_log_loss", "accuracy": "accuracy", "auc": "roc_auc"}
@@ -310,3 +312,22 @@ def test_rows_of_the_folds_are_weighted():
     # Two parents learn the exclusive or; a single one is enough for the other half.
     assert losses[0][0] > 0.6 > losses[0][1]
     assert max(losses[1]) < 0.1
+
+
+def test_a_class_without_a_complete_row_is_no_obstacle():
+    X = pd.DataFrame({"a": ["x", "y"] * 10, "b": ["u", "v", "v", "u"] * 5})
+    y = ["no", "yes"] * 9 + ["RT", "RT"]
+    X.loc[18:, "b"] = None
+    model = BNClassifierCV(param_grid={"parameters": ["ml", "cl"]}, max_parents=1, cv=3).fit(X, y)
+    assert model.selection_.folds == 3
+    assert "RT" in model.classes_
+
+
+def test_an_engine_without_memory_leaves_the_final_run_to_local_search(monks):
+    names = {"method": "monolithic", "class_parents": False, "memory_limit": 200_000}
+    plan = SelectionPlan({"max_parents": [2], "p": [0.6, 0.9]})
+    with pytest.warns(ProofWarning, match="memory limit.*Local search takes the place of monolith"):
+        model = learn_selected(monks, names, plan)
+    assert (str(model.result.status), model.result.engine) == ("feasible", "local-search")
+    with pytest.raises(BudgetError, match="memory limit"):
+        learn_classifier(monks, make_settings(**names))
