@@ -52,7 +52,7 @@ class Row(ABC):
         """The right-hand side in a node that requires these pairs."""
 
 
-class Cut(Row):
+class CutRow(Row):
     """T[g] <= sum of the margins below the hinge + gamma w(beyond it).
 
     A row contributes at most each of its margins, and at most gamma.
@@ -92,7 +92,7 @@ def _margins(problem: Bounds) -> MarginTables:
     return problem.score
 
 
-class Cluster(Row):
+class ClusterRow(Row):
     """In a set K, at most \\|K\\| - k members have k or more parents inside.
 
     The first k members in a topological order have fewer.
@@ -118,7 +118,7 @@ class Cluster(Row):
         return float(len(self._members) - self._k)
 
 
-class Features(Row):
+class FeaturesRow(Row):
     """A feature in use is used by its witness, or by others as well."""
 
     shape: ClassVar[Mapping[str, Any]] = {"witnesses": [COUNT]}
@@ -141,7 +141,7 @@ class Features(Row):
         return _limit(problem.space, "features")
 
 
-class Budget(Row):
+class BudgetRow(Row):
     """The arcs, or the free parameters, of all families are within their limit."""
 
     shape: ClassVar[Mapping[str, Any]] = {"of": frozenset({"arcs", "parameters"})}
@@ -185,10 +185,10 @@ class PairRow(Row):
 
 
 KINDS: Mapping[str, type[Row]] = {
-    "cut": Cut,
-    "cluster": Cluster,
-    "features": Features,
-    "budget": Budget,
+    "cut": CutRow,
+    "cluster": ClusterRow,
+    "features": FeaturesRow,
+    "budget": BudgetRow,
     "pair": PairRow,
 }
 
