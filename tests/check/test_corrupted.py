@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from certified import WEAK, certified, certified_resolutions, certified_sights
-from forged import CHANGES, claim, header
+from forged import CHANGES, changed, claim, header, written
 from here_cluster import connect_here
 
 from milpbn.engines import supervisor, worker
