@@ -22,6 +22,7 @@ from problems import (
 from milpbn.check import check_certificate
 from milpbn.engines.enumeration import best_by_enumeration
 from milpbn.errors import ConstraintError
+from milpbn.learning.certificate_claims import named_families
 from milpbn.learning.certification import certified_problem
 from milpbn.learning.objective import build_objective, family_space
 from milpbn.learning.settings import make_settings
@@ -42,11 +43,16 @@ class Certified:
     lines: list
     best: float
 
-    def check(self, lines=None):
-        """What some lines prove about the problem."""
+    def check(self, lines=None, *, alone=False):
+        """What some lines prove about the problem, and about the structure of the result.
+
+        If they are alone, the structure cannot contradict them.
+        """
         text = [json.dumps(line).encode() for line in (self.lines if lines is None else lines)]
         problem = certified_problem(self.data, self.settings)
-        return check_certificate(text, problem, self.data.train(), self.data.train_weights())
+        rows = self.data.train(), self.data.train_weights()
+        structure = named_families(self.result.structure, self.data.variables)
+        return check_certificate(text, problem, *rows, structure=None if alone else structure)
 
 
 def lines_of(path):

@@ -15,6 +15,6 @@ rounding can do, and is added to every bound. So the result holds in exact arith
 as computed, provided that logarithms are accurate to 4 units in the last place.
 """
 
-from milpbn.check.replay import Proven, check_certificate, read_lines
+from milpbn.check.replay import MEMORY_LIMIT, Proven, check_certificate, read_lines
 
-__all__ = ["Proven", "check_certificate", "read_lines"]
+__all__ = ["MEMORY_LIMIT", "Proven", "check_certificate", "read_lines"]

@@ -8,14 +8,14 @@ coarser states, views are variables. View 0 is the class.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from milpbn.errors import CertificateError
+from milpbn.check.schema import COUNT, need, typed
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -25,13 +25,37 @@ Family = tuple[int, ParentSet]
 """The view of the child, and those of its parents in ascending order."""
 
 
-def need(holds: bool, otherwise: str) -> None:
-    """Reject the certificate unless something holds."""
-    if not holds:
-        raise CertificateError(otherwise)
+Pair = tuple[int, int]
+"""Two variables, the smaller first."""
+
+_VIEW = range(2**31)
+_NAMES = [(str, str)]
+_CONSTRAINTS = {"required": _NAMES, "forbidden": _NAMES, "tiers": [[str]], "max_parents": dict}
+_BUDGETS = ("arcs", "features", "parameters")
+# Bytes of a family, besides its mask of parents.
+_FAMILY = 600
 
 
-def _parent_sets(i: int, names: Sequence[str], settings: Mapping[str, Any]) -> list[ParentSet]:
+def _read(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of the search space, with the types that they must have."""
+    limits = dict(typed(settings["constraints"], dict, "constraints"))
+    budgets = {k: limits.pop(f"max_{k}", None) for k in _BUDGETS}
+    for name, most in budgets.items():
+        most is None or typed(most, COUNT, f"max_{name}")
+    own = typed(limits, _CONSTRAINTS, "constraints")
+    for name, most in own["max_parents"].items():
+        typed(most, COUNT, f"max_parents of {name}")
+    return {
+        "budgets": budgets,
+        "constraints": own,
+        "max_parents": typed(settings["max_parents"], COUNT, "max_parents"),
+        "class_parents": typed(settings["class_parents"], bool, "class_parents"),
+        "augmented": typed(settings["augmented"], bool, "augmented"),
+        "score": typed(settings["score"], frozenset({"sm", "sbm", "mdl", "bdeu"}), "score"),
+    }
+
+
+def _parent_sets(i: int, names: Sequence[str], settings: Mapping[str, Any]) -> Iterator[ParentSet]:
     """The candidate parent sets of variable i; variable 0 is the class."""
     limits, n = settings["constraints"], len(names)
     tier = {v: k for k, group in enumerate(limits["tiers"]) for v in group}
@@ -40,7 +64,7 @@ def _parent_sets(i: int, names: Sequence[str], settings: Mapping[str, Any]) -> l
         j
         for j, name in enumerate(names)
         if j != i
-        and [name, names[i]] not in limits["forbidden"]
+        and (name, names[i]) not in limits["forbidden"]
         and not (name in tier and names[i] in tier and tier[name] > tier[names[i]])
         and (i > 0 or settings["class_parents"])
     }
@@ -48,12 +72,13 @@ def _parent_sets(i: int, names: Sequence[str], settings: Mapping[str, Any]) -> l
     generative = settings["score"] in ("mdl", "bdeu") and not settings["augmented"]
     # A feature of a discriminative network has no parents, or the class among them.
     forced = required if i == 0 or generative else required | {0}
-    found: list[ParentSet] = [] if required or not forced else [()]
+    if not required and forced:
+        yield ()
     if forced <= allowed:
         free = sorted(allowed - forced)
-        extra = (s for k in range(most - len(forced) + 1) for s in combinations(free, k))
-        found += [tuple(sorted({*s, *forced})) for s in extra]
-    return found
+        for k in range(most - len(forced) + 1):
+            for s in combinations(free, k):
+                yield tuple(sorted({*s, *forced}))
 
 
 class Space:
@@ -63,19 +88,35 @@ class Space:
     state of each of its states.
     """
 
-    def __init__(self, variables: Sequence[Sequence[Any]], settings: Mapping[str, Any]):
+    def __init__(
+        self, variables: Sequence[Sequence[Any]], settings: Mapping[str, Any], memory_limit: int
+    ):
+        for name, states, *maps in variables:
+            typed(name, str, "the name of a variable")
+            typed([states, *maps], (range(1, 2**31), *([_VIEW] for _ in maps)), name)
+            need(all(len(m) == states for m in maps), f"{name}: a resolution has other states")
+        settings = _read(settings)
         names, self.n = [name for name, *_ in variables], len(variables)
+        need(len(set(names)) == self.n, "two variables have the same name")
         self.variable = np.repeat(np.arange(self.n), [len(own) - 1 for own in variables])
         self.finest = np.searchsorted(self.variable, np.arange(self.n)).tolist()
         self.maps = [np.array(m) for _, r, *maps in variables for m in (range(r), *maps)]
         self.cards = [int(m.max()) + 1 for m in self.maps]
         need(len(variables[0]) == 2, "the class has several resolutions")
-        limits = settings["constraints"]
-        self.limits = {k: limits.get(f"max_{k}") for k in ("arcs", "features", "parameters")}
-        sets = [(i, s) for i in range(self.n) for s in _parent_sets(i, names, settings)]
-        self._list([family for i, s in sets for family in self._seen(i, s)])
+        self.limits: dict[str, int | None] = settings["budgets"]
+        families: list[Family] = []
+        for i in range(self.n):
+            for parents in _parent_sets(i, names, settings):
+                families += self._seen(i, parents)
+                need(
+                    len(families) * (_FAMILY + 2 * self.n) <= memory_limit,
+                    f"there are more than {len(families):,} candidate families, which need more "
+                    f"than the memory limit of {memory_limit / 2**30:.1f} GiB",
+                )
+        self._list(families)
         fits = self._fits_with_the_least()
         self._list([f for f, fit in zip(self.families, fits, strict=True) if fit])
+        self.memory_limit = memory_limit
 
     def _seen(self, i: int, parents: ParentSet) -> list[Family]:
         """A parent set in all resolutions; without parents, only in the one with fewest states."""
@@ -102,6 +143,7 @@ class Space:
         self.first = np.searchsorted(self.child, np.arange(self.n))
         need(len(np.unique(self.child)) == self.n, "a variable has no candidate parent set")
         free = [(self.cards[i] - 1) * math.prod(self.cards[p] for p in s) for i, s in families]
+        need(max(free) in COUNT, "a family has too many parameters")
         self.use = {
             "arcs": self.contains.sum(axis=1).astype(float),
             "parameters": np.array(free, float),
@@ -124,6 +166,20 @@ class Space:
                 used = self.touches[f] | np.delete(always, i, axis=0).any(axis=0)
                 fits[f] &= used.sum() <= self.limits["features"]
         return fits
+
+    def family(self, named: Any) -> int:
+        """The number of a family from the view of its child and those of its parents."""
+        child, parents = typed(named, (_VIEW, [_VIEW]), "a family")
+        need((child, tuple(parents)) in self.index, f"{named} is not a candidate family")
+        return self.index[child, tuple(parents)]
+
+    def joining(self, pair: Pair) -> Mask:
+        """The families with an arc between two variables, in either direction."""
+        i, j = pair
+        need(0 <= i < j < self.n, "this is not a pair of variables")
+        child, contains = self.child, self.contains
+        out: Mask = ((child == i) & contains[:, j]) | ((child == j) & contains[:, i])
+        return out
 
     def is_structure(self, chosen: Sequence[int], pairs: Iterable[tuple[int, int]]) -> bool:
         """Whether families, one per variable, are acyclic, within budgets, and join the pairs."""

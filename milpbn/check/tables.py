@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from milpbn.check.space import Floats, Ints, Space, need
+from milpbn.check.schema import COUNT, finite, need, typed
+from milpbn.check.space import Floats, Ints, Space
 
 UNIT = 2.0**-53
 """The largest relative error of one operation in double precision."""
@@ -20,6 +21,8 @@ UNIT = 2.0**-53
 # What is left of a sum of weights, relative to it, after all of its parts are taken away.
 _ROUNDING = 1e-9
 _MOST_UNITS = 10_000_000
+# Settings that are numbers.
+_LARGEST = 1e15
 # Entries of tables that are looked up at once.
 _BLOCK = 2**21
 
@@ -37,8 +40,9 @@ def _minus(counts: Floats, taken: Floats | float) -> Floats:
 
 def _estimator(smoothing: str) -> Any:
     """log theta from n[x, h], n[h] and the number of states of x."""
-    name, _, value = smoothing.partition(":")
-    number = float(value)
+    name, _, value = typed(smoothing, str, "smoothing").partition(":")
+    number = finite(value, "the number of the smoothing")
+    need(0.0 < number <= _LARGEST, "the number of the smoothing is out of range")
     if name == "laplace":
         return lambda n, total, r: np.log((n + number) / (total + number * r))
     need(name == "epsilon", f"unknown smoothing {smoothing}")
@@ -48,6 +52,13 @@ def _estimator(smoothing: str) -> Any:
         return np.log(np.where(theta > 0, theta, number))
 
     return epsilon
+
+
+def _number(value: Any, name: str) -> float:
+    """A setting that is a number and not negative."""
+    number: float = typed(value, float, name)
+    need(0.0 <= number <= _LARGEST, f"{name} is {number:g}, which cannot be")
+    return number
 
 
 def _divided(codes: Ints, weight: Floats, folds: int, seed: int) -> tuple[Ints, Floats, Ints]:
@@ -100,16 +111,20 @@ class MarginTables(ScoreTables):
     """
 
     def __init__(self, space: Space, codes: Ints, weight: Floats, settings: Mapping[str, Any]):
-        self.gamma, validation = float(settings["gamma"]), settings.get("validation")
+        self.gamma, validation = _number(settings["gamma"], "gamma"), settings.get("validation")
         self.fold, self.n_folds = np.zeros(len(codes), dtype=np.int64), 1
-        if isinstance(validation, int):
-            seed, self.n_folds = settings["fold_seed"], validation
+        if type(validation) is int:
+            seed = typed(settings["fold_seed"], COUNT, "fold_seed")
+            self.n_folds = typed(validation, range(2, 2**31), "validation")
             codes, weight, self.fold = _divided(codes, weight, validation, seed)
+        else:
+            need(validation is None or validation == "loo", "validation is unknown")
         self.codes, self.weight, self.n_classes = codes, weight, space.cards[0]
         self.binary = settings["score"] == "sbm"
         self._estimate, self._loo = _estimator(settings["smoothing"]), validation == "loo"
         penalty = settings.get("penalty", 0.0)
-        price = 0.5 * math.log(max(weight.sum(), 1.0)) if penalty == "bic" else float(penalty)
+        bic = type(penalty) is str and penalty == "bic"
+        price = 0.5 * math.log(max(weight.sum(), 1.0)) if bic else _number(penalty, "penalty")
         self.costs = -price * space.use["parameters"]
         self._place(space)
         top = max(np.abs(self.own).max(), np.abs(self.other).max())
@@ -134,6 +149,10 @@ class MarginTables(ScoreTables):
                 self._variable[f, j], self._stride[f, j] = v, cells
                 cells *= space.cards[v]
             self._base[f], self._cells[f] = used, cells
+            need(
+                16 * (used + self.n_folds * cells) * self.n_classes <= space.memory_limit,
+                f"the tables need more than {space.memory_limit / 2**30:.1f} GiB, the memory limit",
+            )
             mine, theirs = self._tables(f, cells, space.cards[child] if child > 0 else None)
             own.append(mine.reshape(-1, self.n_classes))
             other.append(theirs.reshape(-1, self.n_classes))
@@ -231,12 +250,15 @@ class FamilyCosts(ScoreTables):
         self.codes, self.weight = codes[:0], weight[:0]
         total, self.costs = float(weight.sum()), np.empty(len(space.families))
         bdeu, price = settings["score"] == "bdeu", 0.5 * math.log(max(total, 1.0))
+        ess = _number(settings["ess"], "ess") if bdeu else 0.0
+        need(ess > 0.0 or not bdeu, "ess is 0")
         need(not bdeu or len(space.cards) == space.n, "BDeu has no prior for several resolutions")
 
         def counts(child: int, parents: Sequence[int]) -> Floats:
             key, q, r = np.zeros(len(codes), np.int64), 1, space.cards[child]
             for p in parents:
                 key, q = key * space.cards[p] + codes[:, p], q * space.cards[p]
+            need(8 * q * r <= space.memory_limit, "a table needs more than the memory limit")
             return _sums(key * r + codes[:, child], weight, q * r).reshape(q, r)
 
         for f, (child, parents) in enumerate(space.families):
@@ -245,7 +267,7 @@ class FamilyCosts(ScoreTables):
             shares = [] if finest == child else [_log_likelihood(counts(finest, [child]))]
             free = space.use["parameters"][f] + space.cards[finest] - space.cards[child]
             mdl = [_log_likelihood(n), *shares, np.array([-price * free])]
-            terms = _bdeu(n, settings["ess"]) if bdeu else np.concatenate(mdl)
+            terms = _bdeu(n, ess) if bdeu else np.concatenate(mdl)
             self.costs[f] = terms.sum()
             # Logarithms and logarithms of gamma functions are accurate to 64 units or better.
             size = (np.abs(terms).sum() + total) * (1 + len(terms) / 32)

@@ -358,19 +358,21 @@ worker_options = option_group(
 )
 """Options for worker processes of the tree."""
 
+memory_option = click.option(
+    "--memory-limit",
+    type=Size(),
+    default="4GiB",
+    show_default=True,
+    help="Reject problems that are estimated to need more memory: 500MB, 4GB.",
+)
+
 limit_options = option_group(
     (
         click.option(
             "--time-limit", type=Duration(), help="Time limit for the run: 90, 90s, 5m, 2h."
         ),
         seed_option("Random seed for the solver and the heuristics."),
-        click.option(
-            "--memory-limit",
-            type=Size(),
-            default="4GiB",
-            show_default=True,
-            help="Reject problems that are estimated to need more memory: 500MB, 4GB.",
-        ),
+        memory_option,
     )
 )
 """Limits of a run."""

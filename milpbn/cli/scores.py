@@ -13,9 +13,15 @@ from milpbn.cli.data import (
     load_table,
     show_notes,
 )
-from milpbn.cli.options import check_score, ess_option, given_settings, structure_options
+from milpbn.cli.options import (
+    check_score,
+    ess_option,
+    given_settings,
+    memory_option,
+    structure_options,
+)
 from milpbn.cli.outputs import Outputs
-from milpbn.cli.params import Duration, OutputFile, Size, refuse_overwriting
+from milpbn.cli.params import Duration, OutputFile, refuse_overwriting
 from milpbn.cli.registries import Registered, decomposable_scores
 
 
@@ -31,13 +37,7 @@ from milpbn.cli.registries import Registered, decomposable_scores
 @ess_option
 @structure_options
 @click.option("--time-limit", type=Duration(), help="Time limit for the run: 90, 90s, 5m, 2h.")
-@click.option(
-    "--memory-limit",
-    type=Size(),
-    default="4GiB",
-    show_default=True,
-    help="Reject problems that are estimated to need more memory: 500MB, 4GB.",
-)
+@memory_option
 @click.option(
     "--out", type=OutputFile(), metavar="X.jkl", help="Write to this file instead of stdout."
 )

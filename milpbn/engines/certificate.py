@@ -24,7 +24,7 @@ from milpbn.families.candidates import FamilySpace
 from milpbn.messages import Message, option
 
 FORMAT = "milpbn-certificate"
-VERSION = 1
+VERSION = 2
 
 _Marked = tuple[list[Node], CertificateMark]
 
@@ -148,8 +148,7 @@ class CertificateWriter(ProofLog):
             concave = None if oracle is None else oracle.concave
             groups = [] if concave is None else concave.first_row.tolist()
             self._write({**self._header, "groups": groups})
-            if pruned := self._lines.dominated():
-                self._write({"dominated": pruned})
+            self._lines.write_dominated()
         self._begun = True
         if oracle is not None:
             self._lines.begin(oracle, nodes)

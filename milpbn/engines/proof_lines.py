@@ -27,8 +27,12 @@ from milpbn.engines.tree import Node, Sight
 from milpbn.families.candidates import FamilySpace, ParentSet
 from milpbn.scores import MarginObjective
 
-# Significant digits of multipliers: any multipliers prove something, these save space.
-_DIGITS = 12
+# Multipliers are written as whole numbers of units: this many are 1.
+_ONE = 2**40
+# More than 1 by more than rounding.
+_MORE = 1 + 1e-13
+# Families that are left out, per line.
+_PER_LINE = 1000
 
 Line = dict[str, Any]
 """A line of a certificate; its first entry says what it is."""
@@ -67,11 +71,13 @@ class ProofLines(ProofLog):
         self._rows: dict[Source, int] = {}
         self._by_content: dict[bytes, int] = {}
 
-    def dominated(self) -> list[Any]:
-        """The families that were pruned, with what replaces them."""
+    def write_dominated(self) -> None:
+        """Write the families that were pruned, with what replaces them."""
         space = self._space
         pairs = ((f, space.family(better)) for f, better in space.dominated.items())
-        return [[self._family(*f), self._family(*better)] for f, better in pairs]
+        named = [[self._family(*f), self._family(*better)] for f, better in pairs]
+        for at in range(0, len(named), _PER_LINE):
+            self._write({"dominated": named[at : at + _PER_LINE]})
 
     def begin(self, oracle: CutOracle, nodes: Sequence[Node]) -> None:
         """See :class:`~milpbn.engines.proof.ProofLog`."""
@@ -190,8 +196,22 @@ class ProofLines(ProofLog):
             if number not in self._probes:
                 self.close(node)
 
-    def _multipliers(self, proof: Proof) -> list[tuple[int, float]]:
-        return [(self._row(s), float(f"{y:.{_DIGITS}g}")) for s, y in proof.multipliers]
+    def _multipliers(self, proof: Proof) -> list[tuple[int, int]]:
+        """Rows and their multipliers, rounded down: the cuts of a group weigh at most 1 together.
+
+        The heights of groups count nothing where a node is shown to be empty, nor do their cuts.
+        """
+        weighs: dict[int, float] = {}
+        for source, y in proof.multipliers:
+            if isinstance(source, Hinge):
+                weighs[source.group] = weighs.get(source.group, 0.0) + y
+        out = []
+        for source, y in proof.multipliers:
+            if isinstance(source, Hinge):
+                y = 0.0 if proof.kind == EMPTY else y / max(1.0, weighs[source.group] * _MORE)
+            if (units := int(y * _ONE)) > 0:
+                out.append((self._row(source), units))
+        return out
 
     def _row(self, source: Source) -> int:
         """The number of a row, which is written when it is used for the first time."""

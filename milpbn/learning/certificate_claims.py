@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 from milpbn.anytime import allowed_gap
-from milpbn.check import Proven, check_certificate, read_lines
+from milpbn.check import MEMORY_LIMIT, Proven, check_certificate, read_lines
 from milpbn.datasets.table import Table
+from milpbn.encoding import Variable
 from milpbn.errors import CertificateError
 from milpbn.learning.certification import certified_problem
 from milpbn.learning.checks import check_source
@@ -14,10 +18,13 @@ from milpbn.learning.classifier import encode
 from milpbn.learning.model import Model
 from milpbn.learning.run_claims import settings_errors, stated_score
 from milpbn.learning.settings import Settings
-from milpbn.scores.rescore import rescore
+from milpbn.result import Status
+from milpbn.structure import AnyStructure, Structure
 
 
-def check_model(model: Model, table: Table, certificate: str | Path) -> tuple[Proven, float]:
+def check_model(
+    model: Model, table: Table, certificate: str | Path, memory_limit: int = MEMORY_LIMIT
+) -> Proven:
     """Check that a certificate proves the bound of a model.
 
     Parameters
@@ -28,13 +35,14 @@ def check_model(model: Model, table: Table, certificate: str | Path) -> tuple[Pr
         Its data, read again (with the same rows held out).
     certificate
         The file that the run wrote.
+    memory_limit
+        See :func:`~milpbn.check.check_certificate`.
 
     Returns
     -------
-    proven
-        What the certificate proves about all structures of the model's search space.
-    value
-        The score of the model's structure, by the definition of the score.
+    Proven
+        What the certificate proves about all structures of the model's search space, the score of
+        the model's structure, and whether this is proven to be optimal.
 
     Raises
     ------
@@ -55,16 +63,45 @@ def check_model(model: Model, table: Table, certificate: str | Path) -> tuple[Pr
     problem = certified_problem(data, settings)
     rows = data.train(), data.train_weights()
     try:
-        proven = check_certificate(read_lines(certificate), problem, *rows)
+        structure = named_families(model.result.structure, data.variables)
+        proven = check_certificate(
+            read_lines(certificate), problem, *rows, structure=structure, memory_limit=memory_limit
+        )
     except CertificateError as error:
         raise error.at(str(certificate)) from None
-    value = rescore(score, model.result.structure, data.variables, *rows)
-    told = model.result
-    if abs(value - told.objective) > allowed_gap(told.objective):
+    told, value = model.result, proven.score
+    assert value is not None
+    if not abs(value - told.objective) <= allowed_gap(told.objective):
         raise CertificateError(f"the structure scores {value:.6f}, not {told.objective:.6f}")
-    if told.bound is not None and proven.bound > told.bound + allowed_gap(told.bound):
+    if told.bound is not None and not proven.bound <= told.bound + allowed_gap(told.bound):
         raise CertificateError(
             f"the certificate proves the bound {proven.bound:.6f}, but the model claims "
             f"{told.bound:.6f}"
         )
-    return proven, value
+    if told.status is Status.OPTIMAL and not proven.optimal:
+        raise CertificateError(
+            f"the model claims that its structure is optimal, but the bound {proven.bound:.6f} is "
+            f"proven, and the structure scores {value:.6f}"
+        )
+    return proven
+
+
+def named_families(structure: AnyStructure, variables: Sequence[Variable]) -> list[list[Any]]:
+    """The family of each variable as a certificate writes it: views, the child's and the parents'.
+
+    A variable without parents is seen in the first of its resolutions with the fewest states.
+    """
+    if not isinstance(structure, Structure):
+        raise CertificateError("the model is a multinet, which has no certificate")
+    names = tuple(v.name for v in variables)
+    if structure.variables != names:
+        raise CertificateError("the structure of the model has other variables than the data")
+    sizes = [[v.card, *(max(c.of) + 1 for c in v.coarsenings)] for v in variables]
+    first = [0, *accumulate(map(len, sizes))]
+    out: list[list[Any]] = []
+    for i, own in enumerate(sizes):
+        *above, mine = (
+            first[v] + r for v, r in zip(structure.scope(i), structure.seen(i), strict=True)
+        )
+        out.append([mine if above else first[i] + own.index(min(own)), above])
+    return out

@@ -7,7 +7,8 @@ import oracle
 import pytest
 from problems import encoded, named, random_case, random_maps, random_weights
 
-from milpbn.check.bounds import Bounds, Part
+from milpbn.check import MEMORY_LIMIT
+from milpbn.check.bounds import ONE, Bounds, Part
 from milpbn.check.space import Space
 from milpbn.errors import CertificateError, ConstraintError
 from milpbn.families import candidate_families
@@ -35,8 +36,8 @@ def problem(seed, score, **more):
             constraints=named(limits, data),
             **{**applicable_settings(score, case), **more},
         ).for_variables(data.variables)
-        header = {**certified_problem(data, settings), "groups": []}
-        return data, settings, Bounds(header, data.train().astype(np.int64), weights)
+        told, codes = certified_problem(data, settings), data.train().astype(np.int64)
+        return data, settings, Bounds(told, [], codes, weights, MEMORY_LIMIT)
     except (ConstraintError, CertificateError):
         pytest.skip("the constraints leave no structure")
 
@@ -88,7 +89,7 @@ def test_a_structure_has_the_score_of_its_definition(seed, score, more):
         structure = structure_of(bounds.space, names, chosen)
         weights = data.train_weights()
         told = rescore(settings.score, structure, data.variables, data.train(), weights)
-        assert bounds.value(chosen) == pytest.approx(told, rel=1e-9, abs=1e-9)
+        assert sum(bounds.value(chosen)) / 2 == pytest.approx(told, rel=1e-9, abs=1e-9)
 
 
 def exact_margin(codes, cards, families, u, c):
@@ -123,8 +124,9 @@ def test_rounding_stays_within_its_bound(seed):
             )
             for u, row in enumerate(codes)
         )
-        upper, error = bounds.value(chosen), Decimal(bounds.error(0, 1.0, 0.0))
-        assert exact <= Decimal(upper) <= exact + 2 * error
+        lower, upper = map(Decimal, bounds.value(chosen))
+        error = Decimal(bounds.error(0, 0.0))
+        assert exact - 2 * error <= lower <= exact <= upper <= exact + 2 * error
         assert error < Decimal("1e-9")
 
 
@@ -149,12 +151,13 @@ def test_random_multipliers_bound_every_structure(seed, score):
             against = np.where(rng.random(size) < 0.5, 0 if bounds.score.binary else other, -1)
             rows.append({"kind": "cut", "group": 0, "against": against.tolist()})
     for k, row in enumerate(rows):
-        bounds.define(k, row)
+        bounds.define({"row": k, **row})
     node = Part(np.ones(len(space.families), dtype=bool))
     structures = list(random_structures(rng, space, 20))
     for _ in range(5):
-        y = [(k, float(t)) for k, t in enumerate(rng.exponential(size=len(rows)))]
-        bound = bounds.bound(node, y, 1.0)
+        # There may be three cuts, which weigh at most 1 together.
+        y = [(k, 1 + int(t * ONE / 3)) for k, t in enumerate(rng.random(size=len(rows)))]
+        bound = bounds.bound(node, y)
         for chosen in structures:
             value = bounds.score.value(chosen)
             assert value <= bound.upper
@@ -183,18 +186,15 @@ def test_random_multipliers_bound_every_structure(seed, score):
 def test_rows_that_do_not_hold_are_refused(row):
     _, _, bounds = problem(2, "sm")
     assert bounds.space.limits == {"arcs": None, "features": None, "parameters": None}
-    bounds.define(0, row)
-    node = Part(np.ones(len(bounds.space.families), dtype=bool))
-    with pytest.raises((CertificateError, LookupError, TypeError, AttributeError)):
-        bounds.bound(node, [(0, 1.0)], 1.0)
+    with pytest.raises(CertificateError):
+        bounds.define({"row": 0, **row})
 
 
 def test_a_row_is_not_compared_with_its_own_class():
     _, _, bounds = problem(2, "sm")
-    bounds.define(0, {"kind": "cut", "group": 0, "against": bounds.score.codes[:, 0].tolist()})
-    node = Part(np.ones(len(bounds.space.families), dtype=bool))
+    row = {"row": 0, "kind": "cut", "group": 0, "against": bounds.score.codes[:, 0].tolist()}
     with pytest.raises(CertificateError, match="compared with a class that is not another"):
-        bounds.bound(node, [(0, 1.0)], 1.0)
+        bounds.define(row)
 
 
 def test_constraints_that_leave_a_variable_without_families_are_refused():
@@ -205,4 +205,4 @@ def test_constraints_that_leave_a_variable_without_families_are_refused():
         },
     }  # fmt: skip
     with pytest.raises(CertificateError, match="no candidate parent set"):
-        Space([["class", 2], ["a", 2], ["b", 2]], settings)
+        Space([["class", 2], ["a", 2], ["b", 2]], settings, MEMORY_LIMIT)

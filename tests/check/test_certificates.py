@@ -27,7 +27,9 @@ def assert_proves_the_optimum(case):
     assert proven.bound <= case.result.bound + slack
     assert proven.claim == case.result.bound
     assert proven.objective == case.result.objective
+    assert proven.score == pytest.approx(case.result.objective, rel=1e-9, abs=1e-9)
     assert case.result.status == "optimal"
+    assert proven.optimal
     assert proven.bound <= case.best + 2.1 * slack
     return proven
 

@@ -335,13 +335,16 @@ def test_a_certificate_proves_the_bound_and_nothing_below(table, wrong):
     with TemporaryDirectory() as folder:
         path = Path(folder, "proof.gz")
         model = learn_encoded(encoded, settings, clock=Clock(), certificate=path)
-        proven, value = check_model(model, table, path)
+        proven = check_model(model, table, path)
         lines = list(read_lines(path))
         false = replace(model, result=replace(model.result, bound=model.result.bound - wrong))
         with pytest.raises(CertificateError):
             check_model(false, table, path)
     assert isinstance(proven, Proven)
-    assert check_certificate(lines, problem, rows) == proven
+    alone = check_certificate(lines, problem, rows)
+    assert (alone.bound, alone.score, alone.optimal) == (proven.bound, None, False)
+    assert proven.optimal
+    value = proven.score
     assert value == pytest.approx(model.result.objective)
     objective = build_objective(encoded.data, settings.score, settings.space)
     assert best_by_enumeration(objective)[1] <= proven.bound

@@ -1,0 +1,83 @@
+"""Forge certificates of random problems: none may prove less than brute force finds.
+
+Half of the tries change a true certificate in one to four places. The others write proofs from
+nothing: random rows, the largest and the smallest multipliers, random branchings, removals with
+large limits, families left out for worse ones, and claims below the best score. A forgery is
+refused, or it proves a bound that is true. The structure of the run is not shown to the checker:
+a bound below its score would be refused for that alone.
+"""
+
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+import pytest
+from certified import WEAK, certified, certified_resolutions, certified_sights, solvable
+from forged import changed, written
+
+from milpbn.engines import worker
+from milpbn.errors import CertificateError
+
+# Forgeries of one problem.
+_PER_PROBLEM = 400
+
+
+def problem(seed, folder):
+    """A random problem with its certificate, which has a tree."""
+    path, kind = folder / "c.gz", seed % 4
+    if kind == 3:
+        return certified_resolutions(seed, path)
+    if kind == 2:
+        return certified_sights(seed, path)
+    return certified(solvable(seed % 2000), path)
+
+
+def forgery(rng, case):
+    """The lines of a forged certificate."""
+    return changed(rng, case) if rng.random() < 0.5 else written(rng, case)
+
+
+def main(tries=10_000, seed=None):
+    seed = int(time.time()) if seed is None else seed
+    patch = pytest.MonkeyPatch()
+    for name, value in WEAK.items():
+        patch.setattr(worker, name, value)
+    done = accepted = problems = 0
+    with tempfile.TemporaryDirectory() as folder:
+        while done < tries:
+            own = seed + problems
+            problems += 1
+            try:
+                case = problem(own, Path(folder))
+            except pytest.skip.Exception:
+                continue
+            rng, least = np.random.default_rng(own), 1e-9 * max(1.0, abs(case.best))
+            for k in range(min(_PER_PROBLEM, tries - done)):
+                lines = forgery(rng, case)
+                done += 1
+                try:
+                    proven = case.check(lines, alone=True)
+                except CertificateError:
+                    continue
+                accepted += 1
+                if proven.bound < case.best - least:
+                    print(f"problem {own}, try {k}: {proven.bound!r} < {case.best!r}")
+                    print("\n".join(map(json.dumps, lines)))
+                    return 1
+            if problems % 25 == 0:
+                print(f"{done:,} forgeries of {problems} problems", flush=True)
+    print(
+        f"{done:,} forgeries of {problems} problems (seeds {seed} to {seed + problems - 1}): "
+        f"{done - accepted:,} refused, {accepted:,} true, none proves less than brute force"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    numbers = [int(a) for a in sys.argv[1:3]]
+    sys.exit(main(*numbers))
