@@ -164,13 +164,20 @@ def rising(start, steps):
     return math.lgamma(start + steps) - math.lgamma(start)
 
 
-MARGINS = {"sm": sm_margins, "sbm": sbm_margins}
-"""Margins of one family, for the scores with a hinge."""
+MARGINS = {"sm": sm_margins, "sbm": sbm_margins, "cll": sm_margins}
+"""Margins of one family, for the scores that are concave functions of them."""
+
+HINGES = ("sm", "sbm")
+"""The scores with a hinge."""
 
 TERMS = {"mdl": mdl_term, "bdeu": bdeu_term}
 """Terms of one family, for the decomposable scores."""
 
 SCORES = (*MARGINS, *TERMS)
+
+SOLVABLE = [("branch-and-cut", s) for s in SCORES]
+SOLVABLE += [("monolithic", s) for s in SCORES if s != "cll"]
+"""Engines and the scores that they can maximise."""
 
 
 def resolved_families(n, max_parents, class_parents, generative, maps):
@@ -266,10 +273,14 @@ def _acyclic(candidates, pick):
 
 
 def _row_score(score, margins, codes, weights, gamma):
-    """The scores of margins against every class (sm, cr) or against the rest (sbm)."""
+    """The scores of margins against every class (sm, cll, cr) or against the rest (sbm)."""
     if score != "sbm":
         margins[:, np.arange(len(codes)), [r[0] for r in codes]] = np.inf
     least = margins.min(axis=2)
+    if score == "cll":
+        base = np.minimum(least, 0.0)
+        others = np.exp(base[:, :, None] - margins).sum(axis=2)
+        return (base - np.log(np.exp(base) + others)) @ np.array(weights)
     return (least > 1e-9 if score == "cr" else np.minimum(least, gamma)) @ np.array(weights)
 
 
@@ -307,9 +318,7 @@ def scores_of_all(
             )[picks[:, i]]
             for i in range(n)
         )
-        if score == "sm":
-            margins[:, np.arange(len(codes)), [r[0] for r in codes]] = np.inf
-        values = np.minimum(margins.min(axis=2), gamma) @ weights
+        values = _row_score(score, margins, codes, weights, gamma)
         for i in range(n):
             sizes = [(cards[i] - 1) * math.prod(cards[p] for p in s) for s in candidates[i]]
             values = values - penalty * np.array(sizes)[picks[:, i]]

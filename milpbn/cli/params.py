@@ -292,8 +292,8 @@ ARC = Parsed("A->B", "milpbn.families.constraints", "parse_arc")
 SMOOTHING = ParsedText("smoothing", "milpbn.families", "parse_smoothing")
 """``laplace[:COUNT]`` or ``epsilon[:VALUE]``."""
 
-PENALTY = Parsed("penalty", "milpbn.scores.margin", "parse_penalty")
-PENALTIES = Parsed("penalties", "milpbn.scores.margin", "parse_penalties")
+PENALTY = Parsed("penalty", "milpbn.scores.concave", "parse_penalty")
+PENALTIES = Parsed("penalties", "milpbn.scores.concave", "parse_penalties")
 """A number, or ``bic``."""
 
 

@@ -18,14 +18,16 @@ import numpy as np
 import numpy.typing as npt
 
 from milpbn.engines.cuts.clusters import Cluster
-from milpbn.engines.cuts.concave import Hinge
+from milpbn.engines.cuts.concave import CutSource
 from milpbn.engines.cuts.features import FeatureRow
+from milpbn.engines.cuts.hinge import Hinge
 from milpbn.engines.cuts.oracle import CutOracle
+from milpbn.engines.cuts.soft import Soft
 from milpbn.engines.proof import BOUND, EMPTY, KNOWN, Proof, ProofLog, SubtreeLog
-from milpbn.engines.rows import Edge, Source
+from milpbn.engines.rows import Source
 from milpbn.engines.tree import Node, Sight
 from milpbn.families.candidates import FamilySpace, ParentSet
-from milpbn.scores import MarginObjective
+from milpbn.scores import ConcaveObjective
 
 # Multipliers are written as whole numbers of units: this many are 1.
 _ONE = 2**40
@@ -67,7 +69,7 @@ class ProofLines(ProofLog):
         self._probes: dict[int, Node] = {}
         self._names: dict[int, int] = {}
         self._logged: dict[int, Proof | None] = {}
-        self._hinges: WeakKeyDictionary[Hinge, int] = WeakKeyDictionary()
+        self._cuts: WeakKeyDictionary[CutSource, int] = WeakKeyDictionary()
         self._rows: dict[Source, int] = {}
         self._by_content: dict[bytes, int] = {}
 
@@ -215,7 +217,7 @@ class ProofLines(ProofLog):
 
     def _row(self, source: Source) -> int:
         """The number of a row, which is written when it is used for the first time."""
-        known: Any = self._hinges if isinstance(source, Hinge) else self._rows
+        known: Any = self._cuts if isinstance(source, CutSource) else self._rows
         if source not in known:
             known[source] = self._define(self._described(source))
         return int(known[source])
@@ -230,30 +232,47 @@ class ProofLines(ProofLog):
     def _described(self, source: Source) -> Line:
         if isinstance(source, Hinge):
             return {"kind": "cut", "group": source.group, "against": self._against(source)}
+        if isinstance(source, Soft):
+            return {"kind": "soft", "group": source.group, "margins": self._margins(source)}
         if isinstance(source, Cluster):
             return {"kind": "cluster", "members": sorted(source.members), "k": source.k}
         if isinstance(source, FeatureRow):
             return {"kind": "features", "witnesses": source.witnesses}
         if isinstance(source, str):
             return {"kind": "budget", "of": source}
-        edge: Edge = source
-        return {"kind": "pair", "pair": edge}
+        assert isinstance(source, tuple)
+        return {"kind": "pair", "pair": source}
 
     def _against(self, hinge: Hinge) -> list[int]:
         """The class that each row of a group is compared with; tables of two classes need none."""
-        assert self._oracle is not None
-        objective = self._oracle.objective
-        assert isinstance(objective, MarginObjective)
-        concave = self._oracle.concave
-        assert concave is not None
-        below = hinge.against >= 0
-        against: npt.NDArray[np.integer] = hinge.against
+        objective, labels = self._objective(), self._labels(hinge)
+        below = hinge.rows >= 0
+        against: npt.NDArray[np.integer] = hinge.rows
         if objective.binary:
             against = np.zeros_like(against)
         elif objective.space.n_classes == 2:
-            own = slice(concave.first_row[hinge.group], concave.first_row[hinge.group + 1])
-            against = 1 - objective.rows.labels[own]
+            against = 1 - labels
         return list(map(int, np.where(below, against, -1)))
+
+    def _margins(self, soft: Soft) -> list[list[int]]:
+        """The margins of each row of a group against the other classes, in ascending order."""
+        n, labels = len(soft.rows), self._labels(soft)
+        if soft.rows.ndim == 1:
+            others = soft.rows[:, None]
+        else:
+            other = np.arange(soft.rows.shape[1])[None, :] != labels[:, None]
+            others = soft.rows[other].reshape(n, -1)
+        return [list(map(int, row)) for row in others]
+
+    def _objective(self) -> ConcaveObjective:
+        assert self._oracle is not None
+        assert isinstance(self._oracle.objective, ConcaveObjective)
+        return self._oracle.objective
+
+    def _labels(self, source: CutSource) -> npt.NDArray[np.integer]:
+        assert self._oracle is not None
+        assert self._oracle.concave is not None
+        return self._objective().rows.labels[self._oracle.concave.own_rows(source.group)]
 
 
 class SubtreeLines(ProofLines):

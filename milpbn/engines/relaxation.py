@@ -1,6 +1,6 @@
 """The linear relaxation with its cuts, and bounds that do not depend on the solver's tolerances.
 
-Columns are eta[f] per family and, for margin scores, T[g] per group. For multipliers
+Columns are eta[f] per family and, for concave scores, T[g] per group. For multipliers
 y >= 0 of the rows (:mod:`milpbn.engines.rows`)
 
     L(y) = y . rhs + sum_i max_{f of i, allowed} (c - A'y)[f] + sum_g (1 - y(g)) high[g]
@@ -27,7 +27,7 @@ import numpy as np
 from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.clock import Clock
 from milpbn.engines.cuts.clusters import Cluster
-from milpbn.engines.cuts.concave import ConcaveCut, Hinge
+from milpbn.engines.cuts.concave import ConcaveCut, CutSource
 from milpbn.engines.cuts.oracle import CutOracle, StructureRow
 from milpbn.engines.program import INFEASIBLE, SOLVED, Program, ProgramColumns, ProgramPoint
 from milpbn.engines.proof import BOUND, EMPTY, TRIVIAL, Proof
@@ -159,7 +159,7 @@ class Relaxation:
 
     def add_cuts(self, cuts: Sequence[ConcaveCut]) -> None:
         """Add rows ``T[g] - coefficients . eta <= constant``."""
-        self._add([(-c.coefficients, c.constant(self.gamma), c.hinge) for c in cuts])
+        self._add([(-c.coefficients, c.constant(self.gamma), c.source) for c in cuts])
 
     def add_rows(self, rows: Sequence[StructureRow]) -> int:
         """Add rows on the structure; returns how many were new."""
@@ -279,7 +279,7 @@ class Relaxation:
         """The cuts of the program, and of the root if nodes can begin there."""
         root = {s: row for s, (row, _) in self._starts.root_rows().items() if s not in self._rows}
         cuts = self._rows.cuts()
-        cuts += [ConcaveCut(s, -row) for s, row in root.items() if isinstance(s, Hinge)]
+        cuts += [ConcaveCut(s, -row) for s, row in root.items() if isinstance(s, CutSource)]
         clusters = self._rows.clusters() + [s for s in root if isinstance(s, Cluster)]
         cuts = [replace(c, coefficients=self._of_all(c.coefficients, 0.0)) for c in cuts]
         return Pool(cuts, clusters, self._columns[self._working])

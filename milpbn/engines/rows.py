@@ -11,7 +11,7 @@ import numpy.typing as npt
 from milpbn._types import FloatArray, IntArray
 from milpbn.compiled import jit
 from milpbn.engines.cuts.clusters import Cluster
-from milpbn.engines.cuts.concave import ConcaveCut, Hinge
+from milpbn.engines.cuts.concave import ConcaveCut, CutSource
 from milpbn.engines.cuts.oracle import StructureRow
 from milpbn.families.candidates import FamilySpace
 
@@ -28,7 +28,7 @@ _BLOCK = 2048
 # Sums are divided by at least this.
 _TINY = 1e-300
 
-Source = Hinge | StructureRow | Edge | str
+Source = CutSource | StructureRow | Edge | str
 """What a row was made from; the name of a budget for its row. No two rows have the same source."""
 
 Row = tuple[FloatArray, float]
@@ -63,7 +63,7 @@ def _doubled(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _group_of(source: Source) -> int:
-    return source.group if isinstance(source, Hinge) else _NO_GROUP
+    return source.group if isinstance(source, CutSource) else _NO_GROUP
 
 
 class RelaxationRows:
@@ -105,7 +105,7 @@ class RelaxationRows:
         return [
             ConcaveCut(source, -self._coefficients[r])
             for r, source in enumerate(self._sources)
-            if isinstance(source, Hinge)
+            if isinstance(source, CutSource)
         ]
 
     def clusters(self) -> list[Cluster]:
@@ -231,7 +231,7 @@ class RelaxationRows:
 
 @dataclass
 class Pool:
-    """Cuts that are valid for every gamma, for the same rows and families."""
+    """Cuts that are valid for every gamma and penalty, for the same rows and families."""
 
     cuts: list[ConcaveCut] = field(default_factory=list)
     clusters: list[Cluster] = field(default_factory=list)

@@ -22,7 +22,7 @@ from milpbn.clock import OutOfTime
 from milpbn.engines.cuts.oracle import CutOracle
 from milpbn.engines.primal import Primal
 from milpbn.errors import OptionError
-from milpbn.scores import Objective
+from milpbn.scores import ConcaveObjective, Objective
 
 # SCIP's tolerance on rows; its bound is raised by the error that this allows in the heights.
 _FEASIBILITY = 1e-9
@@ -57,6 +57,10 @@ class ScipHost:
         self.primal = Primal(objective, progress, seed, progress.clock.checkpoint)
         self.model: Any = Model("structure")
         self.failure: BaseException | None = None
+        # About the sum of the right-hand sides of the cuts, to which SCIP's tolerance is relative.
+        self._size = 0.0
+        if isinstance(objective, ConcaveObjective):
+            self._size = objective.worth_of_a_row * objective.rows.total
         self._set_parameters(gap, seed)
         self._add_columns_and_rows()
         self._include_plugins()
@@ -132,7 +136,7 @@ class ScipHost:
         """Report SCIP's bound, raised by the error that its tolerance allows in the heights."""
         bound = self.model.getDualbound()
         if abs(bound) < 1e19:
-            slack = _FEASIBILITY * (1.0 + np.abs(self.oracle.height_limits).sum())
+            slack = _FEASIBILITY * (1.0 + self._size)
             nodes = int(self.model.getNTotalNodes())
             self.progress.improve_bound(bound + slack, nodes, "SCIP")
 
@@ -178,7 +182,7 @@ class ScipHost:
         cuts = self._violated(eta, heights)
         for cut in cuts:
             terms = [(self.eta[f], -cut.coefficients[f]) for f in np.flatnonzero(cut.coefficients)]
-            terms.append((self.heights[cut.hinge.group], 1.0))
+            terms.append((self.heights[cut.source.group], 1.0))
             self._add_cut(terms, cut.constant(self.oracle.gamma), force)
         rows = self.oracle.violated_rows(eta)
         for row in rows:
@@ -210,8 +214,7 @@ class ScipHost:
         for v, x in zip(self.eta, eta, strict=True):
             self.model.setSolVal(solution, v, float(x))
         if self.oracle.concave is not None:
-            least, _ = self.oracle.concave.margins(eta)
-            for v, x in zip(self.heights, self.oracle.concave.group_values(least), strict=True):
+            for v, x in zip(self.heights, self.oracle.concave.group_values(eta), strict=True):
                 self.model.setSolVal(solution, v, float(x))
         return bool(self.model.addSol(solution))
 

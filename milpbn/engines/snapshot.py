@@ -1,9 +1,9 @@
 """The state of a branch-and-cut run as plain data, so that it can be saved, sent and continued.
 
 A node is self-contained: the families that are still allowed, the pairs that must be joined, its
-bound and where it came from. Cuts are stored as what they are made from, the class that each row
-of a group is compared with. Their coefficients are computed again from the data. This takes a few
-bytes per row instead of a number per family, and a cut is valid whatever was stored.
+bound and where it came from. Cuts are stored as what they are made from, such as the class that
+each row of a group is compared with. Their coefficients are computed again from the data. This
+takes a few bytes per row instead of a number per family, and a cut is valid whatever was stored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from milpbn.anytime import Progress
     from milpbn.engines.branch_and_cut import BranchAndCut
 
-# How the comparisons of rows are stored.
+# How the numbers of rows are stored.
 _ROWS = np.dtype("<i2")
 # Scores may differ by this fraction between two machines.
 _ROUNDING = 1e-9
@@ -46,10 +46,10 @@ class SavedNode(msgspec.Struct, frozen=True, array_like=True):
 
 
 class SavedCut(msgspec.Struct, frozen=True, array_like=True):
-    """A concave cut: its group, and 16 bits per row, see :class:`~milpbn.engines.cuts.Hinge`."""
+    """A concave cut: its group, and what it takes from the rows, in numbers of 16 bits."""
 
     group: int
-    against: bytes
+    rows: bytes
 
 
 class SavedCuts(msgspec.Struct, frozen=True):
@@ -214,9 +214,9 @@ def load_node(saved: SavedNode, space: FamilySpace) -> Node:
 def save_cuts(search: BranchAndCut) -> SavedCuts:
     """The rows of the leading worker's relaxation."""
     n, pool = len(search.objective.space), search.worker.relaxation.pool()
-    hinges = (cut.hinge for cut in pool.cuts)
+    sources = (cut.source for cut in pool.cuts)
     return SavedCuts(
-        tuple(SavedCut(h.group, h.against.astype(_ROWS).tobytes()) for h in hinges),
+        tuple(SavedCut(s.group, s.rows.astype(_ROWS).tobytes()) for s in sources),
         tuple((tuple(sorted(c.members)), c.k) for c in pool.clusters),
         pack_families(_mask(search.oracle.families, n)),
         pack_families(_mask(pool.families, n)),
@@ -233,7 +233,7 @@ def load_cuts(saved: SavedCuts, oracle: CutOracle) -> Pool:
     for cut in saved.cuts:
         _require(oracle.concave is not None, "a cut")
         assert oracle.concave is not None
-        cuts.append(oracle.concave.cut(cut.group, np.frombuffer(cut.against, _ROWS)))
+        cuts.append(oracle.concave.cut(cut.group, np.frombuffer(cut.rows, _ROWS)))
     return Pool(cuts, clusters, np.flatnonzero(unpack_families(saved.working, len(oracle.space))))
 
 

@@ -203,7 +203,8 @@ class Worker:
     ) -> RelaxationPoint | None:
         """Solve, fix families and add cuts, repeatedly; lowers the bound of the node.
 
-        With `patient`, until no cut is violated, not only as long as cuts are worthwhile.
+        With `patient`, until no cut is violated, not only as long as cuts are worthwhile. If the
+        score is smooth, there is always a violated cut, and the rounds end near the true score.
         """
         best_height = -np.inf
         fall = 0.0
@@ -229,7 +230,9 @@ class Worker:
             # On wide data each of these steps takes a part of a second.
             self.tree.checkpoint()
             added = self.relaxation.add_rows(self.oracle.violated_rows(point.eta))
-            if center is not None:
+            if self.is_near(node, point, patient):
+                n = 0
+            elif center is not None:
                 center, best_height, n = self.add_stabilised(point, center, best_height)
             else:
                 n, _ = self.add_cuts(point, point.eta)
@@ -246,6 +249,17 @@ class Worker:
                 self.relaxation.purge(self.patience)
                 self.primal.search_after(self.tree.progress.clock.elapsed - began)
         return point
+
+    def is_near(self, node: Node, point: RelaxationPoint, at_root: bool) -> bool:
+        """Whether cuts cannot lower the bound much: the true score at the point is hardly lower."""
+        concave = self.oracle.concave
+        if concave is None:
+            return False
+        near = concave.near_at_root if at_root else concave.near_at_nodes
+        if near == 0.0:
+            return False
+        height = concave.group_values(point.eta).sum() + (self.oracle.costs * point.eta).sum()
+        return bool(point.bound - height <= near * (node.bound - self.cutoff))
 
     def fix(self, node: Node, point: RelaxationPoint) -> None:
         """Remove the families whose choice lowers the bound to the cutoff."""

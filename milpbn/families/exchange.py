@@ -14,7 +14,7 @@ import numpy.typing as npt
 from milpbn._types import AnyFamilies, FloatArray, IntArray
 from milpbn.families import kernels
 from milpbn.families.passes import divided
-from milpbn.families.tables import FamilyTables, Slopes
+from milpbn.families.tables import FamilyTables, HardSlopes
 
 # Room for rounding in single precision when rows are left out.
 _SAFE = 1e-2
@@ -58,7 +58,7 @@ class ExchangeState:
         for f in self.families.tolist():
             self._add(f, 1.0)
         self.value = self._value()
-        self._slopes: Slopes | None = None
+        self._slopes: HardSlopes | None = None
 
     def sort_rows(self) -> None:
         """Put the rows with the smallest margins first, so that bad candidates fail early."""
@@ -101,7 +101,7 @@ class ExchangeState:
         out: FloatArray = self.value + slopes[1:] - slopes[0] + _ROUNDING * abs(self.value)
         return out
 
-    def _slopes_here(self) -> Slopes:
+    def _slopes_here(self) -> HardSlopes:
         """The supergradient at the current structure."""
         least, against = self._margins, self._labels
         if not self._tables.single:
@@ -109,8 +109,8 @@ class ExchangeState:
             least = self._margins[np.arange(len(against)), against]
         below = np.flatnonzero((least < self._gamma) & (self._weights > 0))
         codes = np.ascontiguousarray(self._codes[:, below])
-        return Slopes(
-            self._weights[below], against[below], self._fold[below], codes, self._own[below]
+        return HardSlopes(
+            self._weights[below], self._fold[below], codes, self._own[below], against[below]
         )
 
     def _scores(self, variable: int, candidates: IntArray, threshold: float) -> FloatArray:

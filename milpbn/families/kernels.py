@@ -312,6 +312,29 @@ def cut_coefficients_many(  # type: ignore[no-untyped-def]
 
 
 @_jit
+def cut_coefficients_shared(  # type: ignore[no-untyped-def]
+    families, key, cards, base, fold, codes, tables, labels, totals, weights, out
+):
+    """``out[i] = sum_u sum_c weights[u, c] * alpha(families[i], u, c)`` over the given rows.
+
+    `totals` has the sum of the weights of each row.
+    """
+    keys = np.empty(BLOCK, np.int32)
+    for i in range(len(families)):
+        f, total = families[i], 0.0
+        for first in range(0, len(weights), BLOCK):
+            n = min(BLOCK, len(weights) - first)
+            _keys(keys, n, f, key, cards, fold, codes, first, base[f])
+            for j in range(n):
+                k, u = keys[j], first + j
+                others = 0.0
+                for c in range(weights.shape[1]):
+                    others += weights[u, c] * tables[k, c]
+                total += totals[u] * tables[k, labels[u]] - others
+        out[i] = total
+
+
+@_jit
 def replacements(  # type: ignore[no-untyped-def]
     pairs, subset, saving, key, cards, base, fold, codes, tables, own, n_classes, weights, out
 ):

@@ -12,10 +12,11 @@ demand: counting a table takes about as long as scoring a candidate with it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -277,40 +278,74 @@ class FamilyTables:
 
 
 @dataclass(frozen=True)
-class Slopes:
-    """Rows and the class that each is compared with: one linear function of the families.
-
-    ``sum_u weights[u] * alpha(f, u, against[u])`` is linear in the families. With the rows below
-    the hinge and the class that each margin is smallest against, it is a supergradient of the
-    soft margin.
+class Slopes(ABC):
+    """Rows and what they are compared with: one linear function of the families.
 
     Attributes
     ----------
-    weights, against
-        The weight of each row, and the class that it is compared with.
+    weights
+        The weight of each row, or of each row and class.
     fold, codes, own
         What a row looks up, see :class:`FamilyTables`.
     """
 
     weights: FloatArray
-    against: npt.NDArray[np.integer]
     fold: npt.NDArray[np.int32]
     codes: npt.NDArray[np.unsignedinteger]
     own: npt.NDArray[np.int32]
 
+    @classmethod
+    def at(cls, tables: FamilyTables, rows: IntArray, weights: FloatArray, *more: Any) -> Self:
+        """The function of some rows of the tables; `more` are the other attributes."""
+        codes = np.ascontiguousarray(tables.codes[:, rows])
+        return cls(weights, tables.fold[rows], codes, tables.own[rows], *more)
+
+    @abstractmethod
+    def _kernel(self, tables: FamilyTables) -> tuple[Callable[..., None], tuple[Any, ...]]:
+        """The compiled loop, and what it takes besides the weights."""
+
     def of(self, tables: FamilyTables, families: IntArray) -> FloatArray:
         """The slope of each of the families; their tables must be there."""
-        from milpbn.families import kernels
-
         out = np.empty(len(families))
-        kernel = kernels.cut_coefficients_one if tables.single else kernels.cut_coefficients_many
-        against = () if tables.single else (self.against,)
+        kernel, more = self._kernel(tables)
 
         def slopes(part: slice) -> None:
             kernel(
                 families[part], tables.key, tables.cards, tables.base, self.fold, self.codes,
-                tables.exact, self.own, *against, self.weights, out[part],
+                tables.exact, self.own, *more, self.weights, out[part],
             )  # fmt: skip
 
-        divided(len(families), len(self.weights), tables.space.threads, slopes)
+        divided(len(families), self.weights.size, tables.space.threads, slopes)
         return out
+
+
+@dataclass(frozen=True)
+class HardSlopes(Slopes):
+    """``sum_u weights[u] * alpha(f, u, against[u])``: each row is compared with one class.
+
+    With the rows below the hinge and the class that each margin is smallest against, it is a
+    supergradient of the soft margin.
+    """
+
+    against: npt.NDArray[np.integer]
+
+    def _kernel(self, tables: FamilyTables) -> tuple[Callable[..., None], tuple[Any, ...]]:
+        from milpbn.families import kernels
+
+        if tables.single:
+            return kernels.cut_coefficients_one, ()
+        return kernels.cut_coefficients_many, (self.against,)
+
+
+@dataclass(frozen=True)
+class SharedSlopes(Slopes):
+    """``sum_u sum_c weights[u, c] * alpha(f, u, c)``: each row is compared with all classes.
+
+    With the posteriors of the other classes as weights, it is a gradient of the conditional
+    log-likelihood. The weight of a row's own class is 0.
+    """
+
+    def _kernel(self, tables: FamilyTables) -> tuple[Callable[..., None], tuple[Any, ...]]:
+        from milpbn.families import kernels
+
+        return kernels.cut_coefficients_shared, (self.weights.sum(axis=1),)

@@ -23,7 +23,7 @@ from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SettingNames, Settings, make_settings
 from milpbn.learning.structure import run_method
 from milpbn.result import Listener, Result, Status
-from milpbn.scores import MarginObjective, MarginScore
+from milpbn.scores import ConcaveObjective, ConcaveScore, MarginScore
 from milpbn.structure import Structure
 
 
@@ -75,7 +75,9 @@ def learn_grid(
 
 def settings_by_p(settings: Settings, ps: Sequence[float]) -> dict[float, Settings]:
     """The settings of each run of a grid, in increasing order of p."""
-    score = margin_score(settings)
+    score = settings.score
+    if not isinstance(score, MarginScore):
+        raise OptionError(f"a grid of p needs a margin score, not {score.name}, which has no p")
     if not ps:
         raise OptionError("the grid of p is empty")
     return {p: replace(settings, score=replace(score, p=p, gamma=None)) for p in sorted(ps)}
@@ -83,19 +85,21 @@ def settings_by_p(settings: Settings, ps: Sequence[float]) -> dict[float, Settin
 
 def settings_by_penalty(settings: Settings, penalties: Sequence[float]) -> dict[float, Settings]:
     """The settings of each run of a path, from the largest penalty down."""
-    score = margin_score(settings)
+    score = concave_score(settings)
     ordered = sorted(set(penalties), reverse=True)
     return {x: replace(settings, score=replace(score, penalty=x)) for x in ordered}
 
 
-def margin_score(settings: Settings) -> MarginScore:
-    """The score of the settings, which must have a margin."""
-    if not isinstance(settings.score, MarginScore):
-        raise OptionError(f"a grid needs a margin score, not {settings.score.name}")
+def concave_score(settings: Settings) -> ConcaveScore:
+    """The score of the settings, which must have a penalty."""
+    if not isinstance(settings.score, ConcaveScore):
+        raise OptionError(
+            f"a path needs a score with a penalty for parameters, not {settings.score.name}"
+        )
     return settings.score
 
 
-def grid_objective(data: EncodedData, settings: Settings, clock: Clock) -> MarginObjective:
+def grid_objective(data: EncodedData, settings: Settings, clock: Clock) -> ConcaveObjective:
     """The objective whose tables all runs of a grid share; `settings` has the least penalty."""
     objective = build_objective(
         data,
@@ -104,7 +108,7 @@ def grid_objective(data: EncodedData, settings: Settings, clock: Clock) -> Margi
         clock=clock,
         options=settings.options,
     )
-    assert isinstance(objective, MarginObjective)
+    assert isinstance(objective, ConcaveObjective)
     clock.close_phase("scoring")
     return objective
 
@@ -115,7 +119,7 @@ def run_grid(
     *,
     clock: Clock,
     listener: Callable[[float], Listener] | None = None,
-    objective: MarginObjective | None = None,
+    objective: ConcaveObjective | None = None,
     share_cuts: bool = True,
 ) -> Iterator[tuple[float, Result]]:
     """Solve for each p or penalty in turn, and yield each result as it comes.
@@ -128,7 +132,7 @@ def run_grid(
     pool = Pool() if share_cuts and settings.method == "branch-and-cut" else None
     found: list[Structure] = []
     for k, (value, own) in enumerate(runs.items()):
-        objective = first.with_score(margin_score(own))
+        objective = first.with_score(concave_score(own))
         best = max(found, key=lambda s: objective.value(objective.space.families(s)), default=None)
         result = run_method(
             data,

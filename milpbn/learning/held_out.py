@@ -24,7 +24,7 @@ from milpbn.learning.settings import Settings
 from milpbn.learning.structure import run_method
 from milpbn.network.inference import log_posterior
 from milpbn.result import Status
-from milpbn.scores import MarginObjective, MarginScore, Objective, Score
+from milpbn.scores import ConcaveObjective, ConcaveScore, Objective, Score
 from milpbn.search.local_search import LocalSearch
 from milpbn.structure import AnyStructure, Structure
 
@@ -152,7 +152,7 @@ class FoldLearner:
                 prune=not wants_whole_space(settings.method),
             )
         objective, score = self._objectives[key], settings.score
-        if isinstance(objective, MarginObjective) and isinstance(score, MarginScore):
+        if isinstance(objective, ConcaveObjective) and isinstance(score, ConcaveScore):
             return objective.with_score(score)
         return objective
 
@@ -160,8 +160,8 @@ class FoldLearner:
 def _tables_key(settings: Settings) -> Key:
     """What the tables depend on."""
     score = settings.score
-    if isinstance(score, MarginScore):
-        score = replace(score, p=MarginScore.p, gamma=None, penalty=0.0)
+    if isinstance(score, ConcaveScore):
+        score = score.plain()
     return (str(score), str(settings.space), wants_whole_space(settings.method))
 
 
@@ -171,4 +171,4 @@ def _best(objective: Objective, found: Sequence[AnyStructure]) -> Structure | No
 
 
 def _penalty(score: Score) -> float:
-    return score.cost_per_parameter(1e9) if isinstance(score, MarginScore) else 0.0
+    return score.cost_per_parameter(1e9) if isinstance(score, ConcaveScore) else 0.0

@@ -41,6 +41,11 @@ def check_method(method: Method, score: Score) -> None:
             f"the score {score.name} cannot be maximised exactly; choose another score or one of "
             f"the heuristics {', '.join(LEARNERS)}"
         )
+    if method == "monolithic" and score.smooth:
+        raise OptionError(
+            f"the score {score.name} is not piecewise linear, so no single linear program "
+            "describes it; choose the method branch-and-cut"
+        )
     if method in MULTINETS:
         check_per_class(score)
 

@@ -12,7 +12,7 @@ from milpbn.families import FamilySpace, MergedRows, candidate_families
 from milpbn.families.views import other_resolutions
 from milpbn.learning.settings import SearchSpace
 from milpbn.messages import Message, option
-from milpbn.scores import LinearObjective, MarginObjective, MarginScore, Objective, Score
+from milpbn.scores import ConcaveObjective, ConcaveScore, LinearObjective, Objective, Score
 from milpbn.scores.pruning import drop_equal_views, prune_dominated, prune_penalised
 
 
@@ -38,11 +38,11 @@ def build_objective(
     clock, data = clock or Clock(), data.searched()
     families = family_space(data, score, space, options)
     rows = MergedRows.from_codes(data.train(), data.train_weights())
-    pruned = prune and isinstance(score, MarginScore) and bool(score.penalty)
+    pruned = prune and isinstance(score, ConcaveScore) and bool(score.penalty)
     if prune:
         families = drop_equal_views(families, rows)
     if pruned:
-        assert isinstance(score, MarginScore)
+        assert isinstance(score, ConcaveScore)
         try:
             families = prune_penalised(score, families, rows, clock.checkpoint)
         except (OutOfTime, BudgetError):
@@ -56,7 +56,7 @@ def build_objective(
             f"the time limit of {clock.limit:g} s was reached while {len(families):,} families "
             "were being scored; allow more time or lower max_parents"
         ) from None
-    if pruned and isinstance(objective, MarginObjective):
+    if pruned and isinstance(objective, ConcaveObjective):
         objective = replace(objective, least_penalty=objective.penalty)
     return objective
 

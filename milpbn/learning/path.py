@@ -22,8 +22,8 @@ from milpbn.learning.candidates import Candidate
 from milpbn.learning.classifier import Encoded, encode, fit_model, structure_clock
 from milpbn.learning.criteria import CRITERIA, LOG_LOSS
 from milpbn.learning.grid import (
+    concave_score,
     grid_objective,
-    margin_score,
     run_grid,
     settings_by_p,
     settings_by_penalty,
@@ -35,8 +35,8 @@ from milpbn.learning.selection import Watch, validate
 from milpbn.learning.settings import SettingNames, Settings, make_settings
 from milpbn.network.inference import accuracy
 from milpbn.result import Listener, Status
-from milpbn.scores import MarginObjective
-from milpbn.scores.margin import parse_penalty
+from milpbn.scores import ConcaveObjective, MarginScore
+from milpbn.scores.concave import parse_penalty
 from milpbn.structure import Structure
 
 # The share of the time for choosing the penalties.
@@ -251,7 +251,7 @@ def run_path(
     """Learn a path from encoded rows with a running clock; `table` is for the folds."""
     watch, settings = watch or PathWatch(), make_settings(**names)
     settings = settings.for_variables(encoded.data.variables)
-    margin_score(settings)
+    concave_score(settings)
     engine = clock
     if plan.folds is not None and math.isfinite(clock.limit):
         engine = clock.until(clock.elapsed + _ENGINE_SHARE * clock.remaining)
@@ -281,12 +281,12 @@ def _points(
     encoded: Encoded,
     settings: Settings,
     plan: PathPlan,
-    tables: MarginObjective,
+    tables: ConcaveObjective,
     clock: Clock,
     watch: PathWatch,
 ) -> Iterator[tuple[PathPoint, int]]:
     """The points for one p as they come, and how many there will be."""
-    score = replace(margin_score(settings), penalty=0.0)
+    score = replace(concave_score(settings), penalty=0.0)
     objective = tables.with_score(score)
     runs = settings_by_penalty(settings, _penalties(plan, objective, settings, clock))
     results = run_grid(
@@ -297,7 +297,7 @@ def _points(
         objective=objective,
         share_cuts=False,
     )
-    p = score.p if score.gamma is None else None
+    p = score.p if isinstance(score, MarginScore) and score.gamma is None else None
     for penalty, result in results:
         model = fit_model(encoded, runs[penalty], result, clock=clock)
         yield _point(penalty, p, model, encoded.data), len(runs)
@@ -348,10 +348,10 @@ def _validated(
 
 
 def _penalties(
-    plan: PathPlan, objective: MarginObjective, settings: Settings, clock: Clock
+    plan: PathPlan, objective: ConcaveObjective, settings: Settings, clock: Clock
 ) -> list[float]:
     if plan.penalties is not None:
-        score, total = margin_score(settings), objective.rows.total
+        score, total = concave_score(settings), objective.rows.total
         given = (replace(score, penalty=x) for x in plan.penalties)
         return [one.cost_per_parameter(total) for one in given]
     share = clock.until(clock.elapsed + min(_GRID_SHARE * clock.remaining, 1e9), phase="grid")

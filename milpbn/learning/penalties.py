@@ -23,24 +23,26 @@ from milpbn._types import Families
 from milpbn.anytime import Run, SolveOptions
 from milpbn.clock import Clock
 from milpbn.families.feasibility import Feasibility
-from milpbn.scores import MarginObjective, SoftMargin
+from milpbn.scores import ConcaveObjective, SoftMargin
 from milpbn.search import run_learner
 from milpbn.search.local_search import LocalSearch
 from milpbn.structure import Structure
 
 # Unsuccessful kicks after which a search ends.
 _PATIENCE = 5
-# The smallest penalty above 0, as a share of gamma: one row pays for fifty parameters.
+# The smallest penalty above 0, as a share of what a row is worth: a row pays for fifty parameters.
 _SMALLEST = 1 / 50
 
 
-def penalty_grid(objective: MarginObjective, most: int, clock: Clock, seed: int = 0) -> list[float]:
+def penalty_grid(
+    objective: ConcaveObjective, most: int, clock: Clock, seed: int = 0
+) -> list[float]:
     """A penalty inside every piece of the path, from the smallest network to 0.
 
     Parameters
     ----------
     objective
-        A soft margin.
+        A soft margin or a conditional log-likelihood.
     most
         Maximum number of penalties above 0; if there are more pieces, some are left out.
     clock
@@ -54,7 +56,7 @@ def penalty_grid(objective: MarginObjective, most: int, clock: Clock, seed: int 
         Decreasing. At the first one the smallest network is optimal, as far as local search can
         tell; the last one is 0.
     """
-    least = _SMALLEST * objective.gamma
+    least = _SMALLEST * objective.worth_of_a_row
     base, found = objective.space.feasible_families(), list[float]()
     while clock.remaining > 0:
         penalty, base = next_breakpoint(objective, base, clock, seed)
@@ -73,7 +75,7 @@ def penalty_grid(objective: MarginObjective, most: int, clock: Clock, seed: int 
 
 
 def next_breakpoint(
-    objective: MarginObjective, base: Families, clock: Clock, seed: int = 0
+    objective: ConcaveObjective, base: Families, clock: Clock, seed: int = 0
 ) -> tuple[float, Families]:
     """The largest penalty at which a larger structure is as good as `base`, and the structure.
 
@@ -97,7 +99,7 @@ def next_breakpoint(
     return penalty, best
 
 
-def _best_exchange(plain: MarginObjective, base: Families) -> tuple[float, Families]:
+def _best_exchange(plain: ConcaveObjective, base: Families) -> tuple[float, Families]:
     """The largest gain per parameter of exchanging one family, and the structure after it."""
     space, size = plain.space, plain.space.free_parameters
     state, graph = plain.state(base), Feasibility(plain.space)

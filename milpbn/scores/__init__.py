@@ -6,7 +6,8 @@ attributes of :class:`Score` say what it can be used for.
 
 from milpbn.scores.base import LinearObjective, Objective, Score, ScoreReport, SearchState
 from milpbn.scores.bdeu import BDeu
-from milpbn.scores.cll import ConditionalLogLikelihood
+from milpbn.scores.cll import ConditionalLogLikelihood, PosteriorObjective
+from milpbn.scores.concave import ConcaveObjective, ConcaveScore
 from milpbn.scores.cr import ClassificationRate
 from milpbn.scores.margin import MarginObjective, MarginScore
 from milpbn.scores.mdl import MDL
@@ -26,11 +27,14 @@ __all__ = [
     "SCORES",
     "BDeu",
     "ClassificationRate",
+    "ConcaveObjective",
+    "ConcaveScore",
     "ConditionalLogLikelihood",
     "LinearObjective",
     "MarginObjective",
     "MarginScore",
     "Objective",
+    "PosteriorObjective",
     "RowObjective",
     "RowScore",
     "Score",

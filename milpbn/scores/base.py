@@ -156,7 +156,10 @@ class Score(ABC):
     """Other names of the score."""
     exact: ClassVar[bool] = False
     """Whether the engines can solve it: its objective is a `LinearObjective` or a
-    `MarginObjective`."""
+    `ConcaveObjective`."""
+    smooth: ClassVar[bool] = False
+    """Whether its objective is not piecewise linear, so that of the engines only branch-and-cut
+    can solve it."""
     decomposable: ClassVar[bool] = False
     """Whether it is a sum of one term per family (a `LinearObjective`)."""
     generative: ClassVar[bool] = False

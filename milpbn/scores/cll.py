@@ -1,6 +1,10 @@
 """CLL, the conditional log-likelihood of the classes.
 
-    CLL = sum_u w_u log P(c_u | z_u) = - sum_u w_u log(1 + sum_{c != c_u} exp(-d_u(c)))
+    CLL = sum_u w_u log P(c_u | z_u) - penalty * (number of free parameters)
+        = - sum_u w_u log(1 + sum_{c != c_u} exp(-d_u(c))) - ...
+
+It is a concave function of the margins d_u(c), which are linear in the families. So
+branch-and-cut maximises it exactly; a single linear program would need infinitely many rows.
 
 References
 ----------
@@ -10,6 +14,7 @@ conditional likelihood.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,13 +26,14 @@ from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.encoding.columns import Variable
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
-from milpbn.scores.definition import fold_rows, log_joints, row_weights
-from milpbn.scores.rows import CLL, RowObjective, RowScore
+from milpbn.scores.concave import ConcaveObjective, ConcaveScore
+from milpbn.scores.definition import fold_rows, log_joints, n_free_parameters, row_weights
+from milpbn.scores.rows import CLL
 from milpbn.structure import AnyStructure
 
 
 @dataclass(frozen=True)
-class PosteriorObjective(RowObjective):
+class PosteriorObjective(ConcaveObjective):
     """The conditional log-likelihood on one data set."""
 
     kind = CLL
@@ -35,26 +41,34 @@ class PosteriorObjective(RowObjective):
     def value(self, families: AnyFamilies) -> float:
         """See :class:`~milpbn.scores.Objective`."""
         with_own = np.column_stack([np.zeros(len(self.rows)), -self.tables.margins(families)])
-        return -float(self.rows.weights @ logsumexp(with_own, axis=1))
+        earned = -float(self.rows.weights @ logsumexp(with_own, axis=1))
+        return earned + self.cost(families)
+
+    @property
+    def worth_of_a_row(self) -> float:
+        """See :class:`~milpbn.scores.concave.ConcaveObjective`."""
+        return math.log(self.space.n_classes)
 
     def quick_bound(self) -> float:
-        """Zero: all posteriors are 1."""
-        return 0.0
+        """All posteriors are 1, and no structure is sparser than the sparsest families."""
+        return self.least_cost
 
 
 @dataclass(frozen=True)
-class ConditionalLogLikelihood(RowScore):
+class ConditionalLogLikelihood(ConcaveScore):
     """The conditional log-likelihood, on the training rows or cross-validated on them."""
 
     name = "cll"
     title = "conditional log-likelihood"
     per_class = True
+    smooth = True
 
     def objective(
         self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
     ) -> PosteriorObjective:
         """See :class:`~milpbn.scores.Score`."""
-        return PosteriorObjective(self.tables(space, rows))
+        tables, penalty = self.tables(space, rows), self.cost_per_parameter(rows.total)
+        return PosteriorObjective(tables, penalty=penalty)
 
     def definition(
         self,
@@ -66,4 +80,6 @@ class ConditionalLogLikelihood(RowScore):
         """See :class:`~milpbn.scores.Score`."""
         codes, weights, fold = fold_rows(self, codes, row_weights(codes, weights))
         joint = log_joints(self, structure, variables, codes, weights, fold)
-        return float(weights @ log_softmax(joint, axis=1)[np.arange(len(codes)), codes[:, 0]])
+        own = log_softmax(joint, axis=1)[np.arange(len(codes)), codes[:, 0]]
+        cost = self.cost_per_parameter(weights.sum()) * n_free_parameters(structure, variables)
+        return float(weights @ own) - cost

@@ -20,7 +20,7 @@ from milpbn.families.candidates import CLASS, FamilySpace, ParentSet
 from milpbn.families.rows import MergedRows
 from milpbn.families.tables import FamilyTables
 from milpbn.scores.base import LinearObjective
-from milpbn.scores.margin import MarginScore
+from milpbn.scores.concave import ConcaveScore
 
 Scored = tuple[float, int]
 """A score, and the family that has it."""
@@ -118,12 +118,16 @@ def _undominated(known: list[Scored], size: FloatArray) -> list[Scored]:
 
 
 def prune_penalised(
-    score: MarginScore, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
+    score: ConcaveScore,
+    space: FamilySpace,
+    rows: MergedRows,
+    checkpoint: Checkpoint = no_checkpoint,
 ) -> FamilySpace:
     """Drop every family whose additional parents, or finer states, cannot earn their penalty.
 
-    The hinge ``min(gamma, min_c d(c))`` is monotone and 1-Lipschitz in the largest difference of
-    the margins. So for a subset S' of S, whatever the other families are, S scores at most
+    The hinge ``min(gamma, min_c d(c))`` and the log-posterior ``-log(1 + sum_c exp(-d(c)))`` are
+    monotone, and 1-Lipschitz in the largest difference of the margins. So for a subset S' of S,
+    whatever the other families are, S scores at most
 
         sum_u w_u max(0, max_c [alpha(i,S,u,c) - alpha(i,S',u,c)])
 

@@ -137,7 +137,7 @@ def test_pooled_cuts_bound_every_structure_at_every_gamma(glass, monkeypatch):
             heights = concave.group_values(concave.margins(eta)[0])
             for cut in pool.cuts:
                 height = cut.coefficients @ eta + cut.constant(objective.gamma)
-                assert height >= heights[cut.hinge.group] - 1e-6
+                assert height >= heights[cut.source.group] - 1e-6
 
 
 def test_root_bound_and_enumeration_bracket_iris():

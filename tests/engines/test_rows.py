@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from milpbn.engines.cuts.clusters import Cluster
-from milpbn.engines.cuts.concave import Hinge
+from milpbn.engines.cuts.hinge import Hinge
 from milpbn.engines.rows import RelaxationRows, joining
 from milpbn.families.candidates import candidate_families
 
@@ -16,7 +16,7 @@ def made(n):
     rng = np.random.default_rng(3)
     rows, plain = RelaxationRows(N_FAMILIES, N_GROUPS), []
     for r in range(n):
-        hinge = Hinge(r % N_GROUPS, 0.5 * r, np.zeros(2, dtype=np.int16))
+        hinge = Hinge(r % N_GROUPS, np.zeros(2, dtype=np.int16), 0.5 * r)
         sources = ["arcs", hinge, Cluster(frozenset({r, r + 1})), (r, r + 1)]
         plain.append((rng.normal(size=N_FAMILIES), float(rng.normal()), sources[r % 4]))
         rows.append(*plain[-1])
@@ -27,7 +27,7 @@ def assert_same(rows, plain):
     assert len(rows) == len(plain)
     hinges = [(a, s) for a, _, s in plain if isinstance(s, Hinge)]
     cuts = rows.cuts()
-    assert [c.hinge for c in cuts] == [s for _, s in hinges]
+    assert [c.source for c in cuts] == [s for _, s in hinges]
     assert all(np.array_equal(c.coefficients, -a) for c, (a, _) in zip(cuts, hinges, strict=True))
     assert rows.clusters() == [s for _, _, s in plain if isinstance(s, Cluster)]
     for r, (_, _, source) in enumerate(plain):

@@ -1,18 +1,20 @@
-"""Concave cuts: an outer approximation of the soft margin, which is a concave function.
+"""Concave cuts: an outer approximation of a score that is concave in the families.
 
-SM(eta) = sum_u w_u min(gamma, min_c d_u(c)) is concave in eta, because every margin is
-linear. At any point, with A the rows below the hinge and c*(u) the class that attains the
-minimum,
+The margins d_u(c) of a row are linear in eta, and the score of a row is a concave function of
+them. So a linear function that is nowhere below it exists at every point, and
 
-    T <= sum_{u in A} w_u alpha(., u, c*(u)) . eta + gamma w(rows not in A)
+    T <= coefficients . eta + constant
 
-holds for every structure and is tight at the point. Rows are divided into groups with one
-T each: the linear program has more rows, but needs fewer rounds.
+holds for every structure and is tight at the point. Rows are divided into groups with one T each:
+the linear program has more rows, but needs fewer rounds. What such a cut looks like depends on the
+score: see :mod:`milpbn.engines.cuts.hinge` and :mod:`milpbn.engines.cuts.soft`.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,135 +22,157 @@ import numpy.typing as npt
 from milpbn._types import FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families.tables import Slopes
-from milpbn.scores import MarginObjective
+from milpbn.scores import ConcaveObjective
 
 # Families with less weight than this at a point have a negligible effect on its margins.
 _NEGLIGIBLE = 1e-9
 
+Choices = npt.NDArray[np.int16]
+"""What a cut takes from each row of its group: 16 bits per number, whatever the kind of the cut."""
+
 
 @dataclass(frozen=True, eq=False)
-class Hinge:
-    """What a concave cut is made from: for each row of a group, the class it is compared with.
+class CutSource(ABC):
+    """What a concave cut is made from.
 
     Attributes
     ----------
     group
         The group of rows.
-    beyond
-        The weight of the rows beyond the hinge.
-    against
-        For each row of the group the class that its own class is compared with; -1 beyond the
-        hinge.
+    rows
+        What the cut takes from each row of the group. Any values make a valid cut.
     """
 
     group: int
-    beyond: float
-    against: npt.NDArray[np.int16] = field(repr=False)
+    rows: Choices = field(repr=False)
+
+    @abstractmethod
+    def constant(self, gamma: float) -> float:
+        """The constant of the cut, for a hinge at `gamma` if the score has one."""
 
 
 @dataclass(frozen=True)
 class ConcaveCut:
-    """``T[group] <= coefficients . eta + constant``, valid for every structure.
+    """``T[group] <= coefficients . eta + constant``, valid for every structure."""
 
-    The constant is gamma times the weight beyond the hinge, so a cut can be used for any gamma.
-    """
-
-    hinge: Hinge
+    source: CutSource
     coefficients: FloatArray
 
     def constant(self, gamma: float) -> float:
-        """The constant for a hinge at `gamma`."""
-        return gamma * self.hinge.beyond
+        """See :class:`CutSource`: a cut can be used for any gamma."""
+        return self.source.constant(gamma)
 
 
-class ConcaveOracle:
-    """Values and cuts of a soft margin at fractional points.
+class ConcaveOracle(ABC):
+    """Values and cuts of a concave score at fractional points.
 
     Parameters
     ----------
     objective
-        The soft margin.
-    n_groups
-        Number of row groups. Rows are grouped in lexicographic order: rows with the same class
-        and similar features, which cross the hinge together, are in the same group.
+        The score.
     checkpoint
         Called from time to time while the tables of all families are counted.
+
+    Attributes
+    ----------
+    near_at_root, near_at_nodes
+        Cuts are added until this share of the open gap is left between the bound and the true score
+        at the relaxation's point, at the root and at other nodes.
     """
 
-    def __init__(
-        self,
-        objective: MarginObjective,
-        n_groups: int,
-        checkpoint: Checkpoint = no_checkpoint,
-    ) -> None:
+    near_at_root: ClassVar[float] = 0.0
+    near_at_nodes: ClassVar[float] = 0.0
+
+    def __init__(self, objective: ConcaveObjective, checkpoint: Checkpoint = no_checkpoint) -> None:
         self.objective = objective
         self.families = np.arange(len(objective.space))
         """The families whose coefficients are computed; the others have been removed for good."""
-        self._tables = objective.tables
-        self._tables.ensure(self.families, checkpoint)
+        self.tables = objective.tables
+        self.tables.ensure(self.families, checkpoint)
         rows = objective.rows
         n = len(rows)
-        self.n_groups = max(1, min(n_groups, n))
+        self.n_groups = max(1, min(self.groups_for(n), n))
+        # Rows are grouped in lexicographic order: rows with the same class and similar features,
+        # whose margins change together, are in the same group.
         self.group = np.minimum(np.arange(n) * self.n_groups // n, self.n_groups - 1)
         self.first_row = np.searchsorted(self.group, np.arange(self.n_groups + 1))
         """Group g has the rows from first_row[g] up to first_row[g + 1]."""
         weight = np.bincount(self.group, rows.weights, minlength=self.n_groups)
         self.group_weight = weight.astype(np.float64)
 
-    def margins(self, eta: FloatArray) -> tuple[FloatArray, npt.NDArray[np.intp]]:
-        """``(U,)`` smallest margins at a point, and the classes that attain them."""
-        chosen = np.flatnonzero(eta > _NEGLIGIBLE)
-        total = self._tables.margins(chosen, eta[chosen])
-        if self._tables.single:
-            return total, np.zeros(len(total), dtype=np.intp)
-        against = total.argmin(axis=1)
-        return total[np.arange(len(total)), against], against
+    @staticmethod
+    @abstractmethod
+    def groups_for(n_rows: int) -> int:
+        """The number of row groups for so many distinct rows."""
 
+    @property
+    @abstractmethod
+    def height_limits(self) -> FloatArray:
+        """The most that each group can score."""
+
+    @abstractmethod
+    def row_values(self, margins: FloatArray) -> FloatArray:
+        """``(U,)``: the score of each row, from its margins."""
+
+    @abstractmethod
     def lowest(self) -> float:
-        """A lower bound on the soft margin of every structure: each table takes its most."""
-        tables, space = self._tables, self.objective.space
-        most = np.maximum.reduceat(tables.fall, space.offsets[:-1]).astype(np.float64).sum()
-        return -float(most) * self.objective.rows.total
+        """A lower bound on the score of every structure, without costs."""
 
-    def group_values(self, least: FloatArray) -> FloatArray:
-        """The soft margin of each group, from the smallest margin of each row."""
-        weighted = self.objective.rows.weights * np.minimum(least, self.objective.gamma)
+    @abstractmethod
+    def choose(self, group: int, margins: FloatArray) -> Choices:
+        """What the cut of a group takes from its rows, to be tight at these margins."""
+
+    @abstractmethod
+    def check(self, group: int, rows: Choices) -> Choices:
+        """The numbers of another process or a file in their shape; raises if they are no cut's."""
+
+    @abstractmethod
+    def linear(self, group: int, rows: Choices) -> tuple[CutSource, Slopes]:
+        """The source of a cut, and the linear function that it is."""
+
+    def own_rows(self, group: int) -> slice:
+        """The rows of a group."""
+        return slice(int(self.first_row[group]), int(self.first_row[group + 1]))
+
+    def fall(self) -> float:
+        """The most that the tables of a structure can take from a margin."""
+        most = np.maximum.reduceat(self.tables.fall, self.objective.space.offsets[:-1])
+        return float(most.astype(np.float64).sum())
+
+    def margins(self, eta: FloatArray) -> FloatArray:
+        """``(U,)`` or ``(U, |C|)``: the margins at a point."""
+        chosen = np.flatnonzero(eta > _NEGLIGIBLE)
+        return self.tables.margins(chosen, eta[chosen])
+
+    def group_values(self, eta: FloatArray) -> FloatArray:
+        """The score of each group at a point."""
+        return self._group_values(self.margins(eta))
+
+    def _group_values(self, margins: FloatArray) -> FloatArray:
+        weighted = self.objective.rows.weights * self.row_values(margins)
         return np.bincount(self.group, weighted, minlength=self.n_groups).astype(np.float64)
 
     def cuts(self, eta: FloatArray) -> list[ConcaveCut]:
         """The cuts of all groups at `eta`, where they are tight."""
-        least, against = self.margins(eta)
-        below = least < self.objective.gamma
-        slopes = (self._slopes(g, below, against) for g in range(self.n_groups))
-        return [self._cut(g, own, below, against) for g, own in enumerate(slopes)]
+        margins = self.margins(eta)
+        choices = (self.choose(g, margins) for g in range(self.n_groups))
+        return [self._cut(*self.linear(g, rows)) for g, rows in enumerate(choices)]
 
-    def cut(self, group: int, against: npt.NDArray[np.integer]) -> ConcaveCut:
-        """The cut that is made from these comparisons, see :class:`Hinge`; raises if they are none.
+    def cut(self, group: int, rows: Choices) -> ConcaveCut:
+        """The cut that is made from these numbers, see :class:`CutSource`; raises if they are none.
 
-        It is valid for any comparisons of rows with other classes.
+        It is valid whatever they are.
         """
-        n_rows = len(self.objective.rows)
         if not 0 <= group < self.n_groups:
             raise ValueError(f"there is no group {group} of rows")
-        first, last = self.first_row[group], self.first_row[group + 1]
-        classes = 1 if self._tables.single else self.objective.space.n_classes
-        own = -2 if self._tables.single else self.objective.rows.labels[first:last]
-        if (
-            len(against) != last - first
-            or not ((against >= -1) & (against < classes) & (against != own)).all()
-        ):
-            raise ValueError(f"a cut does not fit the rows of group {group}")
-        below, compared = np.zeros(n_rows, dtype=bool), np.zeros(n_rows, dtype=np.intp)
-        below[first:last], compared[first:last] = against >= 0, np.maximum(against, 0)
-        return self._cut(group, self._slopes(group, below, compared), below, compared)
+        return self._cut(*self.linear(group, self.check(group, rows)))
 
     def violated_cuts(
         self, at: FloatArray, eta: FloatArray, heights: FloatArray
     ) -> tuple[list[ConcaveCut], FloatArray]:
-        """Cuts at `at` that (eta, heights) violates, and the soft margin of each group at `at`."""
-        least, against = self.margins(at)
-        below = least < self.objective.gamma
-        values = self.group_values(least)
+        """Cuts at `at` that (eta, heights) violates, and the score of each group at `at`."""
+        margins = self.margins(at)
+        values = self._group_values(margins)
         groups = list(range(self.n_groups))
         if at is eta:
             # A cut is tight here: the group's value is its right-hand side.
@@ -156,37 +180,14 @@ class ConcaveOracle:
         support = np.flatnonzero(eta > 0)
         cuts = []
         for g in groups:
-            slopes = self._slopes(g, below, against)
+            source, slopes = self.linear(g, self.choose(g, margins))
             # The families of the point show whether it violates the cut; few cuts need all.
-            height = float(slopes.of(self._tables, support) @ eta[support])
-            height += self.objective.gamma * self._beyond(g, slopes)
-            if heights[g] > height:
-                cuts.append(self._cut(g, slopes, below, against))
+            height = float(slopes.of(self.tables, support) @ eta[support])
+            if heights[g] > height + source.constant(self.objective.gamma):
+                cuts.append(self._cut(source, slopes))
         return cuts, values
 
-    def _slopes(
-        self, group: int, below: npt.NDArray[np.bool_], against: npt.NDArray[np.intp]
-    ) -> Slopes:
-        """The rows of a group that are below the hinge."""
-        first, last = self.first_row[group], self.first_row[group + 1]
-        rows = first + np.flatnonzero(below[first:last])
-        tables, weights = self._tables, self.objective.rows.weights[rows]
-        codes = np.ascontiguousarray(tables.codes[:, rows])
-        return Slopes(weights, against[rows], tables.fold[rows], codes, tables.own[rows])
-
-    def _beyond(self, group: int, slopes: Slopes) -> float:
-        """The weight of the rows of a group that are beyond the hinge."""
-        return float(self.group_weight[group] - slopes.weights.sum())
-
-    def _cut(
-        self,
-        group: int,
-        slopes: Slopes,
-        below: npt.NDArray[np.bool_],
-        against: npt.NDArray[np.intp],
-    ) -> ConcaveCut:
+    def _cut(self, source: CutSource, slopes: Slopes) -> ConcaveCut:
         out = np.zeros(len(self.objective.space))
-        out[self.families] = slopes.of(self._tables, self.families)
-        own = slice(self.first_row[group], self.first_row[group + 1])
-        compared = np.where(below[own], against[own], -1).astype(np.int16)
-        return ConcaveCut(Hinge(group, self._beyond(group, slopes), compared), out)
+        out[self.families] = slopes.of(self.tables, self.families)
+        return ConcaveCut(source, out)

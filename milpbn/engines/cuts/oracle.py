@@ -12,18 +12,24 @@ from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.engines.cuts.clusters import Cluster, ClusterOracle
 from milpbn.engines.cuts.concave import ConcaveOracle
 from milpbn.engines.cuts.features import FeatureOracle, FeatureRow
+from milpbn.engines.cuts.hinge import HingeOracle
+from milpbn.engines.cuts.soft import SoftOracle
 from milpbn.families.candidates import CLASS
-from milpbn.scores import LinearObjective, MarginObjective, Objective
+from milpbn.scores import (
+    ConcaveObjective,
+    LinearObjective,
+    MarginObjective,
+    Objective,
+    PosteriorObjective,
+)
 
 StructureRow = Cluster | FeatureRow
 """What a row on the structure alone is made from."""
 
-GROUPS = 40
-"""Number of row groups of the concave cuts, if there are many rows."""
-
-# Up to this many distinct rows, each is a group of its own: its cuts are its margins, and the
-# program stays small.
-_FEW_ROWS = 400
+_CONCAVE: dict[type[ConcaveObjective], type[ConcaveOracle]] = {
+    MarginObjective: HingeOracle,
+    PosteriorObjective: SoftOracle,
+}
 
 # Cluster rows per round: the most violated ones.
 _CLUSTERS_PER_ROUND = 40
@@ -38,7 +44,7 @@ class CutOracle:
     Parameters
     ----------
     objective
-        A soft margin (with concave cuts) or a decomposable score (without).
+        A concave score (with concave cuts) or a decomposable one (without).
     checkpoint
         Called from time to time while the tables of all families are counted.
     """
@@ -57,18 +63,13 @@ class CutOracle:
         """Upper bounds of each group's T; there is no lower bound."""
         if isinstance(objective, LinearObjective):
             self.costs = objective.weights
-        elif isinstance(objective, MarginObjective):
+        elif isinstance(objective, ConcaveObjective) and type(objective) in _CONCAVE:
             self.costs = objective.costs
-            self._prepare_rows(objective, checkpoint)
+            self.concave = _CONCAVE[type(objective)](objective, checkpoint)
+            self.gamma = objective.gamma
+            self.height_limits = self.concave.height_limits
         else:
             raise TypeError(f"no cuts are known for {type(objective).__name__}")
-
-    def _prepare_rows(self, objective: MarginObjective, checkpoint: Checkpoint) -> None:
-        n_rows = len(objective.rows)
-        n_groups = n_rows if n_rows <= _FEW_ROWS else GROUPS
-        self.concave = ConcaveOracle(objective, n_groups, checkpoint)
-        self.gamma = objective.gamma
-        self.height_limits = self.gamma * self.concave.group_weight
 
     def keep(self, families: IntArray) -> None:
         """Continue with fewer families; new relaxations have columns for these only.
