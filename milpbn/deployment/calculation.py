@@ -58,6 +58,10 @@ class InputColumn:
         The code of a missing value; -1 if it is summed out.
     labels
         The states, for people.
+    feature
+        The position of the column among the features of the classifier.
+    merged
+        The code of each state of the feature.
     """
 
     name: str
@@ -69,6 +73,8 @@ class InputColumn:
     other: int
     missing: int
     labels: tuple[str, ...]
+    feature: int
+    merged: tuple[int, ...]
 
     @property
     def card(self) -> int:
@@ -226,7 +232,7 @@ def make_calculation(network: Classifier, encoder: Encoder | None = None) -> Cal
     return Calculation(
         target.name,
         target.states,
-        tuple(_column(codes[v], merged[v + 1]) for v in used),
+        tuple(_column(codes[v], v, merged[v + 1]) for v in used),
         tuple(_kept(part, place) for part in parts),
     )
 
@@ -287,7 +293,7 @@ def _kept(part: ClassTerms, place: dict[int, int]) -> ClassTerms:
     return ClassTerms(part.classes, tuple(terms))
 
 
-def _column(code: ColumnCode, merged: np.ndarray) -> InputColumn:
+def _column(code: ColumnCode, feature: int, merged: np.ndarray) -> InputColumn:
     of = merged.tolist()
     n_states = len(code.cuts) + 1 if code.kind == NUMERIC else len(code.states)
     special = code.variable.states[n_states:]  # other values, and missing ones
@@ -315,6 +321,8 @@ def _column(code: ColumnCode, merged: np.ndarray) -> InputColumn:
         of[n_states] if code.pool else UNKNOWN,
         of[-1] if code.missing_state else UNKNOWN,
         tuple(labels[k] for k in range(max(of) + 1)),
+        feature,
+        tuple(of),
     )
 
 

@@ -87,7 +87,10 @@ def calculation_content(calculation: Calculation) -> dict[str, Any]:
 
 def as_json(content: Any) -> str:
     """JSON that is also JavaScript, and that cannot end a script in a page."""
-    return json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
+    for sign in "<>&'":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
 
 
 def _source(name: str) -> str:

@@ -100,10 +100,14 @@
       return product(factors, kept, width, codes);
     };
 
-    const logJoint = (codes) => model.parts.flatMap((part) => eliminate(part, codes).values);
+    // log P(c, observed columns) for every class.
+    const logJoint = (codes) => model.parts.flatMap((part) => {
+      if (codes.includes(-1)) return eliminate(part, codes).values;
+      return part.classes.map((_, c) => part.terms.reduce((sum, term) => sum + entry(term, codes, c), 0));
+    });
     const probabilities = (logs) => {
       const total = logSum(logs);
       return logs.map((value) => Math.exp(value - total));
     };
-    return { encode, eliminate, logJoint, probabilities, logSum };
+    return { cards, encode, entry, combine, eliminate, logJoint, probabilities, logSum };
   };
