@@ -32,6 +32,7 @@ ROOMS = (
     "model_files",
     "evaluation",
     "pictures",
+    "deployment",
     "reporting",
     "interchange",
     "cli",

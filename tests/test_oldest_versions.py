@@ -24,6 +24,7 @@ def lower_bounds() -> dict[str, Version]:
         *project["dependencies"],
         *extras["scip"],
         *extras["cluster"],
+        *extras["onnx"],
         *extras["test"],
         *extras["docs"],
     ]

@@ -53,7 +53,7 @@ class Outputs:
         """Print a part of the report on stdout."""
         self._print(partial(show, text))
 
-    def data(self, path: str | None, text: str) -> None:
+    def data(self, path: str | None, text: str | bytes) -> None:
         """Write data to a file; without a path, print them on stdout, as they are."""
         if path:
             from milpbn.files import write_whole

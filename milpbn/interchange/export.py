@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from milpbn.deployment import write_javascript, write_sql
 from milpbn.encoding import Encoder
 from milpbn.errors import OptionError
 from milpbn.explanation.resolutions import SeenResolutions
@@ -38,8 +39,17 @@ NETWORK_FORMATS: dict[str, Callable[[Network, str], str]] = {
 }
 """Writers of formats that contain states and probabilities, by name."""
 
-FORMATS = (*NETWORK_FORMATS, *GRAPH_FORMATS)
-"""The names of all formats."""
+CODE_FORMATS: dict[str, Callable[..., str]] = {
+    "sql": write_sql,
+    "javascript": write_javascript,
+}
+"""Writers of code that computes class probabilities from raw columns, by name."""
+
+FORMATS = (*NETWORK_FORMATS, *GRAPH_FORMATS, *CODE_FORMATS)
+"""The names of all formats that are text."""
+
+FILE_FORMATS = (*FORMATS, "onnx")
+"""The names of all formats; :func:`milpbn.deployment.make_onnx` makes an ONNX model."""
 
 
 def export_structure(structure: Structure, format: str, name: str = "milpbn") -> str:
@@ -72,8 +82,8 @@ def export_network(
     name
         Name of the network in the file.
     encoder
-        How raw columns become states: the format ``"dot"`` then shows the resolutions that
-        families use.
+        How raw columns become states: code (``"sql"``, ``"javascript"``) then takes raw columns,
+        and the format ``"dot"`` shows the resolutions that families use.
 
     Examples
     --------
@@ -85,6 +95,8 @@ def export_network(
     """
     if format not in FORMATS:
         raise OptionError(f"unknown format {format!r}; known formats: {', '.join(FORMATS)}")
+    if format in CODE_FORMATS:
+        return CODE_FORMATS[format](network, encoder)
     if not isinstance(network, Network):
         raise OptionError(
             "a multinet has one network per class, but the formats of other tools contain only one"

@@ -12,6 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 import milpbn
+from milpbn.deployment.javascript import as_json, engine
 from milpbn.errors import OptionError
 from milpbn.estimators import BNClassifier
 from milpbn.evaluation.rows import MeasuredRows
@@ -21,6 +22,7 @@ from milpbn.pictures.roles import Role
 from milpbn.reporting import parts
 from milpbn.reporting.charts import gap_chart
 from milpbn.reporting.graph import graphs
+from milpbn.reporting.what_if import what_if
 from milpbn.words import count
 
 
@@ -102,9 +104,14 @@ def html_report(
         lstrip_blocks=True,
     )
     template = environment.get_template("report.html")
+    content = _content(model, rows, explained)
     script = environment.get_template("report.js").render()
+    if (known := content["what_if"]) is not None:
+        script += environment.get_template("calculator.js").render(
+            model=Markup(as_json(known["model"])), engine=Markup(engine())
+        )
     return template.render(
-        **_content(model, rows, explained),
+        **content,
         script=Markup(script),
         # With this policy a browser runs no other script and sends no request.
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -139,6 +146,7 @@ def _content(
         "performance": None if codes is None else parts.performance(model, codes),
         "importance": parts.importance(model, codes),
         "explanations": parts.explanations(model, codes, chosen) if codes is not None else [],
+        "what_if": what_if(model, codes, chosen),
         "card": parts.card(model, codes),
         "strength": parts.arc_strengths(model),
         "alternatives": parts.alternatives(model),

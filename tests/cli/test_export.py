@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from milpbn.deployment import write_javascript, write_sql
 from milpbn.interchange import FORMATS, read_network
 from milpbn.learning.model import Model
 
@@ -32,6 +33,49 @@ def test_no_format_is_a_wrong_option(milpbn, iris_model, tmp_path, monkeypatch, 
     assert result.exit_code == 2
     assert "bif" in result.output
     assert not list(tmp_path.iterdir())
+
+
+def test_code_goes_to_a_file_with_its_ending(milpbn, iris_model, tmp_path):
+    model = Model.load(iris_model)
+    file = tmp_path / "iris.sql"
+    assert (
+        milpbn("export", iris_model, "--out", file, "--table", "a.b", "--keep", "id").exit_code == 0
+    )
+    wanted = write_sql(model.network, model.encoder, table="a.b", keep=["id"])
+    assert file.read_text(encoding="utf-8") == wanted
+    file = tmp_path / "iris.js"
+    assert milpbn("export", iris_model, "--out", file).exit_code == 0
+    assert file.read_text(encoding="utf-8") == write_javascript(model.network, model.encoder)
+    onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+    file = tmp_path / "iris.onnx"
+    assert milpbn("export", iris_model, "--out", file).exit_code == 0
+    onnx.checker.check_model(onnx.load(file))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--format", "onnx"), "an ONNX model is not text; give a file with --out"),
+        (("--format", "bif", "--table", "x"), "--table needs the format sql"),
+        (("--format", "javascript", "--keep", "id"), "--keep needs the format sql"),
+    ],
+)
+def test_options_that_need_another_format_are_refused(milpbn, iris_model, options, message):
+    result = milpbn("export", iris_model, *options)
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_code_takes_columns_as_they_are_read(milpbn, tmp_path):
+    rows = [f"${k % 20},2024-0{1 + k % 9}-11,{'yes' if k % 10 > 4 else 'no'}" for k in range(60)]
+    file, out = tmp_path / "rows.csv", tmp_path / "model.json"
+    file.write_text("\n".join(["price,day,label", *rows]))
+    options = ("--data", file, "--target", "label", "--method", "nb", "--out", out, "--quiet")
+    assert milpbn("learn", *options, "--bins", "quantile:3").exit_code == 0
+    result = milpbn("export", out, "--format", "sql")
+    assert result.exit_code == 0
+    assert "takes the column 'price' as milpbn reads it (number, $)" in result.stderr
+    assert 't."price"' in result.stdout
 
 
 def test_the_model_is_not_overwritten(milpbn, iris_model):

@@ -1,17 +1,23 @@
 """Properties of what is written for other tools and for people."""
 
 import re
+import shutil
 import xml.etree.ElementTree as ET
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import matplotlib as mpl
+import numpy as np
+import pandas as pd
 import pytest
+from deployed import run as run_code
 from hypothesis import given
 from hypothesis import strategies as st
 from property_cases import any_structures, few, frames, names, networks, of, once, some, tables
 
 from milpbn import BNClassifier, BNClassifierCV, evaluate, learn_path, report
+from milpbn.deployment import make_onnx, write_javascript, write_sql
 from milpbn.encoding import Variable
 from milpbn.evaluation.missing_curve import CurvePoint
 from milpbn.families import Laplace
@@ -25,6 +31,7 @@ from milpbn.interchange.names import (
     escape,
     unescape,
 )
+from milpbn.network.inference import log_posterior
 from milpbn.network.network import fit_network
 from milpbn.pictures import (
     draw_multinet,
@@ -76,6 +83,33 @@ def test_a_structure_comes_back_from_a_model_string(structure):
         path = Path(folder, "structure.txt")
         path.write_text(export_structure(structure, "modelstring"), encoding="utf-8")
         assert set(read_structure(path).arcs) == set(structure.arcs)
+
+
+@of(
+    *("milpbn.deployment.write_sql", "milpbn.deployment.write_javascript"),
+    "milpbn.deployment.make_onnx",
+)
+@few
+@given(networks(), st.data())
+def test_code_gives_the_probabilities_of_the_network(pair, more):
+    data, network = pair
+    row = st.tuples(*(st.integers(-1, v.card - 1) for v in data.variables[1:]))
+    codes = np.array(more.draw(st.lists(row, min_size=1, max_size=5)))
+    columns = {
+        v.name: [None if k < 0 else v.states[k] for k in column]
+        for v, column in zip(data.variables[1:], codes.T, strict=True)
+    }
+    frame = pd.DataFrame(columns, dtype=object)
+    wanted = np.exp(log_posterior(network, codes))
+    kinds = ["sqlite", *(["javascript"] if shutil.which("node") else [])]
+    if find_spec("onnxruntime") and frame.shape[1] and 't."' in write_sql(network):
+        assert make_onnx(network).graph.output[0].name == "label"
+        kinds.append("onnx")
+    for kind in kinds:
+        with TemporaryDirectory() as folder:
+            _, found = run_code(kind, network, None, frame, Path(folder))
+        assert found == pytest.approx(wanted, abs=1e-9)
+    assert write_javascript(network).startswith("// Written by milpbn")
 
 
 @of("milpbn.interchange.names.unescape")

@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from milpbn import report
+from milpbn.words import probability
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="Selenium is not installed")
 
@@ -138,3 +140,49 @@ def test_a_narrow_screen_needs_no_sideways_scrolling(opened) -> None:
     opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     assert opened.execute_script("return document.documentElement.scrollWidth") <= 360
     opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def choose(page: Any, selector: str, label: str) -> None:
+    select = pytest.importorskip("selenium.webdriver.support.select").Select
+    select(find(page, selector)).select_by_visible_text(label)
+
+
+def test_the_page_computes_what_the_classifier_predicts(opened, fitted, iris) -> None:
+    row = iris.features.iloc[[0]]
+    choose(opened, "#start", "nothing known")
+    codes = fitted.encode_rows(row)[0, 1:]
+    for code, column in zip(codes, fitted.encoder_.columns, strict=True):
+        label = opened.find_element("xpath", f"//section[@id='what-if']//th[.='{column.name}']")
+        own = f"select[aria-labelledby='{label.get_attribute('id')}']"
+        choose(opened, own, column.readable_states[code])
+    assert find(opened, "#predicted").text == fitted.predict(row)[0]
+    shares = [cell.text for cell in opened.find_elements("css selector", "#shares td.n")]
+    wanted = fitted.predict_proba(row)[0]
+    assert shares == [probability(p) for p in wanted]
+    total = fitted.explain(row).log_odds.iloc[0]
+    assert find(opened, "#total").text == f"{total:+.2f}"
+
+
+def test_nothing_known_gives_the_class_frequencies(opened, fitted) -> None:
+    choose(opened, "#start", "nothing known")
+    shares = [cell.text for cell in opened.find_elements("css selector", "#shares td.n")]
+    assert shares == [probability(p) for p in np.exp(fitted.network_.log_cpts[0])]
+    assert find(opened, "#change").text == "No known feature may change."
+
+
+def test_the_smallest_change_can_be_applied_and_features_kept(opened) -> None:
+    before = find(opened, "#predicted").text
+    button = find(opened, "#change button")
+    changed = [
+        line.text.partition(":")[0] for line in opened.find_elements("css selector", "#change li")
+    ]
+    told = find(opened, "#change").text
+    opened.execute_script("arguments[0].click()", button)
+    after = find(opened, "#predicted").text
+    assert after != before
+    assert told.startswith(f"Then {after} is predicted, with probability ")
+    assert find(opened, "#probability").text in told
+    for box in opened.find_elements("css selector", "input[data-keep]"):
+        opened.execute_script("arguments[0].click()", box)
+    assert changed
+    assert find(opened, "#change").text == "No known feature may change."
