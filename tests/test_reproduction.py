@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t, ttest_rel
 
 from milpbn import learn_parameters, learn_structure
 
@@ -291,3 +292,54 @@ def test_a_page_is_filled_and_keeps_its_text(tmp_path):
         "Before.\n\n<!-- results: a -->\n\nnew\n\n<!-- end of results -->\n\n"
         "<!-- results: b -->\nkept\n<!-- end of results -->\nAfter.\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("paper", "accuracies", "tests"), [("pernkopf2005", 2, 3), ("pernkopf2010", 7, 2)]
+)
+def test_printed_significances_are_half_the_density_of_t(paper, accuracies, tests):
+    given = printed(paper, accuracies)
+    values = given.pivot(index="set", columns="classifier", values="value").reindex(UCI25)
+    pairs = printed(paper, tests)
+    pairs = pairs[pairs["classifier"].isin(values) & pairs["set"].isin(values)]
+    deviations = []
+    for line in pairs.itertuples():
+        pair = values[[line.classifier, line.set]].dropna()
+        found = ttest_rel(pair[line.set], pair[line.classifier])
+        half = t.pdf(found.statistic, len(pair) - 1) / 2
+        deviations.append((abs(line.value - half), abs(line.value - found.pvalue / 2)))
+    of_density, of_p = np.mean(deviations, axis=0)
+    assert pairs["value"].max() < t.pdf(0, len(UCI25) - 1) / 2
+    assert of_density < 0.006 < 0.03 < of_p
+
+
+def test_claims_are_tested_on_the_sets_with_printed_accuracies():
+    both = pd.DataFrame(
+        {
+            "set": ["a", "b", "c"] * 2,
+            "classifier": ["x"] * 3 + ["y"] * 3,
+            "ours": [70.0, 80.0, 90.0, 71.0, 82.0, 10.0],
+            "value": [70.0, 80.0, 90.0, 69.0, 78.0, np.nan],
+        }
+    )
+    given = pd.DataFrame({"classifier": ["x"], "set": ["y"], "value": [0.01]})
+    (line,) = compare.claims(both, given, [("x", "y"), ("x", "unknown")]).itertuples(index=False)
+    assert line.sets == 2
+    assert (line[-2], line[-1]) == ("-1.50", "+1.50")
+    assert line.ours.startswith("↑")
+    cell = compare.t_tests(both.pivot(index="set", columns="classifier", values="ours"), given)
+    assert cell.loc[0, "y"].endswith("(0.01)")
+
+
+def test_incomplete_printed_values_have_a_star():
+    given = printed("peharz2012", 2)
+    assert set(given["set"][given["note"] == "incomplete"]) == {
+        "mofn-3-7-10",
+        "pima",
+        "satimage",
+        "segment",
+    }
+    ours = given.assign(ours=given["value"], half=1.0)[["set", "classifier", "ours", "half"]]
+    shown = compare.wide(compare.beside(ours, given), ["NB", "SM"]).set_index("set")
+    assert shown.loc["pima", "SM"].endswith("(75.40*)")
+    assert shown.loc["pima", "NB"].endswith("(75.78)")

@@ -19,6 +19,8 @@ from milpbn.evaluation.comparison import corrected_t
 from milpbn.evaluation.measures import Measures, accuracy_interval
 
 ABOVE, BELOW = "▲", "▼"
+WEAK = 5.0
+"""An interval of more points than this on either side contains almost any printed value."""
 
 
 def summarise(folds: pd.DataFrame) -> pd.DataFrame:
@@ -72,7 +74,10 @@ def beside(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
 
 
 def wide(both: pd.DataFrame, classifiers: Sequence[str], digits: int = 2) -> pd.DataFrame:
-    """One line per data set: our value with its interval, and the printed one in brackets."""
+    """One line per data set: our value with its interval, and the printed one in brackets.
+
+    A printed value of which not all digits can be read has a star.
+    """
     lines = []
     for data, group in both.groupby("set", sort=False):
         cells = {"set": data}
@@ -81,7 +86,8 @@ def wide(both: pd.DataFrame, classifiers: Sequence[str], digits: int = 2) -> pd.
             shown = (
                 f"{line.ours:.{digits}f}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{line.half:.{digits}f}"
             )
-            given = "" if pd.isna(line.value) else f" ({line.value:.{digits}f})"
+            star = "*" if getattr(line, "note", "") == "incomplete" else ""
+            given = "" if pd.isna(line.value) else f" ({line.value:.{digits}f}{star})"
             cells[line.classifier] = f"{shown}{given} {line.mark}".strip()
         lines.append(cells)
     present = [c for c in classifiers if c in set(both["classifier"])]
@@ -102,6 +108,7 @@ def by_classifier(both: pd.DataFrame, classifiers: Sequence[str]) -> pd.DataFram
                     "classifier": name,
                     "sets": len(own),
                     "inside": int(own["inside"].sum()),
+                    "of these weak": int((own["inside"] & (own["half"] > WEAK)).sum()),
                     "above": int((own["mark"] == ABOVE).sum()),
                     "below": int((own["mark"] == BELOW).sum()),
                     "ours": f"{own['ours'].mean():.2f}",
@@ -113,27 +120,65 @@ def by_classifier(both: pd.DataFrame, classifiers: Sequence[str]) -> pd.DataFram
     return pd.DataFrame(lines)
 
 
-def t_tests(table: pd.DataFrame) -> pd.DataFrame:
+def t_tests(table: pd.DataFrame, given: pd.DataFrame) -> pd.DataFrame:
     """One-sided paired t-tests over data sets, as in Pernkopf & Bilmes (2005, table 3).
 
     `table` has a line per data set and a column per classifier. An entry points to the better
-    classifier, with a double arrow at the level 0.05: ``⇑`` is the column, ``⇐`` the row.
+    classifier, with a double arrow at the level 0.05: ``⇑`` is the column, ``⇐`` the row. The
+    printed value, if `given` has one, is in brackets.
     """
     names = list(table.columns)
+    theirs = given.set_index(["classifier", "set"])["value"]
     lines = []
     for k, row in enumerate(names[:-1]):
         cells = {"classifier": row}
         for column in names[k + 1 :]:
-            pair = table[[row, column]].dropna()
-            if len(pair) < 2 or (pair[row] == pair[column]).all():
-                cells[column] = ""
-                continue
-            difference = float((pair[column] - pair[row]).mean())
-            p = float(ttest_rel(pair[column], pair[row]).pvalue) / 2
-            arrows = ("⇑", "⇐") if p < 0.05 else ("↑", "←")
-            cells[column] = f"{arrows[0] if difference > 0 else arrows[1]} {p:.4f}"
+            brackets = f" ({theirs[row, column]:g})" if (row, column) in theirs.index else ""
+            cells[column] = _arrow(table, row, column) + brackets
         lines.append(cells)
     return pd.DataFrame(lines, columns=["classifier", *names[1:]]).fillna("")
+
+
+def _arrow(table: pd.DataFrame, row: str, column: str) -> str:
+    """The result of one test: which classifier is better, and the p-value."""
+    pair = table[[row, column]].dropna()
+    if len(pair) < 2 or (pair[row] == pair[column]).all():
+        return ""
+    p = float(ttest_rel(pair[column], pair[row]).pvalue) / 2
+    arrows = ("⇑", "⇐") if p < 0.05 else ("↑", "←")
+    return f"{arrows[0] if (pair[column] - pair[row]).mean() > 0 else arrows[1]} {p:.4f}"
+
+
+def claims(
+    both: pd.DataFrame, given: pd.DataFrame, pairs: Sequence[tuple[str, str]]
+) -> pd.DataFrame:
+    """What a publication claims about pairs of classifiers, and what is found here.
+
+    For each pair: the printed significance, the test over the printed accuracies, and the test
+    over ours, on the data sets with a printed accuracy of both.
+    """
+    theirs = given.set_index(["classifier", "set"])["value"]
+    values = {c: both.pivot(index="set", columns="classifier", values=c) for c in ("value", "ours")}
+    lines = []
+    for row, column in pairs:
+        if not {row, column} <= set(values["ours"]):
+            continue
+        same = values["value"][[row, column]].notna().all(axis=1)
+        gap = (values["ours"][column] - values["ours"][row])[same].mean()
+        printed_gap = (values["value"][column] - values["value"][row])[same].mean()
+        lines.append(
+            {
+                "first": row,
+                "second": column,
+                "sets": int(same.sum()),
+                "printed": f"{theirs[row, column]:g}",
+                "test of the printed accuracies": _arrow(values["value"][same], row, column),
+                "ours": _arrow(values["ours"][same], row, column),
+                "printed gain": f"{printed_gap:+.2f}",
+                "our gain": f"{gap:+.2f}",
+            }
+        )
+    return pd.DataFrame(lines)
 
 
 def wins(folds: pd.DataFrame, classifiers: Sequence[str], levels: Sequence[float]) -> pd.DataFrame:
