@@ -21,7 +21,7 @@ from milpbn.pictures.roles import Role
 from milpbn.reporting import parts
 from milpbn.reporting.charts import gap_chart
 from milpbn.reporting.graph import graphs
-from milpbn.words import count
+from milpbn.words import count, visible
 
 
 def report(
@@ -103,12 +103,14 @@ def html_report(
     )
     template = environment.get_template("report.html")
     script = environment.get_template("report.js").render()
-    return template.render(
+    page = template.render(
         **_content(model, rows, explained),
         script=Markup(script),
         # With this policy a browser runs no other script and sends no request.
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
+    # Names may change the direction of the text after them, or of a terminal that shows the file.
+    return visible(page)
 
 
 def _content(
