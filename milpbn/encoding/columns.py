@@ -99,8 +99,8 @@ class Variable:
     name: str
     states: tuple[str, ...]
     coarsenings: tuple[Coarsening, ...] = field(default=(), repr=False)
-    ordered: int = field(default=0, repr=False)
-    search: int = field(default=0, repr=False)
+    ordered: int = field(default=0, repr=False, compare=False)
+    search: int = field(default=0, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if any(len(coarse.of) != len(self.states) for coarse in self.coarsenings):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,23 +41,39 @@ def best_by_enumeration(
     >>> round(value, 4)
     298.8924
     """
+    best, best_value = None, -np.inf
+    graph = Feasibility(objective.space)
+    for state in _choices(objective, checkpoint):
+        if state.value > best_value and graph.is_feasible(state.families):
+            best, best_value = state.families.copy(), state.value
+    assert best is not None, "a space without any structure cannot be built"
+    return best, objective.value(best)
+
+
+def structures_above(
+    objective: Objective, least: float, checkpoint: Checkpoint = no_checkpoint
+) -> Iterator[tuple[npt.NDArray[np.int64], float]]:
+    """All structures within the budgets that score more than `least`, and their scores."""
+    graph = Feasibility(objective.space)
+    for state in _choices(objective, checkpoint):
+        if state.value > least and graph.is_feasible(state.families):
+            yield state.families.copy(), float(state.value)
+
+
+def _choices(objective: Objective, checkpoint: Checkpoint) -> Iterator[Any]:
+    """The state of the objective at every choice of one family per variable."""
     space = objective.space
-    graph = Feasibility(space)
     n, sizes = space.n_variables, np.diff(space.offsets)
     state = objective.state(space.offsets[:-1])
     digit, step = np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64)
-    best, best_value = None, -np.inf
     while True:
         checkpoint()
-        if state.value > best_value and graph.is_feasible(state.families):
-            best, best_value = state.families.copy(), state.value
+        yield state
         v = n - 1
         while v >= 0 and not 0 <= digit[v] + step[v] < sizes[v]:
             step[v] = -step[v]
             v -= 1
         if v < 0:
-            break
+            return
         digit[v] += step[v]
         state.exchange(v, int(space.offsets[v] + digit[v]))
-    assert best is not None, "a space without any structure cannot be built"
-    return best, objective.value(best)

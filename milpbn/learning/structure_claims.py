@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from milpbn.anytime import allowed_gap
+from milpbn.clock import Clock
 from milpbn.encoding import EncodedData
-from milpbn.learning.alternative_records import equivalence_key
+from milpbn.engines.enumeration import structures_above
+from milpbn.learning.alternative_records import Alternatives, equivalence_key
 from milpbn.learning.arc_records import ArcAnswer
 from milpbn.learning.model import Model
-from milpbn.scores import Score
+from milpbn.scores import Objective, Score
 from milpbn.scores.rescore import rescore
 from milpbn.structure import Structure
 
@@ -27,6 +30,7 @@ def arc_errors(model: Model, score: Score, data: EncodedData) -> Iterator[str]:
     pairs = {frozenset((a.parent, a.child)) for a in model.arcs.answers}
     if any(len(pair) < 2 or not pair <= set(structure.variables) for pair in pairs):
         yield "an arc does not join two variables of the model"
+    yield from _bound_errors(model)
     for answer in model.arcs.answers[:_CHECKED]:
         if answer.value is None:
             continue
@@ -40,6 +44,24 @@ def arc_errors(model: Model, score: Score, data: EncodedData) -> Iterator[str]:
             yield f"{name}: the bound lies below the score"
 
 
+def _bound_errors(model: Model) -> Iterator[str]:
+    """Where a structure that the file contains scores more than a bound for structures like it."""
+    structure = model.result.structure
+    assert isinstance(structure, Structure)
+    assert model.arcs is not None
+    known = [(structure, model.result.objective)]
+    for answer in model.arcs.answers:
+        if answer.value is not None:
+            known.append((structure.changed(answer.changes, answer.resolutions), answer.value))
+    if model.alternatives is not None:
+        known += [(s.structure, s.score) for s in model.alternatives.structures]
+    for answer in model.arcs.answers:
+        values = [value for own, value in known if _satisfies(own, answer)]
+        bound = -math.inf if answer.bound is None else answer.bound
+        if values and max(values) > bound + allowed_gap(max(values)):
+            yield f"{answer.parent} -> {answer.child}: a structure of the file exceeds the bound"
+
+
 def alternative_errors(model: Model, score: Score, data: EncodedData) -> Iterator[str]:
     """What is wrong with the set of structures of a model."""
     found = model.alternatives
@@ -49,12 +71,34 @@ def alternative_errors(model: Model, score: Score, data: EncodedData) -> Iterato
     groups = {(equivalence_key(s.structure), s.group) for s in found.structures}
     if not len(groups) == len({key for key, _ in groups}) == len({group for _, group in groups}):
         yield "the groups are not the equivalence classes"
+    if list(dict.fromkeys(s.group for s in found.structures)) != list(range(1, len(groups) + 1)):
+        yield "the groups are not numbered in their order"
+    full = len(found.structures) == found.most or found.within is not None
+    if found.complete and found.rest is not None and not full:
+        yield f"{len(found.structures)} structures are listed, {found.most} were wanted"
     scores = [s.score for s in found.structures]
     if scores != sorted(scores, reverse=True) or len(scores) > found.most:
         yield "the structures are not in order, or more than wanted"
     for k, one in enumerate(found.structures[:_CHECKED], 1):
         if not _scores(one.structure, one.score, score, data):
             yield f"structure {k} has another score"
+
+
+def missing_errors(found: Alternatives, objective: Objective, clock: Clock) -> Iterator[str]:
+    """Structures that are not in a set although they score more than what it says about the rest.
+
+    All structures of the space are tried, without pruning.
+    """
+    if found.rest is None and not found.complete:
+        return
+    space = objective.space
+    listed = {tuple(space.families(s.structure).tolist()) for s in found.structures}
+    rest = -math.inf if found.rest is None else found.rest
+    least = rest + (0.0 if found.rest is None else allowed_gap(rest))
+    for families, value in structures_above(objective, least, clock.checkpoint):
+        if tuple(families.tolist()) not in listed:
+            yield f"a structure that is not listed scores {value:.6f}, more than the rest"
+            return
 
 
 def _satisfies(structure: Structure, answer: ArcAnswer) -> bool:

@@ -47,7 +47,7 @@ from milpbn.learning.run_claims import (
     stated_score,
 )
 from milpbn.learning.settings import SearchSpace, Settings
-from milpbn.learning.structure_claims import alternative_errors, arc_errors
+from milpbn.learning.structure_claims import alternative_errors, arc_errors, missing_errors
 from milpbn.result import Result
 from milpbn.scores import Objective, Score
 from milpbn.scores.definition import n_free_parameters
@@ -126,7 +126,7 @@ def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Che
     if structure_check.holds is False:
         return
     yield _objective(model, score, data)
-    yield from _sets(model, score, data)
+    yield from _sets(model, score, data, settings.space, clock)
     if model.result.bound is not None:
         objective = build_objective(data, score, settings.space, clock=clock)
         yield from _bounds(model, objective, score, clock, seed)
@@ -135,7 +135,7 @@ def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Che
 def _settings(model: Model) -> Settings:
     """The settings of the run; those that verification needs must be in the file."""
     for name in ("score", "smoothing", "max_parents", "class_parents"):
-        if name not in model.settings:
+        if name not in model.settings or (name != "smoothing" and model.settings[name] is None):
             raise ModelFileError(f"settings: {name!r} is missing, so the score cannot be checked")
     return Settings.from_dict(model.settings)
 
@@ -235,7 +235,9 @@ def _objective(model: Model, score: Score, data: EncodedData) -> Check:
     )
 
 
-def _sets(model: Model, score: Score, data: EncodedData) -> Iterator[Check]:
+def _sets(
+    model: Model, score: Score, data: EncodedData, space: SearchSpace, clock: Clock
+) -> Iterator[Check]:
     """Check the structures behind arc margins and alternatives; their bounds are not repeated."""
     if model.arcs is not None:
         claim = (
@@ -246,7 +248,16 @@ def _sets(model: Model, score: Score, data: EncodedData) -> Iterator[Check]:
         yield Check(claim, not errors, "; ".join(errors[:3]) or seen)
     if model.alternatives is not None:
         errors = list(alternative_errors(model, score, data))
-        seen = f"{len(model.alternatives.structures)} structures; completeness is not proven again"
+        number = f"{len(model.alternatives.structures)} structures"
+        seen = f"{number}; completeness is not proven again"
+        if not errors and score.exact:
+            objective = build_objective(data, score, space, prune=False, clock=clock)
+            if n_choices(objective.space) <= ENUMERABLE:
+                try:
+                    errors = list(missing_errors(model.alternatives, objective, clock))
+                    seen = f"{number}; every structure of the space was tried"
+                except OutOfTime:
+                    pass
         yield Check("the alternatives have their scores", not errors, "; ".join(errors[:3]) or seen)
 
 

@@ -20,7 +20,7 @@ from milpbn.errors import DataError, OptionError
 from milpbn.families.smoothing import Smoothing
 from milpbn.markup import folded
 from milpbn.structure import Structure
-from milpbn.words import count, quoted
+from milpbn.words import count, quoted, visible
 
 # Rows and columns of a table that a notebook shows.
 _SHOWN = 60
@@ -211,7 +211,7 @@ def tables_html(network: Any, heading: str) -> str:
         parents = [name for name in table.index.names if name is not None]
         given = f" given {', '.join(parents)}" if parents else ""
         parts.append(folded(f"{variable.name}{given}", table.to_html(float_format="{:.4f}".format)))
-    return "".join(parts)
+    return visible("".join(parts))
 
 
 def resolution_of(variable: Variable, index: int) -> Coarsening:

@@ -23,7 +23,7 @@ from milpbn.reporting import parts
 from milpbn.reporting.charts import gap_chart
 from milpbn.reporting.graph import graphs
 from milpbn.reporting.what_if import what_if
-from milpbn.words import count
+from milpbn.words import count, visible
 
 
 def report(
@@ -110,12 +110,14 @@ def html_report(
         script += environment.get_template("calculator.js").render(
             model=Markup(as_json(known["model"])), engine=Markup(engine())
         )
-    return template.render(
+    page = template.render(
         **content,
         script=Markup(script),
         # With this policy a browser runs no other script and sends no request.
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
+    # Names may change the direction of the text after them, or of a terminal that shows the file.
+    return visible(page)
 
 
 def _content(

@@ -69,6 +69,21 @@ def test_messages_and_tables_are_escaped(milpbn, rows, model, tmp_path):
         assert_harmless(done)
 
 
+def test_reports_and_notebooks_are_escaped(milpbn, rows, model, tmp_path):
+    page = tmp_path / "report.html"
+    done = milpbn("report", model, "--data", rows, "--row", "1", "--out", page)
+    assert done.exit_code == 0, done.output
+    assert_harmless(done)
+    from milpbn.learning.model import Model
+
+    told = Model.load(model)
+    shown = (told.result._repr_html_(), told.network._repr_html_())
+    for text in (page.read_text(encoding="utf-8"), *shown):
+        assert "owned" in text
+        assert r"\u202e" in text
+        assert not UNSAFE.search(text)
+
+
 def test_data_are_printed_as_they_are(milpbn, rows, model):
     done = milpbn("predict", model, rows)
     assert f"P(no{TITLE})" in done.stdout
