@@ -7,7 +7,7 @@ penalties, its cuts for all p, structures as starts, and parameters of equal str
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
