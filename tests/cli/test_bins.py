@@ -43,7 +43,7 @@ def test_bad_bins_are_named(milpbn, command):
     result = milpbn(command, "--dataset", "iris", "--bins", "quantile:1")
     assert result.exit_code == 2
     assert "--bins" in result.stderr
-    assert "write mdlp, auto, or quantile:K with a number K from 2 to 64" in result.stderr
+    assert "write mdlp, fine, auto, or quantile:K with a number K from 2 to 64" in result.stderr
 
 
 def test_evaluate_cuts_as_asked(milpbn):

@@ -103,7 +103,11 @@ def test_evaluate_has_a_method_that_selects_by_itself(milpbn, monkeypatch):
         ("solve", ("--select-by", "auc"), "--select-by needs --select"),
         ("learn", ("--exact-folds",), "--exact-folds needs --select"),
         ("solve", ("--select", "auto", "--select", "p=0.9"), "can only be combined with --s"),
-        ("solve", ("--select", "bins=mdlp,4"), "unknown bins 4; write mdlp, auto, or quantile:K"),
+        (
+            "solve",
+            ("--select", "bins=mdlp,4"),
+            "unknown bins 4; write mdlp, fine, auto",
+        ),
         ("solve", ("--select", "bins=mdlp", "--bins", "auto"), "does not go with --select bins"),
         ("solve", ("--select", "p=0.9,2"), "p must lie strictly between 0.5 and 1, not 2"),
         ("solve", ("--select", "penalty=aic"), "penalty"),

@@ -114,7 +114,7 @@ def test_proofs_inside_the_folds_on_request(monks, monkeypatch):
 
 
 def test_scores_without_an_exact_engine_are_searched(monks):
-    plan = SelectionPlan({"structure_score": ["cll"], "max_parents": [2]}, cv=2)
+    plan = SelectionPlan({"structure_score": ["cr"], "max_parents": [2]}, cv=2)
     model = learn_selected(monks, {}, plan)
     assert (model.result.engine, model.result.bound) == ("local-search", None)
 
@@ -188,7 +188,10 @@ def test_a_class_that_a_fold_lacks_is_no_obstacle():
         ({"grid": {"p": 0.9}}, "select p: expected a list of values, not 0.9"),
         ({"grid": {"p": "0.9"}}, "select p: expected a list of values, not '0.9'"),
         ({"grid": {"max_parents": [1.5]}}, "select max_parents: 1.5 is not a whole number"),
-        ({"grid": {"bins": ["mdlp", "4"]}}, "unknown bins '4'; write mdlp, auto, or quantile:K"),
+        (
+            {"grid": {"bins": ["mdlp", "4"]}},
+            "unknown bins '4'; write mdlp, fine, auto",
+        ),
         ({"bins": ["quantile:99"]}, "unknown bins 'quantile:99'"),
         ({"bins": []}, "select bins: expected a list of values"),
     ],
@@ -259,7 +262,7 @@ def test_cuttings_go_with_every_grid_or_belong_to_one(tmp_path):
     assert len(model.cv_results_) == 4
     model.save(tmp_path / "model.json")
     assert BNClassifierCV.load(tmp_path / "model.json").bins == model.best_params_["bins"]
-    inside = BNClassifierCV(param_grid={"bins": ["quantile:5"], "engine": ["nb"]}, bins="mdlp")
+    inside = BNClassifierCV(param_grid={"bins": ["quantile:5"], "engine": ["nb"]})
     assert inside.fit(iris.features, iris.target).encoder_.bins == "quantile:5"
 
 

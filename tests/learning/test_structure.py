@@ -13,7 +13,14 @@ from milpbn import learn_structure
 from milpbn.anytime import SolveOptions
 from milpbn.clock import Clock
 from milpbn.encoding import EncodedData, Variable
-from milpbn.errors import BudgetError, ConstraintError, MilpbnError, OptionError, SolverError
+from milpbn.errors import (
+    BudgetError,
+    ConstraintError,
+    MilpbnError,
+    OptionError,
+    ProofWarning,
+    SolverError,
+)
 from milpbn.families import Constraints
 from milpbn.learning.classifier import structure_clock
 from milpbn.learning.objective import build_objective
@@ -167,12 +174,14 @@ def test_an_unknown_method_is_named_with_the_known_ones(data):
         learn(data, method="magic")
 
 
-@pytest.mark.parametrize("score", ["cr", "cll"])
-def test_a_score_for_heuristics_has_no_exact_engine(data, score):
-    with pytest.raises(
-        OptionError, match=rf"the score {score} cannot be maximised exactly.*local-"
-    ):
-        learn(data, structure_score=score, start="local-search")
+def test_a_score_for_heuristics_has_no_exact_engine(data):
+    with pytest.raises(OptionError, match=r"the score cr cannot be maximised exactly.*local-"):
+        learn(data, structure_score="cr", start="local-search")
+
+
+def test_one_program_cannot_describe_the_conditional_likelihood(data):
+    with pytest.raises(OptionError, match=r"cll is not piecewise linear.*branch-and-cut"):
+        learn(data, structure_score="cll", method="monolithic")
 
 
 def test_a_time_limit_during_scoring_says_what_to_do(data):
@@ -206,8 +215,10 @@ def test_a_bound_that_was_proven_is_not_called_trivial(data):
 
 
 def test_a_tree_that_does_not_fit_is_replaced_by_local_search(data, monkeypatch):
-    monkeypatch.setattr("milpbn.engines.branch_and_cut._tree_bytes", lambda space: 10**18)
-    result = learn(data, method="branch-and-cut")
+    monkeypatch.setattr("milpbn.engines.branch_and_cut._too_large", lambda *args: "the tree does")
+    with pytest.warns(ProofWarning, match="the tree does not fit"):
+        result = learn(data, method="branch-and-cut")
+    monkeypatch.undo()
     assert result.objective == pytest.approx(learn(data).objective)
     assert result.bound_is_trivial
     assert str(result.status) == "feasible"

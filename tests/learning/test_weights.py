@@ -54,7 +54,10 @@ def same_results(ours, theirs):
 )
 def test_weights_are_repeated_rows_for_every_score(method, score, validation):
     made = make_score(score, **applicable_settings(score, {"validation": validation}))
-    if (isinstance(method, str) and not made.exact) or (validation and made.decomposable):
+    one_program = method == "monolithic" and score == "cll"
+    if one_program or (isinstance(method, str) and not made.exact):
+        pytest.skip("does not apply")
+    if validation and made.decomposable:
         pytest.skip("does not apply")
     options = {"method": method, "structure_score": made, "max_parents": 2}
     weighted, repeated = both(seed=7)

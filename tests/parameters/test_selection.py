@@ -1,5 +1,6 @@
 """The choice by cross-validation: the best held-out score, the first of equals, and patience."""
 
+import numpy as np
 import pytest
 
 from milpbn.clock import no_checkpoint
@@ -20,21 +21,28 @@ def folds(random_problem):
     return make_folds(layout_of(network), rows, Laplace(), 3, seed=0)
 
 
-def choose(folds, scores, *, with_start, patience):
+def choose(folds, scores, *, with_start, patience, first=0):
     """The choice where the settings score as the list says, the start first."""
-    asked = []
+    current = -1
+
+    def problem_of(fold, setting):
+        nonlocal current
+        current = setting
+        return Problem(fold.train, ConditionalLoss(), fold.start, 10.0)
+
+    starts = [fold.train.layout.log_theta(fold.start) for fold in folds]
 
     def criterion(rows, log_theta):
-        asked.append(1)
-        # Each setting is judged on every fold.
-        return scores[(len(asked) - 1) // len(folds)]
+        is_start = any(np.array_equal(log_theta, start) for start in starts)
+        return scores[0 if with_start and is_start else current + with_start]
 
     settings = range(len(scores) - with_start)
     choice = choose_setting(
         folds,
         settings,
-        lambda fold, setting: Problem(fold.train, ConditionalLoss(), fold.start, 10.0),
+        problem_of,
         criterion,
+        first=first,
         with_start=with_start,
         method="l-bfgs",
         patience=patience,
@@ -53,12 +61,24 @@ def choose(folds, scores, *, with_start, patience):
         ([1, 0, 0, 0], 9, 0, 4),
     ],
 )
-@pytest.mark.parametrize("with_start", [False, True])
-def test_the_best_setting_is_chosen_until_patience_ends(
-    folds, scores, patience, chosen, tried, with_start
+def test_the_best_setting_is_chosen_until_patience_ends(folds, scores, patience, chosen, tried):
+    found = choose(folds, scores, with_start=False, patience=patience)
+    assert found == (chosen, tried)
+
+
+@pytest.mark.parametrize(
+    ("scores", "chosen", "tried"),
+    [
+        ([0, 1, 5, 3, 2, 1], 1, 3),  # stronger settings are better: up to the first worse one
+        ([9, 8, 7, 6, 2, 1], -1, 4),  # the start is the strongest
+        ([0, 1, 2, 3, 5, 4], 3, 4),  # weaker ones, if the next stronger one is worse
+        ([5, 5, 5, 5, 5, 5], -1, 4),  # the strongest of equals
+    ],
+)
+def test_the_search_goes_from_the_first_setting_in_the_better_direction(
+    folds, scores, chosen, tried
 ):
-    found = choose(folds, scores, with_start=with_start, patience=patience)
-    assert found == (chosen - with_start, tried)
+    assert choose(folds, scores, with_start=True, patience=1, first=2) == (chosen, tried)
 
 
 def test_folds_hold_out_every_row_once(folds, random_problem):

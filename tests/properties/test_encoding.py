@@ -119,7 +119,7 @@ def test_bins_are_known_or_refused_with_a_way_out(number, name):
     if 2 <= number <= 64:
         assert parse_bins(text) == text
     for wrong in (name, *([] if 2 <= number <= 64 else [text])):
-        with pytest.raises(OptionError, match="write mdlp, auto, or quantile:K"):
+        with pytest.raises(OptionError, match="write mdlp, fine, auto, or quantile:K"):
             parse_bins(wrong)
 
 

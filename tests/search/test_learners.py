@@ -111,8 +111,9 @@ def test_one_or_two_features(learner, n):
         naive = value((), (0,), (0,))
         edge = max(value((), (0,), (0, 1)), value((), (0, 2), (0,)))
         assert edge > naive
-        # These two see no edge: naive Bayes by definition, tan-ear because its measure is negative.
-        expected = naive if learner in ("nb", "tan-ear") else edge
+        # These see no edge: naive Bayes by definition, tan-ear because its measure is negative, and
+        # tan-residual because its test of so few rows says nothing.
+        expected = naive if learner in ("nb", "tan-ear", "tan-residual") else edge
     assert result.objective == expected
 
 
