@@ -18,7 +18,7 @@ from milpbn import Encoder, Model, load_dataset
 from milpbn.anytime.options import EMITTERS, HOSTS
 from milpbn.cli import cli
 from milpbn.evaluation.missing_curve import DEFAULT_CLASSIFIERS
-from milpbn.interchange import FORMATS
+from milpbn.interchange import FILE_FORMATS
 from milpbn.learning.methods import ENGINES
 from milpbn.mdc.baselines import ORDERS
 from milpbn.mdc.bases import BASES
@@ -50,7 +50,7 @@ def option(*path: str) -> click.Option:
         (("solve", "--host"), HOSTS),
         (("solve", "--emit"), EMITTERS),
         (("scores", "--score"), score_names(lambda s: s.decomposable, aliases=True)),
-        (("export", "--format"), FORMATS),
+        (("export", "--format"), FILE_FORMATS),
         (("mdc", "solve", "--engine"), list(ENGINES)),
         (("mdc", "solve", "--mixed"), MIXED),
         (("mdc", "solve", "--loss"), LOSSES),
