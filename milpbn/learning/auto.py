@@ -30,7 +30,7 @@ AUTO_GRID: list[dict[str, list[Any]]] = [
     {
         "structure_score": ["sm"],
         "validation": ["loo"],
-        "p": [0.7, 0.95],
+        "p": [0.95],
         "max_parents": [2, 3],
         "class_parents": [False],
         "bins": [MDLP],

@@ -8,8 +8,8 @@ over the rows of each cell of a pair of features, the pair is tested by
 
 Half of s is the gain in likelihood of a table for the pair, in the quadratic approximation. If the
 pair explains nothing, s / phi has about a chi-square distribution with the factor (|C| - 1) / |C|
-times the number of terms as degrees of freedom; phi is the same ratio for single features, which
-naive Bayes knows. The weight of an edge is its standard score
+times the number of terms as degrees of freedom. Here phi is the sum of R^2 over that of V, if it is
+more than 1: predictions of new rows are too confident. The weight of an edge is its standard score
 
     z = (s / phi - df) / sqrt(2 df),
 
@@ -42,7 +42,7 @@ from milpbn.search.base import Search
 from milpbn.search.tan_cmi import TanCMI
 
 _FOLDS = 3
-_PENALTY = 1.0
+_PENALTY = 3.0
 # Residuals need no accurate optimum.
 _TOLERANCE = 1e-3
 _STEPS = 100
@@ -77,8 +77,8 @@ class TanResidual(TanCMI):
             search.checkpoint()
             _pair_sums(codes, cards, i, residual, variance, sums, terms)
         share = (int(cards[CLASS]) - 1) / int(cards[CLASS])
-        single = np.diag(sums)[1:] / np.maximum(np.diag(terms)[1:], 1)
-        excess = max(1.0, float(np.median(single)) / share)
+        squares = float((residual**2 / rows.weights[:, None]).sum())
+        excess = max(1.0, squares / max(float(variance.sum()), 1e-300))
         freedom = np.maximum(share * terms, 1.0)
         z = (share * sums / excess - freedom) / np.sqrt(2 * freedom)
         n_pairs = (n - 1) * (n - 2) / 2
@@ -113,13 +113,13 @@ def _held_out_posterior(
 
 @_jit
 def _pair_sums(codes, cards, i, residual, variance, sums, terms):  # type: ignore[no-untyped-def]
-    """Sums and numbers of r^2 / v over the cells of feature i alone and with each later one."""
+    """Sums and numbers of r^2 / v over the cells of feature i with each later one."""
     n_classes = residual.shape[1]
-    for j in range(i, len(cards)):
-        size = cards[i] * cards[j] if j > i else cards[i]
+    for j in range(i + 1, len(cards)):
+        size = cards[i] * cards[j]
         r, v = np.zeros((size, n_classes)), np.zeros((size, n_classes))
         for u in range(codes.shape[1]):
-            cell = codes[i, u] * cards[j] + codes[j, u] if j > i else codes[i, u]
+            cell = codes[i, u] * cards[j] + codes[j, u]
             for c in range(n_classes):
                 r[cell, c] += residual[u, c]
                 v[cell, c] += variance[u, c]

@@ -31,9 +31,7 @@ def test_the_number_of_bins():
     "text", ["", "MDLP", "quantile", "quantile:", "quantile:1", "quantile:65", "quantile:-4", 6]
 )
 def test_unknown_bins_are_refused(text):
-    with pytest.raises(
-        OptionError, match=r"unknown bins .*; write mdlp, fine, auto, or quant"
-    ):
+    with pytest.raises(OptionError, match=r"unknown bins .*; write mdlp, fine, auto, or quant"):
         parse_bins(text)
 
 
