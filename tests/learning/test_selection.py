@@ -114,7 +114,7 @@ def test_proofs_inside_the_folds_on_request(monks, monkeypatch):
 
 
 def test_scores_without_an_exact_engine_are_searched(monks):
-    plan = SelectionPlan({"structure_score": ["cll"], "max_parents": [2]}, cv=2)
+    plan = SelectionPlan({"structure_score": ["cr"], "max_parents": [2]}, cv=2)
     model = learn_selected(monks, {}, plan)
     assert (model.result.engine, model.result.bound) == ("local-search", None)
 

@@ -46,7 +46,7 @@ def test_none_means_not_given():
         (
             "sm",
             {"alpha": 1.0},
-            "no setting 'alpha'; its settings are .*, fold_seed, p, gamma",
+            "no setting 'alpha'; its settings are .*, fold_seed, penalty, p, gamma",
         ),
     ],
 )
@@ -178,7 +178,7 @@ def test_names_and_aliases_are_unique():
 
 
 def test_what_the_scores_can_do():
-    assert score_names(lambda s: s.exact) == ["sm", "sbm", "mdl", "bdeu"]
+    assert score_names(lambda s: s.exact) == ["sm", "sbm", "mdl", "bdeu", "cll"]
     assert score_names(lambda s: s.decomposable) == ["mdl", "bdeu"]
     assert score_names(lambda s: s.generative) == ["mdl", "bdeu"]
     assert score_names(lambda s: s.per_class) == ["sm", "cr", "cll"]
