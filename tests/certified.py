@@ -30,9 +30,9 @@ from milpbn.learning.structure import run_method
 from milpbn.scores import applicable_settings
 
 # One round of cuts per node, so that even small problems need a tree.
-CERTIFIED = [score for score in oracle.SCORES if score != "cll"]
-"""The scores that the checker knows."""
-
+_SCORES = ("sm", "sbm", "mdl", "bdeu")
+CLL = 10_000
+"""Seeds from here on are problems of the conditional log-likelihood."""
 WEAK = {"_ROUNDS_AT_ROOT": 1, "_ROUNDS_PER_NODE": 1, "_ROUNDS_PER_PROBE": 1}
 
 
@@ -65,8 +65,8 @@ def lines_of(path):
 
 def _problem(seed):
     """A random problem; every kind of score, space and validation occurs."""
-    score = CERTIFIED[seed % len(CERTIFIED)]
-    codes, cards, case, limits = random_case(seed // len(CERTIFIED), score)
+    score = "cll" if seed >= CLL else _SCORES[seed % len(_SCORES)]
+    codes, cards, case, limits = random_case(seed % CLL // len(_SCORES), score)
     if seed % 5 == 0:
         case["weights"] = random_weights(np.random.default_rng(seed), len(codes))
     return score, codes, cards, case, limits

@@ -50,7 +50,7 @@ class Bounds:
             right = np.isfinite(weights) & (np.asarray(weights) >= 0)
             need(bool(right.all()) and sum(weights) < 2.0**80, "a weight is out of range")
         weight = np.bincount(same.ravel(), weights).astype(np.float64)
-        kind = MarginTables if settings["score"] in ("sm", "sbm") else FamilyCosts
+        kind = MarginTables if settings["score"] in ("sm", "sbm", "cll") else FamilyCosts
         self.score: ScoreTables = kind(self.space, self.space.codes(distinct), weight, settings)
         sizes = (self.score.reach, self.score.entry_error, self.score.cost_error, self.score.gamma)
         finite_tables = np.isfinite(self.score.costs).all() and np.isfinite(sizes).all()
@@ -131,9 +131,9 @@ class Bounds:
         `size` is this sum for the rows without T.
         """
         score, n = self.score, self.space.n
-        k = n_multipliers + len(score.codes) + n + len(self.first_row) + 64
+        k = n_multipliers + len(score.codes) + n + len(self.first_row) + score.row_terms + 64
         weight, cost = costs * self._weight, costs * self._cost
-        total = n * (weight * score.reach + cost) + 3 * score.gamma * weight + size
+        total = n * (weight * score.reach + cost) + 3 * score.row_size * weight + size
         entries = n * (weight * score.entry_error + costs * score.cost_error)
         return 8.0 * (2.0 * k * UNIT * total + entries)
 

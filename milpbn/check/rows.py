@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milpbn.check.schema import COUNT, need, typed
-from milpbn.check.space import Floats, Pair, Space
+from milpbn.check.space import Floats, Ints, Pair, Space
 from milpbn.check.tables import MarginTables
 from milpbn.errors import CertificateError
 
@@ -61,24 +61,23 @@ class CutRow(Row):
     shape: ClassVar[Mapping[str, Any]] = {"group": COUNT, "against": [range(-1, 2**31)]}
 
     def __init__(self, line: Mapping[str, Any], problem: Bounds) -> None:
-        score, g = _margins(problem), line["group"]
-        need(g < len(problem.group_weight), "a cut has a group that does not exist")
-        first, last = problem.first_row[g : g + 2]
-        against, labels = np.array(line["against"], np.int64), score.codes[first:last, 0]
+        score, self.group = _margins(problem, soft=False), line["group"]
+        rows = _rows_of(problem, self.group)
+        against, labels = np.array(line["against"], np.int64), score.codes[rows, 0]
         need(against.shape == labels.shape, "a cut has other rows")
         other = (against == 0) if score.binary else (against != labels)
         known = (against < score.n_classes) & other
         right = bool((known | (against < 0)).all())
         need(right, "a row is compared with a class that is not another")
-        self.group, self._first = g, int(first)
+        self._first = int(rows[0])
         self._against = against.astype(np.min_scalar_type(-score.n_classes))
         self.size = 500 + self._against.nbytes
 
     def coefficients(self, problem: Bounds) -> Floats:
         """See :class:`Row`."""
         below = np.flatnonzero(self._against >= 0)
-        against = self._against[below].astype(np.int64)
-        return -_margins(problem).slopes(self._first + below, against)
+        against, rows = self._against[below].astype(np.int64), self._first + below
+        return -_margins(problem, soft=False).slopes(rows, against, problem.score.weight[rows])
 
     def rhs(self, problem: Bounds, pairs: frozenset[Pair]) -> float:
         """See :class:`Row`."""
@@ -86,10 +85,70 @@ class CutRow(Row):
         return problem.score.gamma * float(problem.score.weight[beyond].sum())
 
 
-def _margins(problem: Bounds) -> MarginTables:
+class SoftRow(Row):
+    """T[g] <= sum_u w_u (sum_c q_u(c) d_u(c) - H(q_u)), for any distributions q_u over the classes.
+
+    -log(1 + sum_c exp(-d(c))) is the minimum of sum_c q(c) d(c) - H(q) over all q (Gibbs). Here q
+    is about the softmax of minus the margins of the line. Its shares are rounded down to multiples
+    of 2^-40, and the row's own class has the rest: so they add up to 1 exactly, and only the
+    logarithms of H have rounding errors.
+    """
+
+    shape: ClassVar[Mapping[str, Any]] = {"group": COUNT, "margins": [range(1 - 2**15, 2**15)]}
+
+    def __init__(self, line: Mapping[str, Any], problem: Bounds) -> None:
+        score, self.group = _margins(problem, soft=True), line["group"]
+        rows, others = _rows_of(problem, self.group), score.n_classes - 1
+        need(len(line["margins"]) == len(rows) * others, "a cut has other rows")
+        self._first = int(rows[0])
+        self._margins = np.array(line["margins"], np.int16).reshape(len(rows), others)
+        self.size = 500 + self._margins.nbytes
+
+    def _shares(self) -> Floats:
+        """q of the other classes in ascending order."""
+        exponent = -self._margins / _STEPS
+        top = np.maximum(exponent.max(axis=1, keepdims=True), 0.0)
+        raised = np.exp(exponent - top)
+        shares = raised / (raised.sum(axis=1, keepdims=True) + np.exp(-top))
+        out: Floats = np.floor(shares * _SHARE) / _SHARE
+        need(bool((out.sum(axis=1) <= 1.0).all()), "shares of classes are more than 1")
+        return out
+
+    def coefficients(self, problem: Bounds) -> Floats:
+        """See :class:`Row`."""
+        score, shares = _margins(problem, soft=True), self._shares()
+        out = np.zeros(len(problem.space.families))
+        labels = score.codes[self._first : self._first + len(shares), 0]
+        for j in range(shares.shape[1]):
+            here = np.flatnonzero(shares[:, j])
+            rows = self._first + here
+            against = j + (j >= labels[here]).astype(np.int64)
+            out -= score.slopes(rows, against, score.weight[rows] * shares[here, j])
+        return out
+
+    def rhs(self, problem: Bounds, pairs: frozenset[Pair]) -> float:
+        """See :class:`Row`."""
+        shares = self._shares()
+        every = np.column_stack([1.0 - shares.sum(axis=1), shares])
+        entropy = -(every * np.log(np.where(every > 0, every, 1.0))).sum(axis=1)
+        weight = problem.score.weight[self._first : self._first + len(shares)]
+        return -float(weight @ entropy)
+
+
+# Margins are in units of one over _STEPS, shares in units of one over _SHARE.
+_STEPS, _SHARE = 2.0**10, 2.0**40
+
+
+def _margins(problem: Bounds, *, soft: bool) -> MarginTables:
     if not isinstance(problem.score, MarginTables):
         raise CertificateError("a sum of costs has no cuts")
+    need(problem.score.soft == soft, "a cut is that of another score")
     return problem.score
+
+
+def _rows_of(problem: Bounds, group: int) -> Ints:
+    need(group < len(problem.group_weight), "a cut has a group that does not exist")
+    return np.arange(*problem.first_row[group : group + 2])
 
 
 class ClusterRow(Row):
@@ -186,6 +245,7 @@ class PairRow(Row):
 
 KINDS: Mapping[str, type[Row]] = {
     "cut": CutRow,
+    "soft": SoftRow,
     "cluster": ClusterRow,
     "features": FeaturesRow,
     "budget": BudgetRow,

@@ -51,7 +51,7 @@ def _read(settings: Mapping[str, Any]) -> dict[str, Any]:
         "max_parents": typed(settings["max_parents"], COUNT, "max_parents"),
         "class_parents": typed(settings["class_parents"], bool, "class_parents"),
         "augmented": typed(settings["augmented"], bool, "augmented"),
-        "score": typed(settings["score"], frozenset({"sm", "sbm", "mdl", "bdeu"}), "score"),
+        "score": typed(settings["score"], frozenset({"sm", "sbm", "cll", "mdl", "bdeu"}), "score"),
     }
 
 

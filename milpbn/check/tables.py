@@ -82,7 +82,9 @@ class ScoreTables:
     codes, weight
         The rows that have margins, and their weights.
     gamma
-        The hinge.
+        The most that a row can score: the hinge, or 0 for a conditional log-likelihood.
+    row_size, row_terms
+        The largest constant of a row in a cut, and the number of terms that it is a sum of.
     costs, cost_error
         What each family adds to the score, and the error of these numbers.
     reach, entry_error
@@ -92,7 +94,8 @@ class ScoreTables:
     codes: Ints
     weight: Floats
     costs: Floats
-    gamma = reach = entry_error = cost_error = 0.0
+    gamma = row_size = reach = entry_error = cost_error = 0.0
+    row_terms = 1
 
     def value(self, chosen: Sequence[int]) -> float:
         """The score of a structure."""
@@ -104,14 +107,15 @@ class ScoreTables:
 
 
 class MarginTables(ScoreTables):
-    """Tables of a margin score: alpha(f, u, c) = own[f, u, class of u] - other[f, u, c].
+    """Tables of a score of margins: alpha(f, u, c) = own[f, u, class of u] - other[f, u, c].
 
     Entry (cell, class) of a family has the joint state of its features as its cell. Families
     without the class have the empty cell 0: they change no margin.
     """
 
     def __init__(self, space: Space, codes: Ints, weight: Floats, settings: Mapping[str, Any]):
-        self.gamma, validation = _number(settings["gamma"], "gamma"), settings.get("validation")
+        self.soft, validation = settings["score"] == "cll", settings.get("validation")
+        self.gamma = 0.0 if self.soft else _number(settings["gamma"], "gamma")
         self.fold, self.n_folds = np.zeros(len(codes), dtype=np.int64), 1
         if type(validation) is int:
             seed = typed(settings["fold_seed"], COUNT, "fold_seed")
@@ -121,6 +125,9 @@ class MarginTables(ScoreTables):
             need(validation is None or validation == "loo", "validation is unknown")
         self.codes, self.weight, self.n_classes = codes, weight, space.cards[0]
         self.binary = settings["score"] == "sbm"
+        # The entropy of a row is at most log(classes).
+        self.row_size = math.log(self.n_classes) if self.soft else self.gamma
+        self.row_terms = self.n_classes
         self._estimate, self._loo = _estimator(settings["smoothing"]), validation == "loo"
         penalty = settings.get("penalty", 0.0)
         bic = type(penalty) is str and penalty == "bic"
@@ -212,12 +219,12 @@ class MarginTables(ScoreTables):
         out: Floats = self.own[cell + self.codes[rows, 0]] - self.other[cell + against]
         return out
 
-    def slopes(self, rows: Ints, against: Ints) -> Floats:
-        """``sum_u w_u alpha(f, u, against_u)`` of every family."""
+    def slopes(self, rows: Ints, against: Ints, weight: Floats) -> Floats:
+        """``sum_u weight_u alpha(f, u, against_u)`` of every family."""
         out, step = np.empty(len(self._base)), max(1, _BLOCK // max(len(rows), 1))
         for at in range(0, len(out), step):
             block = np.arange(at, min(at + step, len(out)))
-            out[block] = self.alpha(block, rows, against) @ self.weight[rows]
+            out[block] = self.alpha(block, rows, against) @ weight
         return out
 
     def competitors(self) -> Iterator[tuple[Ints, Ints]]:
@@ -228,14 +235,20 @@ class MarginTables(ScoreTables):
 
     def value(self, chosen: Sequence[int]) -> float:
         """See :class:`ScoreTables`."""
-        least = np.full(len(self.codes), self.gamma)
+        row = np.full(len(self.codes), self.gamma)
         for rows, against in self.competitors():
             margins = self.alpha(np.array(chosen), rows, against).sum(axis=0)
-            least[rows] = np.minimum(least[rows], margins)
-        return float(self.weight @ least) + super().value(chosen)
+            # The sum of exponentials of a row, here minus its logarithm, begins with its own class.
+            soft = -np.logaddexp(-row[rows], -margins) if self.soft else margins
+            row[rows] = np.minimum(row[rows], soft)
+        return float(self.weight @ row) + super().value(chosen)
 
     def gain(self, f: int, g: int) -> float:
-        """See :class:`ScoreTables`."""
+        """See :class:`ScoreTables`.
+
+        If no margin of a row rises by more than delta >= 0, neither does what the row scores: for
+        the hinge and for -log(1 + sum of exp(-margin)).
+        """
         most = np.zeros(len(self.codes))
         for rows, against in self.competitors():
             both = self.alpha(np.array([f, g]), rows, against)

@@ -205,11 +205,11 @@ class ProofLines(ProofLog):
         """
         weighs: dict[int, float] = {}
         for source, y in proof.multipliers:
-            if isinstance(source, Hinge):
+            if isinstance(source, CutSource):
                 weighs[source.group] = weighs.get(source.group, 0.0) + y
         out = []
         for source, y in proof.multipliers:
-            if isinstance(source, Hinge):
+            if isinstance(source, CutSource):
                 y = 0.0 if proof.kind == EMPTY else y / max(1.0, weighs[source.group] * _MORE)
             if (units := int(y * _ONE)) > 0:
                 out.append((self._row(source), units))
@@ -254,15 +254,13 @@ class ProofLines(ProofLog):
             against = 1 - labels
         return list(map(int, np.where(below, against, -1)))
 
-    def _margins(self, soft: Soft) -> list[list[int]]:
+    def _margins(self, soft: Soft) -> list[int]:
         """The margins of each row of a group against the other classes, in ascending order."""
-        n, labels = len(soft.rows), self._labels(soft)
-        if soft.rows.ndim == 1:
-            others = soft.rows[:, None]
-        else:
-            other = np.arange(soft.rows.shape[1])[None, :] != labels[:, None]
-            others = soft.rows[other].reshape(n, -1)
-        return [list(map(int, row)) for row in others]
+        others = soft.rows
+        if soft.rows.ndim == 2:
+            labels = self._labels(soft)
+            others = soft.rows[np.arange(soft.rows.shape[1])[None, :] != labels[:, None]]
+        return list(map(int, others))
 
     def _objective(self) -> ConcaveObjective:
         assert self._oracle is not None

@@ -54,7 +54,8 @@ class BNClassifier(ExplainedClassifier):
     Parameters
     ----------
     structure_score : {"sm", "sbm", "mdl", "bic", "bdeu", "cr", "cll"} or Score, default="sm"
-        Score that the structure maximises; ``"cr"`` and ``"cll"`` are for heuristics only. A
+        Score that the structure maximises; ``"cr"`` is for heuristics only, and
+        ``"cll"`` for these and for branch-and-cut. A
         score object has its own settings, as in ``milpbn.scores.make_score("bdeu", ess=10)``.
     p : float, default=0.9
         Desired class probability of the margin scores; ``gamma = log(p / (1 - p))``.

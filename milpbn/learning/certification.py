@@ -22,7 +22,7 @@ from milpbn.learning.methods import method_name
 from milpbn.learning.settings import Settings
 from milpbn.scores import SCORES, Objective
 
-_CERTIFIED = ("sm", "sbm", "mdl", "bdeu")
+_CERTIFIED = ("sm", "sbm", "cll", "mdl", "bdeu")
 
 
 def check_certifiable(settings: Settings) -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from certified import (
+    CLL,
     WEAK,
     certified,
     certified_resolutions,
@@ -50,6 +51,12 @@ def test_a_certificate_proves_the_brute_force_optimum(number, tmp_path, monkeypa
         for name in ("_FEW_FAMILIES", "_FIRST_PER_VARIABLE", "_NEW_PER_VARIABLE"):
             monkeypatch.setattr(f"milpbn.engines.relaxation.{name}", name != "_FEW_FAMILIES")
     assert_proves_the_optimum(certified(seed, tmp_path / "c.gz"))
+
+
+@pytest.mark.parametrize("number", range(0, 60, 3))
+def test_soft_cuts_are_certified(number, tmp_path, monkeypatch):
+    weaken(monkeypatch)
+    assert_proves_the_optimum(certified(CLL + solvable(number), tmp_path / "c.gz"))
 
 
 @pytest.mark.parametrize("seed", RESOLVED)

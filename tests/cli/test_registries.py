@@ -151,10 +151,10 @@ def test_a_registered_score_is_solved_saved_and_verified(milpbn: Run, tmp_path: 
 
 @pytest.mark.usefixtures("with_aic")
 def test_a_registered_score_is_there_in_every_command(milpbn: Run) -> None:
-    assert "cll, aic (= akaike)" in " ".join(milpbn("solve", "--help").stdout.split())
+    assert "bdeu, cll, aic (= akaike)" in " ".join(milpbn("solve", "--help").stdout.split())
     for command in ("learn", "evaluate"):
         words = " ".join(milpbn(command, "--help").stdout.split())
-        assert "cll, aic (= akaike); with heuristics also cr" in words
+        assert "bdeu, cll, aic (= akaike); with heuristics also cr" in words
     data = ("--dataset", "iris", "--max-parents", 1)
     learned = milpbn("learn", *data, "--method", "hc", "--score", "aic", "--quiet")
     assert learned.exit_code == 0, learned.output

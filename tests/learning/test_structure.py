@@ -179,7 +179,7 @@ def test_a_score_for_heuristics_has_no_exact_engine(data):
         learn(data, structure_score="cr", start="local-search")
 
 
-def test_one_program_cannot_describe_the_conditional_likelihood(data):
+def test_a_smooth_score_has_no_single_linear_program(data):
     with pytest.raises(OptionError, match=r"cll is not piecewise linear.*branch-and-cut"):
         learn(data, structure_score="cll", method="monolithic")
 
