@@ -10,6 +10,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING
 
@@ -32,19 +33,29 @@ class ClusterLost(OutOfTime):
 
 
 def require_dask(name: str) -> None:
-    """Raise an error that names the extra if Dask, which this option needs, is not installed."""
-    try:
-        import distributed  # noqa: F401
-    except ImportError:
-        message = Message(option(name), " needs Dask: pip install 'milpbn[cluster]'")
-        raise OptionError(message) from None
+    """Raise an error that names the extra if what this option needs is not installed.
+
+    Local processes need Dask and keys; the scheduler of a cluster has its own.
+    """
+    needed = {"distributed": "Dask"}
+    if name == "workers":
+        needed["cryptography"] = "the package cryptography"
+    for module, what in needed.items():
+        try:
+            import_module(module)
+        except ImportError:
+            message = Message(option(name), f" needs {what}: pip install 'milpbn[cluster]'")
+            raise OptionError(message) from None
 
 
 @contextmanager
 def cluster_client(workers: int, scheduler: str | None) -> Iterator[Client]:
     """A Dask client for local worker processes, or for the scheduler at an address.
 
-    Local processes end with the block. A cluster that was running before goes on.
+    Local processes end with the block. They accept only connections with keys that are made for
+    this block and kept in memory, because whoever reaches a scheduler can run code; and their HTTP
+    servers have no pages. A cluster that was running before goes on, with the keys of Dask's
+    configuration.
 
     Parameters
     ----------
@@ -54,7 +65,7 @@ def cluster_client(workers: int, scheduler: str | None) -> Iterator[Client]:
         An address, such as ``tcp://10.0.0.5:8786``.
     """
     require_dask("scheduler" if scheduler else "workers")
-    from distributed import Client, LocalCluster
+    from distributed import Client, LocalCluster, Security
 
     if scheduler is not None:
         client, reason = None, ""
@@ -69,11 +80,13 @@ def cluster_client(workers: int, scheduler: str | None) -> Iterator[Client]:
         with _closing(client):
             yield client
         return
-    with _ctrl_c_blocked(), _nothing_collected():
+    with _ctrl_c_blocked(), _nothing_collected(), _no_pages():
         local = LocalCluster(
             n_workers=workers,
             threads_per_worker=1,  # Python code runs under one lock per process
-            dashboard_address="127.0.0.1:0",  # any free port, for this machine only
+            security=Security.temporary(),
+            dashboard_address="127.0.0.1:0",  # any free port instead of 8787
+            scheduler_kwargs={"dashboard": False},
             memory_limit=None,
             silence_logs=logging.CRITICAL,
         )
@@ -138,6 +151,18 @@ class LocalProcesses:
             for child in multiprocessing.active_children():
                 if child.pid not in self._others and child.name.startswith("Dask Worker"):
                     child.kill()
+
+
+@contextmanager
+def _no_pages() -> Iterator[None]:
+    """Dask's HTTP servers cannot be switched off, but have nothing to show."""
+    import dask
+
+    routes: dict[str, list[str]] = {
+        f"distributed.{who}.http.routes": [] for who in ("scheduler", "worker")
+    }
+    with dask.config.set(routes):
+        yield
 
 
 @contextmanager

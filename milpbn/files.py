@@ -8,7 +8,7 @@ import secrets
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -123,17 +123,56 @@ def locked(path: str | Path) -> Iterator[None]:
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
     with file:
-        try:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise OptionError(
-                f"{path} is in use by another run; wait for its end, or choose another file"
-            ) from None
-        except (ImportError, OSError):
-            pass
+        _lock(file, path)
         yield
+
+
+@contextmanager
+def reserved(path: str | Path | None) -> Iterator[None]:
+    """Keep other runs from writing a file that is replaced as a whole, so cannot be locked itself.
+
+    The lock is on a file beside it, which is removed at the end. If the process is killed, the
+    system gives up the lock, and the next run takes over the file.
+    """
+    if path is None or (Path(path).exists() and not Path(path).is_file()):
+        yield  # a device is not replaced
+        return
+    lock = Path(f"{Path(path).resolve()}.lock")
+    while True:
+        try:
+            file = open(lock, "ab")  # noqa: SIM115, it stays open as long as the lock
+        except OSError:
+            yield  # the file itself cannot be written either, which its writer reports
+            return
+        with file:
+            _lock(file, path)
+            # The run before may have removed the lock file after it was opened here.
+            try:
+                if not os.path.samestat(os.fstat(file.fileno()), os.stat(lock)):
+                    continue
+            except FileNotFoundError:
+                continue
+            try:
+                yield
+            finally:
+                # While it is locked; where open files cannot be removed, it stays behind.
+                with suppress(OSError):
+                    lock.unlink()
+            return
+
+
+def _lock(file: BinaryIO, path: str | Path) -> None:
+    """Lock an open file until it is closed; `path` is what the error names."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise OptionError(
+            f"{path} is in use by another run; wait for its end, or choose another file"
+        ) from None
+    except (ImportError, OSError):
+        pass
 
 
 def read_marked_json(path: str | Path, versions: Mapping[str, int]) -> dict[str, Any]:

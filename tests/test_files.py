@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from milpbn.errors import OptionError, OutputError
-from milpbn.files import check_writable, read_limited, write_whole, writing_whole
+from milpbn.files import check_writable, read_limited, reserved, write_whole, writing_whole
 
 
 def test_a_file_is_replaced(tmp_path: Path) -> None:
@@ -118,3 +118,24 @@ def test_a_folder_without_permission_is_named_before_the_work(tmp_path, monkeypa
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(OptionError, match="cannot write /dev/null: no permission"):
         check_writable("/dev/null")
+
+
+def test_a_reserved_file_is_refused_until_it_is_free(tmp_path: Path) -> None:
+    path = tmp_path / "tree"
+    with reserved(path):
+        write_whole(path, b"replaced while it is reserved")
+        refused = pytest.raises(OptionError, match=r"tree is in use by another run; wait for")
+        with refused, reserved(path):
+            pass
+    assert list(tmp_path.iterdir()) == [path]
+    # A killed run leaves the file of its lock, but no lock.
+    (tmp_path / "tree.lock").touch()
+    with reserved(path):
+        pass
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_device_and_a_missing_folder_are_not_reserved(tmp_path: Path) -> None:
+    for path in (Path("/dev/null"), tmp_path / "gone" / "tree"):
+        with reserved(path), reserved(path):
+            pass

@@ -51,9 +51,10 @@ _FIRST_LINE = b"milpbn checkpoint 1\n"
 # Largest size of a decompressed state, in bytes.
 _LARGEST = 2**32
 
-# Seconds between two files, and the share of the time that writing them may take.
-_EVERY = 60.0
-_SHARE = 0.05
+# Seconds between two files, and the share of the time that writing them may take. The first one
+# does not wait if the root is done: its cuts and heuristics are the longest step of most runs.
+_EVERY = 5.0
+_SHARE = 0.02
 
 
 class _Header(msgspec.Struct):
@@ -181,7 +182,7 @@ class Checkpoints:
                     f"{read_from} is a damaged checkpoint: it has other nodes than its certificate"
                 )
             log.resume(mark)
-        self._due = time.perf_counter() + _EVERY
+        self._due, self._has_written = time.perf_counter() + _EVERY, False
         self._search: BranchAndCut | None = None
 
     def resume(self, progress: Progress) -> None:
@@ -215,10 +216,14 @@ class Checkpoints:
         return nodes
 
     def _when_due(self) -> None:
-        began = time.perf_counter()
-        if self._path is not None and began >= self._due:
-            assert self._search is not None
+        assert self._search is not None
+        if self._path is None:
+            return
+        began, tree = time.perf_counter(), self._search.tree
+        first = not self._has_written and all(n is not tree.root for n in tree.open_nodes)
+        if first or began >= self._due:
             self._save(self._search)
+            self._has_written = True
             ended = time.perf_counter()
             self._due = ended + max(_EVERY, (ended - began) / _SHARE)
 

@@ -11,6 +11,7 @@ from milpbn.clock import Clock
 from milpbn.encoding.data import EncodedData
 from milpbn.errors import DataError, OptionError, SolverError, TimeLimitError
 from milpbn.families import Constraints, MergedRows
+from milpbn.files import reserved
 from milpbn.learning.certification import check_certifiable, proof_log
 from milpbn.learning.maximise import Shared, maximise
 from milpbn.learning.methods import method_name, wants_whole_space
@@ -123,7 +124,11 @@ def run_method(
     if isinstance(method, str) and method in MULTINETS:
         result = _run_multinet(data, settings, objective, clock, listener)
     else:
-        with proof_log(certificate, data, settings, objective) as log:
+        with (
+            reserved(settings.options.checkpoint),
+            reserved(certificate),
+            proof_log(certificate, data, settings, objective) as log,
+        ):
             result = maximise(objective, settings, clock, listener, shared, log)
     _check(result, settings, data)
     clock.close_phase("checking")

@@ -21,6 +21,7 @@ from milpbn.engines.checkpoint import describe_problem, read_checkpoint, write_c
 from milpbn.engines.snapshot import SavedCut, SavedNode
 from milpbn.engines.tree import TreeRecord
 from milpbn.errors import BudgetError, ModelFileError, OptionError, OutputWarning
+from milpbn.files import reserved
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace
 from milpbn.scores import make_score
@@ -154,6 +155,28 @@ def test_the_tree_is_saved_from_time_to_time(objective, tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "_SHARE", 1.0)
     solve(objective, file)
     assert len(kept) > 10
+
+
+def test_the_first_file_is_written_when_the_root_is_done(objective, tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "_EVERY", 1e9)
+    nodes, write = [], write_checkpoint
+
+    def counted(path, problem, snapshot):
+        nodes.append(snapshot.record.count)
+        write(path, problem, snapshot)
+
+    monkeypatch.setattr(checkpoint, "write_checkpoint", counted)
+    result = solve(objective, tmp_path / "tree")
+    assert len(nodes) == 2
+    assert nodes[0] < nodes[1] == result.nodes
+
+
+@pytest.mark.parametrize("name", ["checkpoint", "certificate"])
+def test_two_runs_do_not_write_the_same_file(name, tmp_path):
+    path = tmp_path / "file"
+    with reserved(path), pytest.raises(OptionError, match="file is in use by another run"):
+        learn_structure(noise(), class_parents=False, **{name: str(path)})
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_cannot_be_written_does_not_end_the_run(objective, tmp_path):

@@ -5,11 +5,15 @@ import gc
 import json
 import os
 import signal
+import socket
+import ssl
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import here_cluster
 import msgspec
@@ -199,6 +203,48 @@ def test_without_dask_the_message_names_the_extra(objective, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(OptionError, match=r"scheduler needs Dask: pip install 'milpbn\[cluster\]'"):
         solve(objective)
+
+
+def test_without_cryptography_there_are_no_local_processes(objective, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    with pytest.raises(OptionError, match="workers needs the package cryptography: pip install"):
+        solve(objective, scheduler=None, workers=1)
+
+
+def test_local_processes_are_closed_to_other_users():
+    from distributed import Security
+    from distributed.core import connect
+
+    async def enter(address, security):
+        await connect(address, timeout=1, **security.get_connection_args("client"))
+
+    with cluster_client(1, None) as client:
+        address = client.scheduler.address
+        assert address.startswith("tls://127.0.0.1:")
+        assert client.submit(int, "7").result() == 7
+        asyncio.run(enter(address, client.security))
+        # Somebody without TLS sees a closed connection, or tries until the time is over.
+        with pytest.raises(OSError, match=r"Timed out|reset by peer|[Cc]losed"):
+            asyncio.run(enter(address.replace("tls", "tcp"), Security()))
+        # Somebody who accepts any scheduler, but has no key, is refused by the scheduler.
+        stranger = ssl.create_default_context()
+        stranger.check_hostname, stranger.verify_mode = False, ssl.CERT_NONE
+        door = ("127.0.0.1", int(address.rpartition(":")[2]))
+        with (
+            socket.create_connection(door, timeout=60) as plain,
+            pytest.raises(ssl.SSLError, match=r"(?i)certificate.required|handshake.failure"),
+            stranger.wrap_socket(plain) as connection,
+        ):
+            connection.recv(1)
+        ports = [client.cluster.scheduler.http_server.port, *client.run(_http_port).values()]
+        for port in ports:
+            for page in ("", "status", "health", "metrics", "info/main/workers.html"):
+                with pytest.raises(HTTPError, match="404"):
+                    urlopen(f"http://127.0.0.1:{port}/{page}", timeout=5)
+
+
+def _http_port(dask_worker):
+    return dask_worker.http_server.port
 
 
 def test_nobody_answers_at_the_address(objective, monkeypatch):
