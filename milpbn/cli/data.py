@@ -107,10 +107,10 @@ _WEIGHTS = (
 _BINS = click.option(
     "--bins",
     type=BINS,
-    metavar="mdlp|quantile:K|auto",
-    help="How numeric columns are cut: where the classes change (mdlp), into K bins with about the "
-    "same number of rows, or in several resolutions among which the structure chooses (auto).  "
-    "[default: mdlp]",
+    metavar="mdlp|fine|quantile:K|auto",
+    help="How numeric columns are cut: where the classes change (mdlp), into fine bins for "
+    "parameters with smooth effects (fine), into K bins with about the same number of rows, or in "
+    "several resolutions among which the structure chooses (auto).  [default: mdlp]",
 )
 _TABLE = (*_table_options(_TARGET, _MISSING), *_STATES, *_WEIGHTS, _BINS)
 _ROWS = click.option(

@@ -64,7 +64,7 @@ class Table:
         The number of states of a categorical feature above which rare states are pooled; None
         for no limit.
     bins
-        How numeric features are cut: ``"mdlp"``, ``"quantile:K"`` or ``"auto"``; see
+        How numeric features are cut: ``"mdlp"``, ``"fine"``, ``"quantile:K"`` or ``"auto"``; see
         :func:`~milpbn.datasets.bins.parse_bins`.
     folds
         Number of folds that the catalog proposes for cross-validation; 0 for none.

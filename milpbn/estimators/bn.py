@@ -104,9 +104,10 @@ class BNClassifier(ExplainedClassifier):
     max_states : int or None, default=50
         Categories with more states keep the most frequent ones; the others are pooled into one
         state. None for no limit.
-    bins : {"mdlp", "quantile:K", "auto"}, default="mdlp"
-        How numeric columns are cut: where the classes change, by MDLP; into K bins with about
-        the same number of rows; or in several resolutions per column, among which every family
+    bins : {"mdlp", "fine", "quantile:K", "auto"}, default="mdlp"
+        How numeric columns are cut: where the classes change, by MDLP; into fine bins for
+        parameters with smooth effects (``"cl"`` or ``"mm"``), with coarser ones for the search;
+        into K bins with about the same number of rows; or in several resolutions per column, among which every family
         of the structure chooses.
     class_weight : "balanced", dict or None, default=None
         A factor for the weights of the rows of each class: ``{class: factor}``, 1 for classes
