@@ -107,8 +107,8 @@ class BNClassifier(ExplainedClassifier):
     bins : {"mdlp", "fine", "quantile:K", "auto"}, default="mdlp"
         How numeric columns are cut: where the classes change, by MDLP; into fine bins for
         parameters with smooth effects (``"cl"`` or ``"mm"``), with coarser ones for the search;
-        into K bins with about the same number of rows; or in several resolutions per column, among which every family
-        of the structure chooses.
+        into K bins with about the same number of rows; or in several resolutions per column,
+        among which every family of the structure chooses.
     class_weight : "balanced", dict or None, default=None
         A factor for the weights of the rows of each class: ``{class: factor}``, 1 for classes
         that are not listed, or ``"balanced"`` to give all classes the same total weight.
