@@ -30,7 +30,6 @@ def arc_errors(model: Model, score: Score, data: EncodedData) -> Iterator[str]:
     pairs = {frozenset((a.parent, a.child)) for a in model.arcs.answers}
     if any(len(pair) < 2 or not pair <= set(structure.variables) for pair in pairs):
         yield "an arc does not join two variables of the model"
-    yield from _bound_errors(model)
     for answer in model.arcs.answers[:_CHECKED]:
         if answer.value is None:
             continue
@@ -42,6 +41,7 @@ def arc_errors(model: Model, score: Score, data: EncodedData) -> Iterator[str]:
             yield f"{name}: the structure has another score"
         if answer.bound is None or answer.value > answer.bound + allowed_gap(answer.value):
             yield f"{name}: the bound lies below the score"
+    yield from _bound_errors(model)
 
 
 def _bound_errors(model: Model) -> Iterator[str]:

@@ -144,7 +144,12 @@ def test_random_multipliers_bound_every_structure(seed, score):
     if space.limits["features"] is not None:
         witnesses = rng.integers(0, space.n, space.n - 1).tolist()
         rows.append({"kind": "features", "witnesses": witnesses})
-    if score in oracle.MARGINS:
+    if score == "cll":
+        for _ in range(3):
+            size = len(bounds.score.codes) * (bounds.score.n_classes - 1)
+            margins = rng.integers(-4000, 4000, size).tolist()
+            rows.append({"kind": "soft", "group": 0, "margins": margins})
+    elif score in oracle.MARGINS:
         for _ in range(3):
             size = len(bounds.score.codes)
             other = (bounds.score.codes[:, 0] + 1) % bounds.score.n_classes
