@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milpbn.cli.effects import ModelEffects
 from milpbn.cli.models import single_class_model
 from milpbn.cli.outputs import Outputs
 from milpbn.cli.params import Counts, OutputFile, refuse_overwriting
 from milpbn.widths import fitting, terminal_width
 from milpbn.words import assignment, count, name_in_list, probability
+
+# The value of --effects without names.
+_ALL = ""
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +34,14 @@ if TYPE_CHECKING:
     metavar="N[,N...]",
     help="Rows of FILE to explain in detail; the first one is 1.  [default: all, as CSV]",
 )
+@click.option(
+    "--effects",
+    is_flag=False,
+    flag_value=_ALL,
+    metavar="[FEATURE,...]",
+    help="Print what each state of a feature adds to the log-odds, averaged over the rows of FILE, "
+    "instead of contributions: of all features, or of these.",
+)
 @click.option("--of", metavar="CLASS", help="Class to explain.  [default: the predicted class]")
 @click.option("--against", metavar="CLASS", help="Class to compare with.  [default: all others]")
 @click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON.")
@@ -37,7 +49,7 @@ if TYPE_CHECKING:
     "--plot",
     type=OutputFile(".png", ".svg", ".pdf"),
     metavar="OUT.png",
-    help="Draw the contributions of one row (png, svg, pdf).",
+    help="Draw the contributions of one row, or the effects (png, svg, pdf).",
 )
 @click.option(
     "--out", type=OutputFile(), metavar="OUT.csv", help="Write to this file instead of stdout."
@@ -49,6 +61,7 @@ def explain(
     model_file: str,
     data_file: str,
     rows: tuple[int, ...] | None,
+    effects: str | None,
     of: str | None,
     against: str | None,
     as_json: bool,
@@ -67,11 +80,21 @@ def explain(
       milpbn explain model.json patients.csv --row 3
       milpbn explain model.json patients.csv --row 3 --plot row-3.png
       milpbn explain model.json patients.csv --out contributions.csv
+      milpbn explain model.json patients.csv --effects age,income --plot effects.png
     """
     inputs = {"MODEL.json": model_file, "FILE": data_file}
     refuse_overwriting({"--plot": plot, "--out": out}, inputs)
+    if effects is not None:
+        given = {"--row": rows, "--of": of, "--against": against}
+        if used := [name for name, value in given.items() if value is not None]:
+            raise click.UsageError(f"--effects cannot be combined with {used[0]}")
+        found = ModelEffects(single_class_model(model_file), data_file, effects, strict)
+        with Outputs() as outputs:
+            outputs.data(out, found.json() if as_json else found.text())
+            outputs.write(plot, found.plot)
+        return
     if plot and (rows is None or len(rows) != 1):
-        raise click.UsageError("--plot needs one row, such as --row 1")
+        raise click.UsageError("--plot needs one row, such as --row 1, or --effects")
     model = single_class_model(model_file)
     explanation = _explanation(model, data_file, rows, of, against, strict)
     with Outputs() as outputs:

@@ -28,6 +28,8 @@ _MISSING, _UNSEEN = -1, -2  # distinguished inside this module only
 
 # With so many bins, cuts are easier to read than intervals.
 _MANY_BINS = 8
+# Of more cuts than this, the first and the last are listed; ``milpbn inspect --tables`` has all.
+_MOST_CUTS = 12
 
 Kept = tuple[float, ...] | tuple[str, ...]
 """The cuts or the states of a column that a resolution keeps."""
@@ -308,7 +310,10 @@ class ColumnCode:
         if len(cuts) < _MANY_BINS:
             return f"{name} in {size}: {', '.join(self.readable(resolution))}"
         missing = " and missing" if self.missing_state else ""
-        return f"{name} in {size}{missing}, cut at {', '.join(f'{cut:.10g}' for cut in cuts)}"
+        listed = [f"{cut:.10g}" for cut in cuts]
+        if len(cuts) > _MOST_CUTS:
+            listed[3:-1] = ["..."]
+        return f"{name} in {size}{missing}, cut at {', '.join(listed)}"
 
     def size(self, resolution: int, letter: str = "") -> str:
         """The number of bins or states of one resolution, in words."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,15 @@ from milpbn._types import FloatArray, IntArray
 from milpbn.encoding import Encoder
 from milpbn.errors import DataError
 from milpbn.estimators.base import TableClassifier
-from milpbn.explanation import MOST_POINTS, Explanation, ScoreCard, explain_rows, importance_table
+from milpbn.explanation import (
+    MOST_POINTS,
+    Effect,
+    Explanation,
+    ScoreCard,
+    effects_of,
+    explain_rows,
+    importance_table,
+)
 from milpbn.learning.model import Model
 from milpbn.network.multinet import Classifier
 from milpbn.words import count
@@ -89,6 +98,39 @@ class ExplainedClassifier(TableClassifier):
         return explain_rows(
             self.network_, self.encoder_, frame, classes=self.classes_, of=of, against=against
         )
+
+    def effects(self, X: Any, features: Sequence[str] | None = None) -> tuple[Effect, ...]:
+        """The effects of features: what each of their states adds to the log-odds of a class.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_samples, n_features)
+            The rows that effects are averaged over.
+        features : list of str, default=None
+            Features of the model. By default all of them, those with the largest effects first.
+
+        Returns
+        -------
+        tuple of Effect
+            ``to_frame()`` is a table of one effect, and :func:`milpbn.pictures.plot_effects`
+            draws them: numbers as curves over their own units.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> from milpbn import BNClassifier
+        >>> model = BNClassifier(max_parents=1).fit(X, y)
+        >>> model.effects(X, ["petal width (cm)"])[0].to_frame().round(2)
+                          share     0     1     2
+        petal width (cm)
+        <= 0.8             0.33  4.80 -2.37 -2.70
+        0.8 to 1.75        0.36 -2.47  3.54 -0.89
+        > 1.75             0.31 -2.31 -1.58  3.98
+        """
+        check_is_fitted(self)
+        codes = self.encoder_.transform(self._frame(X, reset=False)).codes
+        return effects_of(self.network_, self.encoder_, codes, features, classes=self.classes_)
 
     @property
     def feature_importances_(self) -> FloatArray:

@@ -133,3 +133,37 @@ def test_files_that_cannot_be_explained(milpbn: Run, heart: tuple[Path, Path], t
     strict = milpbn("explain", model, tmp_path / "less.csv", "--row", 2, "--strict")
     assert strict.exit_code == 1
     assert "'ca'" in strict.stderr
+
+
+def test_effects_as_text_json_and_picture(
+    milpbn: Run, heart: tuple[Path, Path], tmp_path: Path
+) -> None:
+    result = milpbn("explain", *heart, "--effects", "oldpeak,cp")
+    assert result.exit_code == 0, result.stderr
+    first, oldpeak, cp = result.stdout.strip().split("\n\n")
+    assert first.startswith("Added to the log-odds of class, averaged over 30 rows of ")
+    assert oldpeak.splitlines()[0].split() == ["oldpeak", "rows", "2"]
+    assert len(cp.splitlines()) == 5
+    picture = tmp_path / "effects.svg"
+    result = milpbn("explain", *heart, "--json", "--plot", picture, "--effects")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)["effects"]
+    assert len(found) == 11
+    assert found["oldpeak"]["cuts"] == [pytest.approx(1.7)]
+    assert "<svg" in picture.read_text()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--effects", "agee"], "the model has no feature 'agee'; its features are"),
+        (["--effects", "cp", "--row", "1"], "--effects cannot be combined with --row"),
+        (["--effects", "cp", "--of", "2"], "--effects cannot be combined with --of"),
+    ],
+)
+def test_effects_that_cannot_be_shown(
+    milpbn: Run, heart: tuple[Path, Path], more: list[str], message: str
+) -> None:
+    result = milpbn("explain", *heart, *more)
+    assert result.exit_code == 2
+    assert message in result.stderr

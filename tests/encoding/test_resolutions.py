@@ -169,6 +169,8 @@ def test_resolutions_in_words():
     many = replace(ages, cuts=tuple(map(float, range(10, 19))))
     told = "age in 10 bins and missing, cut at 10, 11, 12, 13, 14, 15, 16, 17, 18"
     assert many.in_words(0) == told
+    more = replace(ages, cuts=tuple(map(float, range(10, 30))))
+    assert more.in_words(0) == "age in 21 bins and missing, cut at 10, 11, 12, ..., 29"
 
 
 def test_predictions_of_unknown_rows_are_coded_by_the_finest_states():

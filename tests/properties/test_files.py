@@ -36,6 +36,7 @@ from milpbn.network.network import fit_network
 from milpbn.pictures import (
     draw_multinet,
     draw_network,
+    plot_effects,
     plot_evaluation,
     plot_gap,
     plot_missing_curve,
@@ -181,6 +182,7 @@ def test_any_curve_can_be_plotted(shares, name):
 @of(
     *("milpbn.pictures.plot_evaluation", "milpbn.pictures.plot_path"),
     *("milpbn.pictures.plot_selection", "milpbn.pictures.plot_waterfall"),
+    "milpbn.pictures.plot_effects",
 )
 @once
 @given(frames(), tables())
@@ -189,6 +191,7 @@ def test_results_can_be_plotted(rows, table):
     model = BNClassifierCV(param_grid={"p": [0.6, 0.9]}, cv=2, max_parents=1).fit(frame, labels)
     svg(lambda path: plot_selection(model.selection_, path))
     svg(lambda path: plot_waterfall(model.explain(frame), path))
+    svg(lambda path: plot_effects(model.effects(frame), path))
     found = evaluate(table, ["nb"], folds=2)
     svg(lambda path: plot_evaluation([found], path))
     path_of_penalties = learn_path(table, [0.0, 1.0], folds=None, max_parents=1)

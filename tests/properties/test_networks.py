@@ -12,8 +12,10 @@ from scipy.special import logsumexp
 from milpbn import BNClassifier
 from milpbn.encoding import ColumnCode, Encoder
 from milpbn.explanation import (
+    Effect,
     Explanation,
     ScoreCard,
+    effects_of,
     explain_codes,
     explain_rows,
     importance_table,
@@ -127,6 +129,24 @@ def test_contributions_add_up_to_the_log_odds(pair, more):
     assert found.explained.tolist() == [
         data.variables[0].states[c] for c in predict(network, features)
     ]
+
+
+@of("milpbn.explanation.Effect", "milpbn.explanation.effects_of")
+@some
+@given(networks(), st.data())
+def test_effects_are_zero_on_average_and_for_features_that_do_not_matter(pair, more):
+    data, network = pair
+    features = with_gaps(data, more.draw)
+    if not len(features):
+        return
+    joint, names = log_joint(network, features), [v.name for v in data.variables[1:]]
+    for j, effect in enumerate(effects_of(network, encoder_of(data), features, names)):
+        assert isinstance(effect, Effect)
+        if (features[:, j] >= 0).any():
+            assert effect.shares @ effect.log_odds == pytest.approx(0 * joint[0], abs=1e-7)
+        seen = {i for i in range(len(data.variables)) if j + 1 in network.structure.parents[i]}
+        if not seen and not network.structure.parents[j + 1]:
+            assert effect.log_odds == pytest.approx(0 * effect.log_odds, abs=1e-7)
 
 
 @of("milpbn.explanation.explain_rows")
