@@ -16,7 +16,7 @@ from milpbn.errors import OptionError
 from milpbn.estimators import BNClassifier
 from milpbn.estimators.bn import SETTING_NAMES
 from milpbn.evaluation.measures import Measures, measure
-from milpbn.evaluation.others import PREFIX, check_other, fit_other
+from milpbn.evaluation.others import Other, is_other, read_other
 from milpbn.evaluation.records import Predictions
 from milpbn.learning.auto import AUTO
 from milpbn.learning.classifier import learn_classifier
@@ -117,9 +117,9 @@ def _measure_model(
     return _measure(classes, np.exp(model.log_posterior(test.features)), test, rows)
 
 
-def _learn_other(name: str, table: Table, seed: int) -> Learned:
-    """A classifier of scikit-learn on the same states as a network."""
-    fitted = fit_other(name, table, seed)
+def _learn_other(other: Other, table: Table, seed: int) -> Learned:
+    """A classifier of another library."""
+    fitted = other.fit(table, seed)
     classes = np.array(fitted.classes, dtype=object)
 
     def measure_rows(test: Table, rows: RowNumbers) -> tuple[Measures, Predictions | None]:
@@ -205,9 +205,8 @@ def contenders(
     for label in methods:
         if label == AUTO:
             made.append(_automatic(plan, settings))
-        elif label.startswith(PREFIX):
-            check_other(label)
-            made.append(Contender(label, "", partial(_learn_other, label)))
+        elif is_other(label):
+            made.append(Contender(label, "", partial(_learn_other, read_other(label))))
         else:
             made += [_contender(label, p, plan, settings) for p in parameters]
     return made
