@@ -107,14 +107,16 @@ def _learn_network(
     if "interrupted" in (model.result.status, model.parameters.ended):
         raise KeyboardInterrupt
     selected = model.selection.plain_values if model.selection else {}
-    return Learned(partial(_measure_model, model), model.network, model.result, selected)
+    measure_rows = partial(_measure_model, model, set(table.target))
+    return Learned(measure_rows, model.network, model.result, selected)
 
 
 def _measure_model(
-    model: Model, test: Table, rows: RowNumbers
+    model: Model, trained: set[str], test: Table, rows: RowNumbers
 ) -> tuple[Measures, Predictions | None]:
     classes = np.array(model.encoder.target.variable.states, dtype=object)
-    return _measure(classes, np.exp(model.log_posterior(test.features)), test, rows)
+    proba = np.exp(model.log_posterior(test.features))
+    return _measure(classes, proba, trained, test, rows)
 
 
 def _learn_other(other: Other, table: Table, seed: int) -> Learned:
@@ -123,7 +125,7 @@ def _learn_other(other: Other, table: Table, seed: int) -> Learned:
     classes = np.array(fitted.classes, dtype=object)
 
     def measure_rows(test: Table, rows: RowNumbers) -> tuple[Measures, Predictions | None]:
-        return _measure(classes, fitted.proba(test.features), test, rows)
+        return _measure(classes, fitted.proba(test.features), set(classes), test, rows)
 
     return Learned(measure_rows, selected=fitted.selected)
 
@@ -146,12 +148,13 @@ def _learn_estimator(estimator: Any, table: Table, seed: int) -> Learned:
     if isinstance(best, MultiDimensionalClassifier):
         selected, unconverged = {**selected, **best.selected()}, best.fits_.unconverged
     network = getattr(best, "network_", None)
-    measure_rows = partial(_measure_estimator, fitted)
+    trained = set(table.target) if table.targets.shape[1] == 1 else set()
+    measure_rows = partial(_measure_estimator, fitted, trained)
     return Learned(measure_rows, network, result, selected, unconverged)
 
 
 def _measure_estimator(
-    estimator: Any, test: Table, rows: RowNumbers
+    estimator: Any, trained: set[str], test: Table, rows: RowNumbers
 ) -> tuple[Measures, Predictions | None]:
     """With several class variables, there are predictions for each loss.
 
@@ -160,7 +163,7 @@ def _measure_estimator(
     """
     if test.targets.shape[1] == 1:
         proba = estimator.predict_proba(test.features)
-        return _measure(estimator.classes_, proba, test, rows)
+        return _measure(estimator.classes_, proba, trained, test, rows)
     predicted = {}
     for loss in ("subset", "hamming"):
         if "loss" in estimator.get_params():
@@ -178,8 +181,15 @@ def _measure_estimator(
 
 
 def _measure(
-    classes: Any, proba: Any, test: Table, rows: RowNumbers
+    classes: Any, proba: Any, trained: set[str], test: Table, rows: RowNumbers
 ) -> tuple[Measures, Predictions]:
+    """Measure predictions; a class of the training rows that the method lost has probability 0.
+
+    A method that leaves out incomplete rows loses the classes that have no others.
+    """
+    lost = sorted(trained - set(classes))
+    classes = np.append(np.asarray(classes, dtype=object), lost)
+    proba = np.hstack([proba, np.zeros((len(proba), len(lost)))])
     measures = measure(classes, proba, test.target.to_numpy())
     return measures, Predictions(rows.tolist(), [str(c) for c in classes], proba.tolist())
 

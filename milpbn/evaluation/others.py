@@ -102,7 +102,7 @@ class Other(Specified):
         --------
         >>> from milpbn import load_dataset
         >>> monks = load_dataset("monks-1")
-        >>> tree = Tree().fit(monks.train(), seed=0)
+        >>> tree = read_other("sk:tree").fit(monks.train(), seed=0)
         >>> tree.classes, tree.proba(monks.test().features).shape
         (('0', '1'), (432, 2))
         """
@@ -165,7 +165,7 @@ def _search(model: Any, grid: Mapping[str, Sequence[Any]], seed: int, scoring: A
 
 
 @dataclass(frozen=True)
-class Logistic(Other):
+class _Logistic(Other):
     """Logistic regression; C by log-loss."""
 
     name = "sk:logistic"
@@ -180,8 +180,8 @@ class Logistic(Other):
 
 
 @dataclass(frozen=True)
-class SupportVectors(Other):
-    """An SVM with a Gaussian kernel; C by accuracy, then probabilities by Platt's method."""
+class _SupportVectors(Other):
+    """An SVM with a Gaussian kernel."""
 
     name = "sk:svm"
     form = SCALED
@@ -192,14 +192,12 @@ class SupportVectors(Other):
 
 
 class _Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """See :class:`SupportVectors`."""
+    """C by accuracy, then probabilities by Platt's method."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
 
-    def fit(
-        self, X: FloatArray, y: Codes, sample_weight: FloatArray | None = None
-    ) -> _Calibrated:
+    def fit(self, X: FloatArray, y: Codes, sample_weight: FloatArray | None = None) -> _Calibrated:
         """See scikit-learn."""
         from sklearn.calibration import CalibratedClassifierCV
         from sklearn.svm import SVC
@@ -220,7 +218,7 @@ class _Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 @dataclass(frozen=True)
-class RandomForest(Other):
+class _RandomForest(Other):
     """A random forest."""
 
     name = "sk:random-forest"
@@ -234,7 +232,7 @@ class RandomForest(Other):
 
 
 @dataclass(frozen=True)
-class GradientBoosting(Other):
+class _GradientBoosting(Other):
     """Gradient boosting of histograms.
 
     Parameters
@@ -313,7 +311,7 @@ class _StoppedEarly(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 @dataclass(frozen=True)
-class Tree(Other):
+class _Tree(Other):
     """A decision tree; its depth by log-loss."""
 
     name = "sk:tree"
@@ -328,7 +326,7 @@ class Tree(Other):
 
 
 @dataclass(frozen=True)
-class ExplainableBoosting(Other):
+class _ExplainableBoosting(Other):
     """The explainable boosting machine of InterpretML."""
 
     name = "interpret:ebm"
@@ -347,7 +345,14 @@ class ExplainableBoosting(Other):
         return ExplainableBoostingClassifier(feature_types=types, random_state=seed, n_jobs=1)
 
 
-_KINDS = (Logistic, SupportVectors, RandomForest, GradientBoosting, Tree, ExplainableBoosting)
+_KINDS = (
+    _Logistic,
+    _SupportVectors,
+    _RandomForest,
+    _GradientBoosting,
+    _Tree,
+    _ExplainableBoosting,
+)
 
 OTHERS: dict[str, type[Other]] = {kind.name: kind for kind in _KINDS}
 """The methods, by name."""
