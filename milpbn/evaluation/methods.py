@@ -131,7 +131,12 @@ def _learn_other(other: Other, table: Table, seed: int) -> Learned:
 
 
 def _learn_estimator(estimator: Any, table: Table, seed: int) -> Learned:
-    """Any scikit-learn classifier, for one class variable or several."""
+    """Any scikit-learn classifier, for one class variable or several.
+
+    Classifiers for several class variables have no policy for missing values of their own.
+    """
+    if table.targets.shape[1] > 1 and table.missing == "drop":
+        table = table.rows(~table.incomplete)
     y = table.target if table.targets.shape[1] == 1 else table.targets
     weights = table.row_weights()
     if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
