@@ -25,6 +25,7 @@ def lower_bounds() -> dict[str, Version]:
         *extras["scip"],
         *extras["cluster"],
         *extras["onnx"],
+        *extras["ebm"],
         *extras["test"],
         *extras["docs"],
     ]

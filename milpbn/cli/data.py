@@ -271,14 +271,14 @@ def load_table(
     return table
 
 
-def notes_on_incomplete_rows(table: Table) -> list[str]:
-    """How many rows will be left out because a feature is missing, for tables not yet encoded."""
+def notes_on_incomplete_rows(table: Table, fate: str = "are left out") -> list[str]:
+    """What will become of rows in which a feature is missing, for tables not yet encoded."""
     from milpbn.messages import Message, option
 
     n = int(table.incomplete.sum()) if table.missing == "drop" else 0
     if n == 0:
         return []
-    told = f"{table.name}: {n} of {len(table)} rows are left out because a feature is missing; "
+    told = f"{table.name}: {n} of {len(table)} rows {fate} because a feature is missing; "
     return [Message(told, option("missing", "state"), " keeps them.")]
 
 

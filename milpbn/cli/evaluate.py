@@ -49,8 +49,9 @@ if TYPE_CHECKING:
     show_default=True,
     metavar="NAME[:SCORE],...",
     help="Engines, heuristics of `milpbn learn` (a score after a colon replaces --score: hc:cr), "
-    "auto for the default selection of settings, and scikit-learn's classifiers on the same "
-    "states: sk:logistic, sk:svm, sk:random-forest, sk:gradient-boosting, sk:tree.",
+    "auto for the default selection of settings, and classifiers of other libraries on the raw "
+    "columns: sk:logistic, sk:svm, sk:random-forest, sk:gradient-boosting, sk:tree, interpret:ebm; "
+    "settings follow a colon: sk:svm:inputs=states.",
 )
 @click.option(
     "--parameters",
@@ -137,7 +138,8 @@ def run_evaluation(
 
     if not options["quiet"]:
         for table in tables:
-            show_notes([*table.notes, *notes_on_incomplete_rows(table)])
+            fate = "are only tested, milpbn does not learn from them,"
+            show_notes([*table.notes, *notes_on_incomplete_rows(table, fate)])
     folds = Bar(sys.stderr, "folds; Ctrl-C keeps the finished ones", quiet=options["quiet"])
     with folds as bar, worker_processes(options, kill=True):
 

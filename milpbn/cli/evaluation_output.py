@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from milpbn.widths import terminal_width
 if TYPE_CHECKING:
     import pandas as pd
 
-    from milpbn.evaluation import Evaluation, Evaluations, FoldRecord
+    from milpbn.evaluation import Evaluation, Evaluations, FoldRecord, Summary
 
 _OUT = click.option(
     "--out",
@@ -116,13 +116,17 @@ def _write_frame(
 
 def _warn(evaluations: Evaluations) -> None:
     for part in evaluations.parts:
-        names = [s.name for s in part.not_better()]
-        if names:
-            verb = "is" if len(names) == 1 else "are"
-            say(
-                f"warning: {part.table.name}: {', '.join(names)} {verb} not more accurate than "
-                "always predicting the majority class"
-            )
+        if weak := part.not_better():
+            told = "not more accurate than always predicting the majority class"
+            say(f"warning: {part.table.name}: {_named(weak, 'is', 'are')} {told}")
+        if lossy := part.worse_loss():
+            told = "a larger log-loss than the class frequencies of the training rows"
+            say(f"warning: {part.table.name}: {_named(lossy, 'has', 'have')} {told}")
+
+
+def _named(methods: Sequence[Summary], one: str, several: str) -> str:
+    """The names of methods with a verb."""
+    return f"{', '.join(s.name for s in methods)} {one if len(methods) == 1 else several}"
 
 
 def _content(evaluations: Evaluations) -> dict[str, Any]:
@@ -143,7 +147,7 @@ def _part(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "data": evaluation.table.name,
         "protocol": evaluation.protocol,
-        "n_incomplete_rows": evaluation.n_left_out,
+        "n_incomplete_rows": evaluation.n_incomplete,
         "complete": evaluation.complete,
         "majority": None if least is None else vars(least),
         "methods": [vars(s) for s in evaluation.summaries()],

@@ -54,15 +54,23 @@ def measured_on_test_rows(model: Model, data: EncodedData) -> dict[str, Any] | N
     }
 
 
-def warning(model: Model, data: EncodedData) -> str:
-    """A warning if the classifier is not better than the majority class on the test rows."""
+def warnings(model: Model, data: EncodedData) -> list[str]:
+    """Warnings if the classifier is not better than the majority class on the test rows."""
     found = measured_on_test_rows(model, data)
-    if found is None or found["accuracy"] > found["majority"]["accuracy"]:
-        return ""
-    return (
-        f"warning: {100 * found['accuracy']:.2f} % of the test rows are predicted correctly; "
-        f"always predicting the majority class gets {100 * found['majority']['accuracy']:.2f} %"
-    )
+    if found is None:
+        return []
+    least, told = found["majority"], []
+    if found["accuracy"] <= least["accuracy"]:
+        told.append(
+            f"warning: {100 * found['accuracy']:.2f} % of the test rows are predicted correctly; "
+            f"always predicting the majority class gets {100 * least['accuracy']:.2f} %"
+        )
+    if found["log_loss"] > least["log_loss"]:
+        told.append(
+            f"warning: the log-loss on the test rows is {found['log_loss']:.4f}; the class "
+            f"frequencies of the training rows get {least['log_loss']:.4f}"
+        )
+    return told
 
 
 def text_report(model: Model, data: EncodedData) -> str:

@@ -203,7 +203,7 @@ class Session:
 
     def deliver(self, model: Model) -> None:
         """Write the requested files and print the report."""
-        from milpbn.cli.report import json_report, text_report, trace_csv, warning
+        from milpbn.cli.report import json_report, text_report, trace_csv, warnings
         from milpbn.files import write_whole
 
         def plot(file: str) -> None:
@@ -216,7 +216,7 @@ class Session:
         with Outputs(quiet=options["quiet"]) as outputs:
             report = json_report if options["as_json"] else text_report
             outputs.report(report(model, self.data))
-            if (text := warning(model, self.data)) and not options["quiet"]:
+            for text in () if options["quiet"] else warnings(model, self.data):
                 say(text)
             outputs.write(options["out"], model.save)
             outputs.write(

@@ -16,7 +16,7 @@ from milpbn.errors import OptionError
 from milpbn.estimators import BNClassifier
 from milpbn.estimators.bn import SETTING_NAMES
 from milpbn.evaluation.measures import Measures, measure
-from milpbn.evaluation.others import PREFIX, check_other, fit_other
+from milpbn.evaluation.others import Other, is_other, read_other
 from milpbn.evaluation.records import Predictions
 from milpbn.learning.auto import AUTO
 from milpbn.learning.classifier import learn_classifier
@@ -107,29 +107,36 @@ def _learn_network(
     if "interrupted" in (model.result.status, model.parameters.ended):
         raise KeyboardInterrupt
     selected = model.selection.plain_values if model.selection else {}
-    return Learned(partial(_measure_model, model), model.network, model.result, selected)
+    measure_rows = partial(_measure_model, model, set(table.target))
+    return Learned(measure_rows, model.network, model.result, selected)
 
 
 def _measure_model(
-    model: Model, test: Table, rows: RowNumbers
+    model: Model, trained: set[str], test: Table, rows: RowNumbers
 ) -> tuple[Measures, Predictions | None]:
     classes = np.array(model.encoder.target.variable.states, dtype=object)
-    return _measure(classes, np.exp(model.log_posterior(test.features)), test, rows)
+    proba = np.exp(model.log_posterior(test.features))
+    return _measure(classes, proba, trained, test, rows)
 
 
-def _learn_other(name: str, table: Table, seed: int) -> Learned:
-    """A classifier of scikit-learn on the same states as a network."""
-    fitted = fit_other(name, table, seed)
+def _learn_other(other: Other, table: Table, seed: int) -> Learned:
+    """A classifier of another library."""
+    fitted = other.fit(table, seed)
     classes = np.array(fitted.classes, dtype=object)
 
     def measure_rows(test: Table, rows: RowNumbers) -> tuple[Measures, Predictions | None]:
-        return _measure(classes, fitted.proba(test.features), test, rows)
+        return _measure(classes, fitted.proba(test.features), set(classes), test, rows)
 
     return Learned(measure_rows, selected=fitted.selected)
 
 
 def _learn_estimator(estimator: Any, table: Table, seed: int) -> Learned:
-    """Any scikit-learn classifier, for one class variable or several."""
+    """Any scikit-learn classifier, for one class variable or several.
+
+    Classifiers for several class variables have no policy for missing values of their own.
+    """
+    if table.targets.shape[1] > 1 and table.missing == "drop":
+        table = table.rows(~table.incomplete)
     y = table.target if table.targets.shape[1] == 1 else table.targets
     weights = table.row_weights()
     if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
@@ -146,12 +153,13 @@ def _learn_estimator(estimator: Any, table: Table, seed: int) -> Learned:
     if isinstance(best, MultiDimensionalClassifier):
         selected, unconverged = {**selected, **best.selected()}, best.fits_.unconverged
     network = getattr(best, "network_", None)
-    measure_rows = partial(_measure_estimator, fitted)
+    trained = set(table.target) if table.targets.shape[1] == 1 else set()
+    measure_rows = partial(_measure_estimator, fitted, trained)
     return Learned(measure_rows, network, result, selected, unconverged)
 
 
 def _measure_estimator(
-    estimator: Any, test: Table, rows: RowNumbers
+    estimator: Any, trained: set[str], test: Table, rows: RowNumbers
 ) -> tuple[Measures, Predictions | None]:
     """With several class variables, there are predictions for each loss.
 
@@ -160,7 +168,7 @@ def _measure_estimator(
     """
     if test.targets.shape[1] == 1:
         proba = estimator.predict_proba(test.features)
-        return _measure(estimator.classes_, proba, test, rows)
+        return _measure(estimator.classes_, proba, trained, test, rows)
     predicted = {}
     for loss in ("subset", "hamming"):
         if "loss" in estimator.get_params():
@@ -178,8 +186,15 @@ def _measure_estimator(
 
 
 def _measure(
-    classes: Any, proba: Any, test: Table, rows: RowNumbers
+    classes: Any, proba: Any, trained: set[str], test: Table, rows: RowNumbers
 ) -> tuple[Measures, Predictions]:
+    """Measure predictions; a class of the training rows that the method lost has probability 0.
+
+    A method that leaves out incomplete rows loses the classes that have no others.
+    """
+    lost = sorted(trained - set(classes))
+    classes = np.append(np.asarray(classes, dtype=object), lost)
+    proba = np.hstack([proba, np.zeros((len(proba), len(lost)))])
     measures = measure(classes, proba, test.target.to_numpy())
     return measures, Predictions(rows.tolist(), [str(c) for c in classes], proba.tolist())
 
@@ -205,9 +220,8 @@ def contenders(
     for label in methods:
         if label == AUTO:
             made.append(_automatic(plan, settings))
-        elif label.startswith(PREFIX):
-            check_other(label)
-            made.append(Contender(label, "", partial(_learn_other, label)))
+        elif is_other(label):
+            made.append(Contender(label, "", partial(_learn_other, read_other(label))))
         else:
             made += [_contender(label, p, plan, settings) for p in parameters]
     return made

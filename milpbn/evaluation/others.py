@@ -1,123 +1,147 @@
-"""Classifiers of scikit-learn that learn from the same states as milpbn's networks.
+"""Classifiers of other libraries: those of scikit-learn, and explainable boosting machines.
 
-The encoder of a fold turns columns into states, as for a network. Gradient boosting takes the
-states as categories, and a value never seen in training as missing. The others see one indicator
-per state, and no indicator for such a value.
+They get the raw columns, prepared as each of them needs it, or the same states as milpbn's
+networks; see :mod:`~milpbn.evaluation.inputs`. The table :data:`OTHERS` has them by name; a name
+with settings is ``sk:svm:inputs=states``.
 
-Each classifier is imported when it is used: reports of other commands use this package too.
+Each library is imported when it is used: reports of other commands use this package too.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from importlib.util import find_spec
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 from threadpoolctl import threadpool_limits
 
-from milpbn._types import Codes, FloatArray
+from milpbn._types import BoolArray, Codes, FloatArray
 from milpbn.datasets.table import Table
-from milpbn.encoding import Encoder
+from milpbn.encoding.fitting import categorical_code
 from milpbn.errors import DataError, OptionError
+from milpbn.evaluation.inputs import CATEGORIES, INDICATORS, INPUTS, RAW, SCALED, Inputs
 from milpbn.evaluation.measures import LEAST_PROBABILITY
 from milpbn.learning.criteria import CRITERIA, LOG_LOSS
 from milpbn.learning.validation import DEFAULT_FOLDS, ValidationSplit, stratified_folds
-
-PREFIX = "sk:"
-"""What the names of these methods begin with."""
-
-# Gradient boosting takes columns with more states than this as numbers.
-_MOST_CATEGORIES = 255
+from milpbn.specs import AUTO, Specified, read_specified
 
 
 @dataclass(frozen=True)
-class OtherClassifier:
-    """A fitted classifier of scikit-learn with the encoder of its rows.
+class Fitted:
+    """A fitted classifier of another library.
 
     Attributes
     ----------
-    encoder
+    classes
+        The labels, in the order of the columns of :meth:`proba`.
+    inputs
         Learned from the training rows.
     model
-        Fitted to the codes of the states.
+        Fitted to their matrix.
     """
 
-    encoder: Encoder
+    classes: tuple[str, ...]
+    inputs: Inputs
     model: Any
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The labels, in the order of the columns of :meth:`proba`."""
-        return self.encoder.target.variable.states
 
     @property
     def selected(self) -> dict[str, Any]:
         """Hyper-parameters that validation chose."""
-        last = self.model[-1] if hasattr(self.model, "steps") else self.model
-        return dict(getattr(last, "best_params_", {}))
+        return dict(getattr(self.model, "best_params_", {}))
 
     def proba(self, features: pd.DataFrame) -> FloatArray:
         """``(M, |C|)``: probabilities of the classes for raw rows."""
-        codes = _with_a_column(self.encoder.transform(features).codes)
         with threadpool_limits(1):
-            return _proba(self.model, codes, len(self.classes))
+            return _proba(self.model, self.inputs.matrix(features), len(self.classes))
 
 
-def fit_other(name: str, table: Table, seed: int) -> OtherClassifier:
-    """Fit a classifier of scikit-learn to the states of a table.
+@dataclass(frozen=True)
+class Other(Specified):
+    """A classifier of another library, with its settings.
 
     Parameters
     ----------
-    name
-        A key of :data:`OTHERS`.
-    table
-        The training rows.
-    seed
-        Random seed for the classifier and for the choice of its hyper-parameters.
+    inputs
+        What it learns from: ``"raw"`` columns or milpbn's ``"states"``.
+    """
+
+    form: ClassVar[str]
+    inputs: str = RAW
+
+    def __post_init__(self) -> None:
+        self._check("inputs", tuple(INPUTS))
+
+    def _check(self, setting: str, known: Sequence[str]) -> None:
+        value = getattr(self, setting)
+        if value not in known:
+            raise OptionError(
+                f"{self.name}: {setting} must be one of {', '.join(known)}, not {value!r}"
+            )
+
+    def classifier(self, categorical: BoolArray, seed: int) -> Any:
+        """The classifier, for a matrix in which these columns are codes of categories."""
+        raise NotImplementedError
+
+    def fit(self, table: Table, seed: int) -> Fitted:
+        """Learn from all rows of a table.
+
+        Parameters
+        ----------
+        table
+            The training rows.
+        seed
+            Random seed for the classifier and for the choice of its hyper-parameters.
+
+        Examples
+        --------
+        >>> from milpbn import load_dataset
+        >>> monks = load_dataset("monks-1")
+        >>> tree = read_other("sk:tree").fit(monks.train(), seed=0)
+        >>> tree.classes, tree.proba(monks.test().features).shape
+        (('0', '1'), (432, 2))
+        """
+        target, weights = categorical_code(table, table.target), table.row_weights()
+        labels = target.encode(table.target).codes
+        more = {} if weights is None else {"sample_weight": weights}
+        try:
+            # One thread: folds run in parallel, and the sums do not depend on the machine.
+            with warnings.catch_warnings(), threadpool_limits(1):
+                warnings.simplefilter("ignore")  # about rare classes and slow convergence
+                inputs = INPUTS[self.inputs](table, self.form)
+                model = self.classifier(inputs.categorical, seed)
+                model.fit(inputs.matrix(table.features), labels, **more)
+        except ValueError as error:
+            raise DataError(f"{self.name} cannot learn from these rows: {error}") from error
+        return Fitted(target.variable.states, inputs, model)
+
+
+def is_other(label: str) -> bool:
+    """Whether a method is meant to be one of another library."""
+    return label.partition(":")[0] in _LIBRARIES
+
+
+def read_other(label: str) -> Other:
+    """Read the name of a method, with its settings if there are any.
 
     Examples
     --------
-    >>> from milpbn import load_dataset
-    >>> monks = load_dataset("monks-1")
-    >>> tree = fit_other("sk:tree", monks.train(), seed=0)
-    >>> tree.classes, tree.proba(monks.test().features).shape
-    (('0', '1'), (432, 2))
+    >>> read_other("sk:svm:inputs=states").inputs
+    'states'
     """
-    encoder = Encoder.fit(table)
-    data = encoder.encode(table)
-    codes, weights = data.train(), data.train_weights()
-    cards = [v.card for v in encoder.variables[1:]] or [1]
-    try:
-        # One thread: folds run in parallel, and the sums do not depend on the machine.
-        with warnings.catch_warnings(), threadpool_limits(1):
-            warnings.simplefilter("ignore")  # about rare classes and slow convergence
-            model = OTHERS[name](cards, seed)
-            last = f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
-            more = {} if weights is None else {f"{last}sample_weight": weights}
-            model.fit(_with_a_column(codes[:, 1:]), codes[:, 0], **more)
-    except ValueError as error:
-        raise DataError(f"scikit-learn cannot learn from these rows: {error}") from error
-    return OtherClassifier(encoder, model)
-
-
-def check_other(name: str) -> None:
-    """Raise an error for a name that is not one of these methods."""
-    if name not in OTHERS:
+    library, _, rest = label.partition(":")
+    name, _, settings = rest.partition(":")
+    kind = OTHERS.get(f"{library}:{name}")
+    if kind is None:
         raise OptionError(
-            f"unknown method {name!r}; the classifiers of scikit-learn are {', '.join(OTHERS)}"
+            f"unknown method {label!r}; the classifiers of other libraries are {', '.join(OTHERS)}"
         )
-
-
-def _with_a_column(codes: Codes) -> Codes:
-    """The codes, or a constant column if no feature is left."""
-    return codes if codes.shape[1] else np.zeros((len(codes), 1), dtype=codes.dtype)
+    return read_specified(f"{name}:{settings}", "method", {name: kind})
 
 
 def _proba(model: Any, inputs: Any, n_classes: int) -> FloatArray:
@@ -140,15 +164,40 @@ def _search(model: Any, grid: Mapping[str, Sequence[Any]], seed: int, scoring: A
     return GridSearchCV(model, grid, scoring=scoring, cv=ValidationSplit(seed))
 
 
-class _SupportVectors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """An SVM with a Gaussian kernel; C by accuracy, then probabilities by Platt's method."""
+@dataclass(frozen=True)
+class _Logistic(Other):
+    """Logistic regression; C by log-loss."""
+
+    name = "sk:logistic"
+    form = SCALED
+
+    def classifier(self, categorical: BoolArray, seed: int) -> Any:
+        """See :class:`Other`."""
+        from sklearn.linear_model import LogisticRegression
+
+        grid = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
+        return _search(LogisticRegression(max_iter=1000), grid, seed, _log_loss)
+
+
+@dataclass(frozen=True)
+class _SupportVectors(Other):
+    """An SVM with a Gaussian kernel."""
+
+    name = "sk:svm"
+    form = SCALED
+
+    def classifier(self, categorical: BoolArray, seed: int) -> Any:
+        """See :class:`Other`."""
+        return _Calibrated(seed)
+
+
+class _Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """C by accuracy, then probabilities by Platt's method."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
 
-    def fit(
-        self, X: FloatArray, y: Codes, sample_weight: FloatArray | None = None
-    ) -> _SupportVectors:
+    def fit(self, X: FloatArray, y: Codes, sample_weight: FloatArray | None = None) -> _Calibrated:
         """See scikit-learn."""
         from sklearn.calibration import CalibratedClassifierCV
         from sklearn.svm import SVC
@@ -168,50 +217,144 @@ class _SupportVectors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.model_.predict_proba(X))
 
 
-def _on_indicators(cards: Sequence[int], model: Any) -> Any:
-    states = [list(range(card)) for card in cards]
-    indicators = OneHotEncoder(categories=states, handle_unknown="ignore", sparse_output=False)
-    return make_pipeline(indicators, model)
+@dataclass(frozen=True)
+class _RandomForest(Other):
+    """A random forest."""
+
+    name = "sk:random-forest"
+    form = INDICATORS
+
+    def classifier(self, categorical: BoolArray, seed: int) -> Any:
+        """See :class:`Other`."""
+        from sklearn.ensemble import RandomForestClassifier
+
+        return RandomForestClassifier(random_state=seed, n_jobs=1)
 
 
-def _logistic(cards: Sequence[int], seed: int) -> Any:
-    from sklearn.linear_model import LogisticRegression
+@dataclass(frozen=True)
+class _GradientBoosting(Other):
+    """Gradient boosting of histograms.
 
-    grid = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
-    model = LogisticRegression(max_iter=1000)
-    return _on_indicators(cards, _search(model, grid, seed, _log_loss))
+    Parameters
+    ----------
+    inputs
+        See :class:`Other`.
+    early_stopping
+        ``"yes"``: up to 1000 trees per class, until the log-loss of a tenth of the rows gets no
+        better for 10 trees; ``"no"``: 100 trees; ``"auto"``: scikit-learn's default, which
+        is 100 trees, and stops early with more than 10,000 rows.
+    """
+
+    name = "sk:gradient-boosting"
+    form = CATEGORIES
+    early_stopping: str = AUTO
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check("early_stopping", (AUTO, "yes", "no"))
+
+    def classifier(self, categorical: BoolArray, seed: int) -> Any:
+        """See :class:`Other`."""
+        if self.early_stopping == "yes":
+            return _StoppedEarly(categorical, seed)
+        early = AUTO if self.early_stopping == AUTO else False
+        return _boosting(categorical, seed, early_stopping=early)
 
 
-def _svm(cards: Sequence[int], seed: int) -> Any:
-    return _on_indicators(cards, _SupportVectors(seed))
-
-
-def _random_forest(cards: Sequence[int], seed: int) -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return _on_indicators(cards, RandomForestClassifier(random_state=seed, n_jobs=1))
-
-
-def _gradient_boosting(cards: Sequence[int], seed: int) -> Any:
+def _boosting(categorical: BoolArray, seed: int, **settings: Any) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    few = [card <= _MOST_CATEGORIES for card in cards]
-    return HistGradientBoostingClassifier(categorical_features=few, random_state=seed)
+    return HistGradientBoostingClassifier(
+        categorical_features=categorical, random_state=seed, **settings
+    )
 
 
-def _tree(cards: Sequence[int], seed: int) -> Any:
-    from sklearn.tree import DecisionTreeClassifier
+class _StoppedEarly(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Gradient boosting with early stopping, also with rare classes.
 
-    grid = {"max_depth": [1, 2, 3, 4, 6, 8, 12, None]}
-    model = DecisionTreeClassifier(random_state=seed)
-    return _on_indicators(cards, _search(model, grid, seed, _log_loss))
+    Scikit-learn holds rows of every class out, at least one of each. A class with a single row has
+    none to spare: the number of trees is then found without it.
+    """
+
+    _MOST_TREES = 1000
+    _SHARE = 0.1
+
+    def __init__(self, categorical: BoolArray, seed: int) -> None:
+        self.categorical = categorical
+        self.seed = seed
+
+    def fit(
+        self, X: FloatArray, y: Codes, sample_weight: FloatArray | None = None
+    ) -> _StoppedEarly:
+        """See scikit-learn."""
+        counts = np.bincount(y)
+        used = counts[y] > 1
+        held_out = max(round(self._SHARE * used.sum()), int((counts > 1).sum()))
+        weights = None if sample_weight is None else sample_weight[used]
+        self.model_ = _boosting(
+            self.categorical,
+            self.seed,
+            early_stopping=True,
+            max_iter=self._MOST_TREES,
+            validation_fraction=held_out,
+        ).fit(X[used], y[used], sample_weight=weights)
+        if not used.all():
+            n_trees = self.model_.n_iter_
+            model = _boosting(self.categorical, self.seed, early_stopping=False, max_iter=n_trees)
+            self.model_ = model.fit(X, y, sample_weight=sample_weight)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict_proba(self, X: FloatArray) -> FloatArray:
+        """See scikit-learn."""
+        return np.asarray(self.model_.predict_proba(X))
 
 
-OTHERS: dict[str, Callable[[Sequence[int], int], Any]] = {
-    f"{PREFIX}logistic": _logistic,
-    f"{PREFIX}svm": _svm,
-    f"{PREFIX}random-forest": _random_forest,
-    f"{PREFIX}gradient-boosting": _gradient_boosting,
-    f"{PREFIX}tree": _tree,
-}
+@dataclass(frozen=True)
+class _Tree(Other):
+    """A decision tree; its depth by log-loss."""
+
+    name = "sk:tree"
+    form = INDICATORS
+
+    def classifier(self, categorical: BoolArray, seed: int) -> Any:
+        """See :class:`Other`."""
+        from sklearn.tree import DecisionTreeClassifier
+
+        grid = {"max_depth": [1, 2, 3, 4, 6, 8, 12, None]}
+        return _search(DecisionTreeClassifier(random_state=seed), grid, seed, _log_loss)
+
+
+@dataclass(frozen=True)
+class _ExplainableBoosting(Other):
+    """The explainable boosting machine of InterpretML."""
+
+    name = "interpret:ebm"
+    form = CATEGORIES
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if find_spec("interpret") is None:
+            raise OptionError(f"{self.name} needs InterpretML: pip install 'milpbn[ebm]'")
+
+    def classifier(self, categorical: BoolArray, seed: int) -> Any:
+        """See :class:`Other`."""
+        from interpret.glassbox import ExplainableBoostingClassifier
+
+        types = ["nominal" if one else "continuous" for one in categorical]
+        return ExplainableBoostingClassifier(feature_types=types, random_state=seed, n_jobs=1)
+
+
+_KINDS = (
+    _Logistic,
+    _SupportVectors,
+    _RandomForest,
+    _GradientBoosting,
+    _Tree,
+    _ExplainableBoosting,
+)
+
+OTHERS: dict[str, type[Other]] = {kind.name: kind for kind in _KINDS}
 """The methods, by name."""
+
+_LIBRARIES = {name.partition(":")[0] for name in OTHERS}

@@ -20,14 +20,14 @@ from sklearn.exceptions import ConvergenceWarning
 from milpbn.datasets import load_dataset
 from milpbn.datasets.bins import MDLP
 from milpbn.datasets.table import Table
-from milpbn.errors import DataError, MilpbnError, OptionError, OutputError, OutputWarning
+from milpbn.errors import MilpbnError, OptionError, OutputError, OutputWarning
 from milpbn.evaluation.measures import measure
 from milpbn.evaluation.methods import Contender, contenders
 from milpbn.evaluation.protocol import FoldNumbers, fold_numbers, read_folds, splits
 from milpbn.evaluation.records import FoldRecord, Key, ResultFile
 from milpbn.evaluation.summary import MAJORITY, Evaluation
 from milpbn.learning.plan import SelectionPlan
-from milpbn.learning.validation import RowNumbers, Split, part
+from milpbn.learning.validation import Split, part
 
 Note = tuple[str, type[Warning]]
 """The text of a warning, and its category."""
@@ -54,7 +54,8 @@ def evaluate(
     """Evaluate methods on a data set.
 
     Everything is learned from the training rows of a fold alone: cuts, states, structure,
-    parameters and hyper-parameters. See :func:`evaluate_all` for several data sets.
+    parameters and hyper-parameters. All test rows count, also those with missing features. See
+    :func:`evaluate_all` for several data sets.
 
     Parameters
     ----------
@@ -63,8 +64,9 @@ def evaluate(
     methods
         Names of engines and heuristics (``milpbn.learning.methods.METHODS``), each with its own
         score if one is given (``"hc:cr"``); ``"auto"`` for the default selection of
-        :class:`~milpbn.BNClassifierCV`; names of scikit-learn's classifiers on the same states
-        (``milpbn.evaluation.others.OTHERS``), such as ``"sk:logistic"``; or ``{label:
+        :class:`~milpbn.BNClassifierCV`; names of classifiers of other libraries, which get the
+        raw columns (``milpbn.evaluation.others.OTHERS``), such as ``"sk:logistic"``, or
+        ``"sk:logistic:inputs=states"`` for the same states as milpbn's; or ``{label:
         scikit-learn classifier}``. Data with several class variables need classifiers such as
         :class:`milpbn.GBNCClassifier`.
     parameters
@@ -119,8 +121,6 @@ def evaluate(
         bins=settings.pop("bins", table.bins),
     )
     numbers = _given_folds(table, folds, fold_file)
-    whole, (table, row_numbers) = len(table), _complete_rows(table)
-    numbers = None if numbers is None else numbers[row_numbers]
     plan = SelectionPlan(select) if isinstance(select, Mapping) and select else select or None
     assert plan is None or isinstance(plan, SelectionPlan)
     chosen = contenders(methods, parameters, plan, settings)
@@ -165,11 +165,9 @@ def evaluate(
     )
     return Evaluation(
         table,
-        row_numbers,
         _protocol(parts, table),
         records,
         len(wanted),
-        n_left_out=whole - len(table),
         baseline=_baseline(table, parts),
         not_kept=not_kept,
     )
@@ -262,16 +260,6 @@ def _given_folds(
     if len(folds) != len(table):
         raise OptionError(f"{len(folds)} fold numbers for the {len(table)} rows of {table.name}")
     return fold_numbers(folds, "folds")
-
-
-def _complete_rows(table: Table) -> tuple[Table, RowNumbers]:
-    """The rows to evaluate on, and their numbers in the table."""
-    if table.missing != "drop":
-        return table, np.arange(len(table))
-    complete = table.features.notna().all(axis=1).to_numpy()
-    if not complete.any():
-        raise DataError(f"{table.name}: no row is complete; use missing='state'")
-    return table.rows(complete), np.flatnonzero(complete)
 
 
 def _described_settings(

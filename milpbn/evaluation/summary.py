@@ -22,7 +22,6 @@ from milpbn.evaluation.measures import (
 from milpbn.evaluation.records import FoldRecord
 from milpbn.evaluation.several import several_table
 from milpbn.evaluation.tables import methods_table
-from milpbn.learning.validation import RowNumbers
 from milpbn.words import count
 
 MAJORITY = "majority"
@@ -117,17 +116,13 @@ class Evaluation:
     Attributes
     ----------
     table
-        The rows, without incomplete ones if that is the policy.
-    row_numbers
-        The numbers of these rows in the given table, from 0.
+        The rows.
     protocol
         How the rows were split, as text.
     records
         One for each method and fold, in the order of the methods.
     n_expected
         Number of records of a complete evaluation.
-    n_left_out
-        Number of incomplete rows that were left out.
     baseline
         The majority baseline, one record per fold; empty with several class variables.
     not_kept
@@ -135,11 +130,9 @@ class Evaluation:
     """
 
     table: Table
-    row_numbers: RowNumbers
     protocol: str
     records: tuple[FoldRecord, ...]
     n_expected: int
-    n_left_out: int = 0
     baseline: tuple[FoldRecord, ...] = ()
     not_kept: str = ""
 
@@ -147,6 +140,11 @@ class Evaluation:
     def complete(self) -> bool:
         """Whether every fold of every method is finished; False after Ctrl-C."""
         return len(self.records) == self.n_expected
+
+    @property
+    def n_incomplete(self) -> int:
+        """Number of rows that milpbn's methods do not learn from, because a feature is missing."""
+        return int(self.table.incomplete.sum()) if self.table.missing == "drop" else 0
 
     def by_method(self) -> dict[Label, list[FoldRecord]]:
         """The finished folds of each method."""
@@ -165,15 +163,21 @@ class Evaluation:
 
     def not_better(self) -> list[Summary]:
         """The methods that are not more accurate than the majority baseline on their folds."""
-        least = {r.fold: r.measures.accuracy for r in self.baseline}
-        if not least:
-            return []
-        groups = self.by_method().values()
+        return [s for s, least in self._beside_majority() if s.accuracy <= least.accuracy]
+
+    def worse_loss(self) -> list[Summary]:
+        """The methods whose log-loss is larger than that of the majority baseline."""
         return [
             s
-            for s, group in zip(self.summaries(), groups, strict=True)
-            if s.accuracy <= np.mean([least[r.fold] for r in group])
+            for s, least in self._beside_majority()
+            if s.log_loss is not None and least.log_loss is not None and s.log_loss > least.log_loss
         ]
+
+    def _beside_majority(self) -> list[tuple[Summary, Summary]]:
+        """Every method, and the majority baseline on the same folds."""
+        least = {r.fold: r for r in self.baseline}
+        groups = self.by_method().values() if least else ()
+        return [(_summary(group), _summary([least[r.fold] for r in group])) for group in groups]
 
     def to_frame(self) -> pd.DataFrame:
         """The table as a data frame, with the majority baseline first."""
@@ -252,7 +256,7 @@ class Evaluation:
         frame = pd.DataFrame(
             {
                 "data": self.table.name,
-                "row": self.row_numbers[kept.rows] + 1,
+                "row": np.array(kept.rows) + 1,
                 "method": record.method,
                 "parameters": record.parameters,
                 "fold": record.fold,
@@ -269,10 +273,12 @@ class Evaluation:
 
     def text(self, width: int | None = None) -> str:
         """The table of the methods, for a terminal with this many characters per line."""
-        left_out = ""
-        if self.n_left_out:
-            left_out = f" ({count(self.n_left_out, 'incomplete row')} left out)"
-        lines = [f"{'data':<12}{self.table.name}", f"{'protocol':<12}{self.protocol}{left_out}"]
+        lines = [f"{'data':<12}{self.table.name}", f"{'protocol':<12}{self.protocol}"]
+        if self.n_incomplete:
+            rows = count(self.n_incomplete, "incomplete row")
+            lines.append(
+                f"{'note':<12}milpbn's methods do not learn from {rows}; all rows are tested"
+            )
         if not self.complete:
             lines.append(f"{'finished':<12}{len(self.records)} of {self.n_expected} folds")
         if any(r.measures.unknown for r in self.records):

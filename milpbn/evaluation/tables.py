@@ -19,7 +19,7 @@ _HEADER = (
 # What a narrow terminal leaves out first.
 _DISPENSABLE = ("size", "seconds", "ECE", "balanced", "AUC", "proven")
 
-# Marks a method that is not better than the majority baseline.
+# Marks an accuracy or a log-loss that is not better than that of the majority baseline.
 _WARNING = "!"
 
 
@@ -49,13 +49,15 @@ def methods_table(evaluation: Evaluation, width: int | None = None) -> str:
     """
     summaries, least = evaluation.summaries(), evaluation.majority()
     weak = {s.label for s in evaluation.not_better()}
+    lossy = {s.label for s in evaluation.worse_loss()}
     tests = evaluation.tests()[: max(0, len(summaries) - 1)]  # those of the first method
     marks = {test.other: test.mark for test in tests if test.mark}
     n_signs = bool(marks) + bool(weak)
     lines: list[Sequence[str]] = [_HEADER]
     for s in [*([least] if least else []), *summaries]:
         signs = marks.get(s.label, "") + (_WARNING if s.label in weak else "")
-        lines.append(_line(s, signs.ljust(n_signs)))
+        loss_sign = _WARNING if s.label in lossy else ""
+        lines.append(_line(s, signs.ljust(n_signs), loss_sign.ljust(bool(lossy))))
     notes = []
     if marks:
         notes.append(
@@ -64,6 +66,8 @@ def methods_table(evaluation: Evaluation, width: int | None = None) -> str:
         )
     if weak:
         notes.append(f"{_WARNING}    not more accurate than always predicting the majority class")
+    if lossy:
+        notes.append(f"{_WARNING}    log-loss larger than that of the class frequencies (majority)")
     return "\n".join([aligned(_narrowed(lines, width)), *([""] if notes else []), *notes])
 
 
@@ -74,14 +78,14 @@ def _narrowed(lines: Sequence[Sequence[str]], width: int | None) -> list[list[st
     return [list(cells) for cells in zip(*(columns[name] for name in shown), strict=True)]
 
 
-def _line(s: Summary, signs: str) -> list[str]:
-    share = f"{100 * s.accuracy:.2f} ± {100 * s.interval:.2f} %"
+def _line(s: Summary, signs: str, loss_sign: str) -> list[str]:
+    share, loss = f"{100 * s.accuracy:.2f} ± {100 * s.interval:.2f} %", show(s.log_loss, ".4f")
     return [
         s.name,
         f"{share} {signs}" if signs else share,
         show(s.balanced_accuracy, ".2f", 100),
         show(s.auc, ".3f"),
-        show(s.log_loss, ".4f"),
+        f"{loss} {loss_sign}" if loss_sign else loss,
         show(s.calibration_error, ".3f"),
         show(s.n_parameters, ".0f"),
         f"{s.seconds:.2f}" if s.seconds else "-",

@@ -2,7 +2,11 @@
 
 Parts, each resumable (finished folds are kept in build/usefulness):
 
-- ``table``: nested selection on all data sets of SETS, next to classifiers of scikit-learn;
+- ``raw``: the default selection next to other classifiers, with the raw columns for all of them,
+  see :mod:`benchmarks.raw_columns`; ``raw-summary`` shows what is finished, and ``raw-publish``
+  puts it into the manual;
+- ``table``: nested selection on all data sets of SETS, next to networks, and to classifiers of
+  scikit-learn on milpbn's states;
 - ``validation``: soft margins on training rows, leave-one-out and 10 folds: accuracy, log-loss and
   time to proof;
 - ``sparse``: the penalty chosen inside the training folds, next to TAN, pyAgrum's BIC search and a
@@ -20,6 +24,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from benchmarks import raw_columns
 from milpbn import BNClassifier, SelectionPlan, Structure, evaluate
 from milpbn.evaluation.sets import Evaluations
 from milpbn.evaluation.summary import Evaluation
@@ -39,7 +44,10 @@ SECONDS = float(os.environ.get("MILPBN_BENCH_SECONDS", "60"))
 JOBS = int(os.environ.get("MILPBN_BENCH_JOBS", "2"))
 FOLDER = Path(__file__).parents[2] / "build" / "usefulness"
 
-_OTHERS = ("sk:logistic", "sk:svm", "sk:random-forest", "sk:gradient-boosting", "sk:tree")
+_OTHERS = tuple(
+    f"sk:{name}:inputs=states"
+    for name in ("logistic", "svm", "random-forest", "gradient-boosting", "tree")
+)
 # p and the number of parents by accuracy on validation rows, ML parameters, and the class may
 # have parents, as in Peharz & Pernkopf (2012).
 _PUBLISHED = SelectionPlan(
@@ -50,9 +58,14 @@ _VALIDATIONS = (None, "loo", 10)
 _PENALTIES = SelectionPlan({"penalty": [0.0, 0.1, 0.3, 1.0, 3.0, "bic"]}, "accuracy")
 
 
-def run(part: str = "table,validation,sparse") -> None:
+def run(part: str = "raw,raw-summary,table,validation,sparse") -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
-    parts = {"table": _table, "validation": _validation, "sparse": _sparse}
+    parts = {
+        "raw": raw_columns.run,
+        "raw-summary": raw_columns.summarise,
+        "raw-publish": raw_columns.publish,
+        **{"table": _table, "validation": _validation, "sparse": _sparse},
+    }
     for name in part.split(","):
         parts[name]()
 
@@ -129,7 +142,7 @@ def _sparse() -> None:
             _run(data, "sparse-selected", ["branch-and-cut"], select=_PENALTIES),
             _run(data, "sparse-plain", ["branch-and-cut"]),
             _run(data, "sparse-tan", ["tan-cmi"]),
-            _run(data, "sparse-tree", ["sk:tree"]),
+            _run(data, "sparse-tree", ["sk:tree:inputs=states"]),
             _run(data, "sparse-bic", {"bic": AgrumBIC()}),
         ]
         found.append(_joined(parts, labels))

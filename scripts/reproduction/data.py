@@ -112,7 +112,15 @@ def n_splits(name: str, options: Options) -> int:
 
 
 def load(name: str, split: int, options: Options) -> Table:
-    """The rows of a data set; `split` counts random splits from 1, and 0 is its own protocol."""
+    """The rows of a data set; `split` counts random splits from 1, and 0 is its own protocol.
+
+    As in the publications, incomplete rows are left out, unless a missing value is a state.
+    """
+    table = _load(name, split, options)
+    return table.rows(~table.incomplete) if table.missing == "drop" else table
+
+
+def _load(name: str, split: int, options: Options) -> Table:
     path = _file(name, options)
     if path is not None:
         table = _read(name, path, options)
@@ -151,8 +159,6 @@ def encoded(name: str, number: int, options: Options) -> EncodedData:
     if n_splits(name, options):
         return encode(load(name, number, options)).data
     table = load(name, 0, options)
-    if table.missing == "drop":
-        table = table.rows(table.features.notna().all(axis=1).to_numpy())
     train, _ = splits(table, None if table.has_test else options.folds, seed=0)[number - 1]
     is_train = np.isin(np.arange(len(table)), train)
     return encode(replace(table, is_train=is_train)).data

@@ -35,7 +35,7 @@ GROUPS = (
         {**_SPACE, "augmented": True},
         SelectionPlan({"max_parents": [1, 2]}, "accuracy"),
     ),
-    Group("svm", {("sk:svm", ""): "SVM"}),
+    Group("svm", {("sk:svm:inputs=states", ""): "SVM"}),
     Group("sm", {("branch-and-cut:sm", "ml"): "SM"}, _SPACE, _PLAN),
     # With two classes both margins are the same, and so are the results.
     Group("sbm", {("branch-and-cut:sbm", "ml"): "SBM"}, _SPACE, _PLAN, sets=_SEVERAL_CLASSES),

@@ -56,7 +56,7 @@ GROUPS = (
     Group("margin", _names(_MARGIN, _ML_AND_DEFAULT), _PUBLISHED, _LAMBDA),
     Group("rate-published", _names(_RATE, _AS_PUBLISHED), _PUBLISHED),
     Group("margin-published", _names(_MARGIN, _AS_PUBLISHED), _PUBLISHED, _LAMBDA),
-    Group("svm", {("sk:svm", ""): "SVM"}),
+    Group("svm", {("sk:svm:inputs=states", ""): "SVM"}),
 )
 CLASSIFIERS = (*(f"{s}{p}" for p in ("-ML", "-MM", _PRIOR) for s in _STRUCTURES), "SVM")
 

@@ -27,8 +27,12 @@ def test_the_table_compares_methods(milpbn):
     assert "47.70 ± 3.10 %" in lines[4]
     assert lines[5].startswith("nb ml              47.60 ± 3.10 % !")
     assert lines[7].split()[-1] == "1/1"
-    assert lines[-1] == "!    not more accurate than always predicting the majority class"
+    assert lines[-2:] == [
+        "!    not more accurate than always predicting the majority class",
+        "!    log-loss larger than that of the class frequencies (majority)",
+    ]
     assert "warning: synthetic-3: nb ml is not more accurate than always predict" in result.stderr
+    assert "warning: synthetic-3: nb ml has a larger log-loss than the class freq" in result.stderr
 
 
 def test_a_narrow_terminal_gets_fewer_columns(milpbn, monkeypatch):
@@ -43,7 +47,7 @@ def test_a_narrow_terminal_gets_fewer_columns(milpbn, monkeypatch):
 
 def test_progress_is_plain_lines_on_stderr(milpbn):
     result = milpbn(*BASE, "nb,tan-cmi")
-    first, second, _ = result.stderr.splitlines()
+    first, second, *_ = result.stderr.splitlines()
     assert first.startswith("1/2  nb ml, fold 1: 47.60 %, ")
     assert second.startswith("2/2  tan-cmi ml, fold 1: ")
     assert "\x1b" not in result.stderr
@@ -78,13 +82,15 @@ def test_own_data_are_cross_validated(milpbn, messy_csv):
     assert result.exit_code == 0, result.output
     assert "3-fold cross-validation of 60 rows" in result.stdout
     dropped = milpbn("evaluate", *data, "--method", "nb", "--json", "--quiet")
-    assert json.loads(dropped.stdout)["protocol"] == "5-fold cross-validation of 54 rows"
+    assert json.loads(dropped.stdout)["protocol"] == "5-fold cross-validation of 60 rows"
 
 
-def test_rows_left_out_are_counted(milpbn, messy_csv):
+def test_rows_not_learned_from_are_counted(milpbn, messy_csv):
     data = ("--data", messy_csv, "--target", "Klasse №", "--method", "nb")
     result = milpbn("evaluate", *data)
-    assert "5-fold cross-validation of 54 rows (6 incomplete rows left out)" in result.stdout
+    assert "5-fold cross-validation of 60 rows" in result.stdout
+    assert "milpbn's methods do not learn from 6 incomplete rows; all rows are" in result.stdout
+    assert "6 of 60 rows are only tested, milpbn does not learn from them" in result.stderr
     content = json.loads(milpbn("evaluate", *data, "--json", "--quiet").stdout)
     assert content["n_incomplete_rows"] == 6
 
@@ -206,7 +212,12 @@ def test_selection_from_the_command_line(milpbn, tmp_path):
         (("--ess", 2), "--ess does not go with --score sm"),
         (("--folds", 1), "--folds"),
         (("--method", "branch-and-cut:cr"), "cannot be maximised exactly"),
-        (("--method", "sk:forest"), "the classifiers of scikit-learn are sk:logistic"),
+        (("--method", "sk:forest"), "the classifiers of other libraries are sk:logistic"),
+        (
+            ("--method", "sk:svm:kernel=linear"),
+            "'kernel=linear' is not a setting; write name=value",
+        ),
+        (("--method", "sk:svm:inputs=bins"), "inputs must be one of raw, states, not 'bins'"),
         (("--dataset", "iris,nope"), "nope"),
         (("--dataset", "iris,iris"), "the data set 'iris' is listed twice"),
         (("--test", "new.csv"), "--test goes with --data FILE"),

@@ -93,6 +93,7 @@ def test_a_classifier_below_the_majority_is_announced(milpbn, files, tmp_path):
     result = milpbn("learn", "--method", "nb", *options)
     assert result.exit_code == 0
     assert " % of the test rows are predicted correctly; always predicting the" in result.stderr
+    assert "warning: the log-loss on the test rows is " in result.stderr
     assert milpbn("learn", "--method", "nb", *options, "--quiet").stderr == ""
 
 

@@ -242,31 +242,52 @@ def test_classifiers_of_ones_own():
     assert "most frequent" in str(evaluation)
 
 
-def test_incomplete_rows_are_left_out_and_counted():
-    n = 40
+def with_holes(n=40):
+    """The first feature is the class, except in two rows, where it is missing."""
     features = pd.DataFrame({"x": (["a", "b"] * n)[:n], "y": (["c", "d", "e"] * n)[:n]})
     features.loc[[0, 7], "x"] = None
-    table = Table("toy", features, pd.Series((["p", "q"] * n)[:n], name="class"), ())
-    frame = evaluate(table, ["nb"], predictions=True).predictions()
-    assert sorted(frame["row"]) == [k for k in range(1, n + 1) if k not in (1, 8)]
-    with_state = evaluate(replace(table, missing="state"), ["nb"], predictions=True)
-    assert len(with_state.predictions()) == n
-    with pytest.raises(DataError, match="toy: no row is complete"):
-        evaluate(replace(table, features=features.assign(z=None)), ["nb"])
+    return Table("toy", features, pd.Series((["p", "q"] * n)[:n], name="class"), ())
 
 
-def test_folds_are_numbered_as_the_rows_that_were_given():
-    n = 40
-    features = pd.DataFrame({"x": (["a", "b"] * n)[:n]})
-    features.loc[[0, 7], "x"] = None
-    table = Table("toy", features, pd.Series((["p", "q"] * n)[:n], name="class"), ())
-    folds = [1 + (k > 9) for k in range(n)]
-    evaluation = evaluate(table, ["nb"], folds=folds)
-    assert [r.measures.rows for r in evaluation.records] == [8, 30]
-    assert evaluation.n_left_out == 2
-    assert "(2 incomplete rows left out)" in str(evaluation)
+@pytest.mark.parametrize("missing", ["drop", "state"])
+def test_every_method_is_tested_on_incomplete_rows(missing):
+    table = replace(with_holes(), missing=missing)
+    methods = ["nb", "sk:logistic", "sk:tree:inputs=states"]
+    evaluation = evaluate(table, methods, predictions=True)
+    for _, rows in evaluation.predictions().groupby("method"):
+        assert sorted(rows["row"]) == list(range(1, 41))
+    assert evaluation.n_incomplete == (2 if missing == "drop" else 0)
+    assert ("do not learn from 2 incomplete rows" in str(evaluation)) == (missing == "drop")
+
+
+def test_rows_to_learn_from_are_complete():
+    table = with_holes()
+    with pytest.raises(DataError, match="no training row is left to learn from"):
+        evaluate(replace(table, features=table.features.assign(z=None)), ["nb"])
+
+
+def test_a_class_without_complete_rows_has_probability_0():
+    table = with_holes()
+    target = table.target.copy()
+    target[[0, 7]] = "rare"
+    table = replace(table, targets=pd.DataFrame(target))
+    folds = [1 + (k > 3) for k in range(40)]
+    (record, _) = evaluate(table, ["nb"], folds=folds, predictions=True).records
+    assert record.measures.unknown == 0
+    assert record.predictions.classes == ["p", "q", "rare"]
+    least = np.log(np.finfo(float).eps)
+    assert record.measures.log_likelihood < least
+    proba = np.array(record.predictions.proba)
+    right = proba[[1, 2, 3], [1, 0, 1]]
+    assert record.measures.log_likelihood == pytest.approx(least + np.log(right).sum())
+
+
+def test_folds_are_given_by_number():
+    folds = [1 + (k > 9) for k in range(40)]
+    evaluation = evaluate(with_holes(), ["nb"], folds=folds)
+    assert [r.measures.rows for r in evaluation.records] == [10, 30]
     with pytest.raises(OptionError, match="39 fold numbers for the 40 rows of toy"):
-        evaluate(table, ["nb"], folds=folds[1:])
+        evaluate(with_holes(), ["nb"], folds=folds[1:])
 
 
 def test_the_majority_baseline_by_hand():
@@ -290,6 +311,20 @@ def test_methods_that_do_not_beat_the_majority_are_marked():
     assert [s.method for s in evaluation.not_better()] == ["nb"]
     assert "47.60 ± 3.10 % !" in str(evaluation)
     assert "not more accurate than always predicting the majority class" in str(evaluation)
+
+
+def test_a_log_loss_above_that_of_the_majority_is_marked():
+    rng = np.random.default_rng(0)
+    features = pd.DataFrame(rng.integers(0, 2, (60, 12)).astype(str)).add_prefix("x").astype(object)
+    table = Table("noise", features, pd.Series(["p", "q", "q"] * 20, name="class"), ())
+    evaluation = evaluate(table, ["nb", "sk:logistic"])
+    (worse,) = (s for s in evaluation.worse_loss() if s.method == "nb")
+    assert worse.log_loss > evaluation.majority().log_loss
+    assert f"{worse.log_loss:.4f} !" in str(evaluation)
+    assert "log-loss larger than that of the class frequencies" in str(evaluation)
+    sure = evaluate("monks-1", ["tan-cmi"])
+    assert sure.worse_loss() == []
+    assert "larger than" not in str(sure)
 
 
 def test_significant_differences_are_marked_and_explained():

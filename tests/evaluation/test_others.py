@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from milpbn import Encoder, evaluate, load_dataset
 from milpbn.datasets import Table
 from milpbn.errors import DataError, OptionError
-from milpbn.evaluation.others import OTHERS, fit_other
+from milpbn.evaluation.others import OTHERS, read_other
 
 
 def toy(n=60, labels=("p", "q")):
@@ -23,18 +23,18 @@ def toy(n=60, labels=("p", "q")):
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_probabilities_of_rows_with_values_never_seen(name):
-    fitted = fit_other(name, toy(), seed=0)
+    fitted = read_other(name).fit(toy(), seed=0)
     new = pd.DataFrame({"x": ["a", "c", "unheard"], "y": [-1.0, 3.0, np.nan]})
     proba = fitted.proba(new)
     assert fitted.classes == ("p", "q")
     assert proba.sum(axis=1) == pytest.approx(np.ones(3))
     assert proba[0, 0] > 0.5 > proba[1, 0]
-    assert (fit_other(name, toy(), seed=0).proba(new) == proba).all()
+    assert (read_other(name).fit(toy(), seed=0).proba(new) == proba).all()
 
 
 def test_logistic_regression_sees_one_indicator_per_state():
     table = toy()
-    fitted = fit_other("sk:logistic", table, seed=0)
+    fitted = read_other("sk:logistic:inputs=states").fit(table, seed=0)
     encoder = Encoder.fit(table)
     codes = encoder.encode(table).codes
     cards = [v.card for v in encoder.variables[1:]]
@@ -58,7 +58,7 @@ def test_rare_classes_and_warnings_do_not_leak(name):
     rare = Table("toy", table.features, target, ("y",))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fitted = fit_other(name, rare, seed=0)
+        fitted = read_other(name).fit(rare, seed=0)
     assert fitted.classes == ("p", "q", "rare", "single")
     assert fitted.proba(table.features).sum(axis=1) == pytest.approx(np.ones(60))
 
@@ -68,7 +68,7 @@ def test_columns_with_very_many_states(name):
     n = 400
     many = pd.DataFrame({"x": ["a", "b"] * (n // 2), "id": [f"v{k % 300}" for k in range(n)]})
     table = Table("toy", many, pd.Series(["p", "q"] * (n // 2), name="class"), ())
-    proba = fit_other(name, table, seed=0).proba(many)
+    proba = read_other(name).fit(table, seed=0).proba(many)
     assert (proba.argmax(axis=1) == np.arange(n) % 2).mean() > 0.9
 
 
@@ -76,7 +76,7 @@ def test_without_a_feature_the_frequencies_are_left():
     constant = pd.DataFrame({"x": ["a"] * 30})
     table = Table("toy", constant, pd.Series(["p", "q", "q"] * 10, name="class"), ())
     for name in OTHERS:
-        assert fit_other(name, table, seed=0).proba(constant)[0, 1] > 0.5
+        assert read_other(name).fit(table, seed=0).proba(constant)[0, 1] > 0.5
 
 
 def test_they_are_methods_of_an_evaluation():
@@ -85,18 +85,18 @@ def test_they_are_methods_of_an_evaluation():
     assert labels == [("nb", "ml"), ("nb", "cl"), ("sk:tree", "")]
     table = load_dataset("monks-1")
     test = table.test()
-    fitted = fit_other("sk:tree", table.train(), seed=0)
+    fitted = read_other("sk:tree").fit(table.train(), seed=0)
     right = np.array(fitted.classes)[fitted.proba(test.features).argmax(axis=1)] == test.target
     last = evaluation.records[-1]
     assert last.measures.correct == right.sum()
     assert last.selected == fitted.selected
     assert (last.n_parameters, last.status) == (None, "")
-    with pytest.raises(OptionError, match="unknown method 'sk:forest'; the classifiers of scikit"):
+    with pytest.raises(OptionError, match="unknown method 'sk:forest'; the classifiers of other"):
         evaluate("monks-1", ["sk:forest"])
 
 
 def test_what_scikit_learn_refuses_is_an_error_about_the_rows():
     features = pd.DataFrame({"x": list("abab") * 3})
     single = Table("toy", features, pd.Series(["p", *"q" * 11], name="class"), ())
-    with pytest.raises(DataError, match=r"scikit-learn cannot learn from these rows: .*class"):
-        fit_other("sk:svm", single, seed=0)  # its folds have a single class
+    with pytest.raises(DataError, match=r"sk:svm cannot learn from these rows: .*class"):
+        read_other("sk:svm").fit(single, seed=0)  # its folds have a single class
