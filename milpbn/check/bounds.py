@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,7 +40,9 @@ class Bounds:
         codes: Ints,
         weights: Floats | None,
         memory_limit: int,
+        end: float = math.inf,
     ):
+        self._end = end
         settings = problem["settings"]
         self.tolerance = finite(problem["tolerance"], "the tolerance")
         self.space = Space(problem["variables"], settings, memory_limit)
@@ -71,6 +74,10 @@ class Bounds:
         families = len(self.space.families)
         self._most_kept = max(1, int(memory_limit * _FOR_COEFFICIENTS) // (8 * families))
 
+    def hurry(self) -> None:
+        """Give up after the time limit."""
+        need(time.monotonic() <= self._end, "the time limit was reached before the end")
+
     @property
     def n_rows(self) -> int:
         """Number of rows that were defined."""
@@ -88,6 +95,7 @@ class Bounds:
         if number not in self._coefficients:
             if len(self._coefficients) >= self._most_kept:
                 self._coefficients.pop(next(iter(self._coefficients)))
+            self.hurry()
             found = self._rows[number].coefficients(self)
             self._coefficients[number] = found, finite(np.abs(found).max(), "a coefficient")
         return self._coefficients[number]
@@ -144,6 +152,7 @@ class Bounds:
 
     def gain(self, f: int, g: int) -> float:
         """An upper bound on what a family can score more than another."""
+        self.hurry()
         return finite(self.score.gain(f, g), "a gain") + self.error(0, 0.0)
 
     def chosen(self, structure: Iterable[Any]) -> list[int]:

@@ -6,6 +6,7 @@ import gzip
 import json
 import math
 import os
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,16 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 from milpbn.check.bounds import MULTIPLIERS, Bounds, Part
-from milpbn.check.schema import COUNT, need, same, typed
+from milpbn.check.schema import COUNT, need, same, short, typed
 from milpbn.check.space import Floats, Ints, Mask
 from milpbn.errors import CertificateError
 
 VERSION = 2
 MEMORY_LIMIT = 4 * 2**30
 
-# Bytes of a line, besides those for the rows of the data; the text of a file may be this long, or
-# this many times as long as the file.
-_LINE, _PER_ROW, _TEXT, _UNPACKED = 2**24, 16, 2**28, 200
+# Bytes of a line, besides those for the problem and for one number of each row and class. Lists and
+# objects in a line: a short text may describe many, and each takes a hundred bytes.
+_LINE, _PER_NUMBER, _NESTED = 2**20, 8, 2**17
+# The text of a file may be this long, or this many times as long as the file.
+_TEXT, _UNPACKED = 2**28, 200
 
 # What lines with wrong or missing entries may raise.
 _DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError)
@@ -102,6 +105,7 @@ def check_certificate(
     *,
     structure: Sequence[Any] | None = None,
     memory_limit: int = MEMORY_LIMIT,
+    time_limit: float | None = None,
 ) -> Proven:
     """Replay a certificate; raise :class:`CertificateError` at the first line that is wrong.
 
@@ -119,21 +123,27 @@ def check_certificate(
         cannot score more than the bound.
     memory_limit
         Bytes for the tables, and eight times the bytes for the rows and open nodes of the proof.
+    time_limit
+        Seconds after which the replay is given up.
     """
     number, replay = 0, None
     rows: Ints = np.asarray(codes, dtype=np.int64)
-    longest = _LINE + _PER_ROW * rows.size
+    end = math.inf if time_limit is None else time.monotonic() + time_limit
     try:
+        longest = _longest(problem, len(rows))
         with np.errstate(all="raise"):
             for text in lines:
                 number += 1
                 need(len(text) <= longest, f"the line has more than {longest:,} bytes")
+                nested = text.count(b"[") + text.count(b"{")
+                need(nested <= _NESTED, f"the line has more than {_NESTED:,} lists")
                 line = typed(json.loads(text, parse_constant=_no_number), dict, "the line")
                 if replay is None:
                     groups = _groups(line, problem)
-                    bounds = Bounds(problem, groups, rows, weights, memory_limit)
+                    bounds = Bounds(problem, groups, rows, weights, memory_limit, end)
                     replay = Replay(bounds, structure)
                 else:
+                    bounds.hurry()
                     replay.step(line)
         if replay is None or replay.result is None:
             raise CertificateError("the end is missing")
@@ -156,6 +166,12 @@ def read_lines(path: Any) -> Iterator[bytes]:
             yield line
 
 
+def _longest(problem: Mapping[str, Any], n_rows: int) -> int:
+    """The largest length of a line: a header repeats the problem, a cut has numbers of rows."""
+    numbers = n_rows * max(card for _, card, *_ in problem["variables"])
+    return _LINE + len(json.dumps(problem)) + _PER_NUMBER * numbers
+
+
 def _no_number(text: str) -> float:
     raise ValueError(f"{text} is not a number")
 
@@ -164,15 +180,15 @@ def _groups(header: Mapping[str, Any], problem: Mapping[str, Any]) -> list[int]:
     """The groups of a header that is about the problem: nothing else of it is used."""
     need(same(header.get("format"), "milpbn-certificate"), "this is not a certificate")
     version = header.get("version")
-    need(same(version, VERSION), f"the version of the format is {version!r}, not {VERSION}")
+    need(same(version, VERSION), f"the version of the format is {short(version)}, not {VERSION}")
     need(header.keys() == set(_HEADER), "the header has other entries")
     for name, value in problem.items():
         told = header[name]
         if isinstance(value, dict) and isinstance(told, dict) and told.keys() == value.keys():
             for key in value:
                 equal = same(told[key], value[key])
-                need(equal, f"{name}.{key} is {told[key]!r}, not {value[key]!r}")
-        need(same(told, value), f"{name} is {told!r}, not {value!r}")
+                need(equal, f"{name}.{key} is {short(told[key])}, not {short(value[key])}")
+        need(same(told, value), f"{name} is {short(told)}, not {short(value)}")
     return list(typed(header["groups"], [COUNT], "groups"))
 
 
@@ -236,7 +252,10 @@ class Replay:
         need(not self.begun, "families are left out after the proof has begun")
         root, space, size = self.nodes[0], self.space, self.space.use["parameters"]
         pairs = [(space.family(list(f)), space.family(list(g))) for f, g in line["dominated"]]
-        root.allowed[[f for f, _ in pairs]] = False
+        gone = [f for f, _ in pairs]
+        twice = len(set(gone)) < len(gone) or not root.allowed[gone].all()
+        need(not twice, "a family is left out twice")
+        root.allowed[gone] = False
         self.stays[[g for _, g in pairs]] = True
         need(not (self.stays & ~root.allowed).any(), "a family that replaces another is left out")
         for f, g in pairs:
@@ -347,8 +366,10 @@ class Replay:
             score = (least + most) / 2
             shown = f"a bound of {bound:.9g} cannot hold: the structure scores {score:.9g}"
             need(bound >= least, shown)
-            # The bound exceeds that of the run by rounding, which is counted in most - least.
-            optimal = bound - most <= self._slack(score)
+            # The bound exceeds that of the run by rounding, which is counted in most - least, and
+            # which must be small.
+            slack = self._slack(score)
+            optimal = bound - most <= slack and most - least <= slack
         self.result = Proven(
             bound, claim, line["objective"], self.n_nodes, self.problem.n_rows, score, optimal
         )

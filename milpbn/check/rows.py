@@ -160,9 +160,11 @@ class ClusterRow(Row):
     shape: ClassVar[Mapping[str, Any]] = {"members": [COUNT], "k": COUNT}
 
     def __init__(self, line: Mapping[str, Any], problem: Bounds) -> None:
-        self._members, self._k = line["members"], line["k"]
-        right = len(set(self._members)) == len(self._members) and 1 <= self._k <= len(self._members)
-        need(right and max(self._members) < problem.space.n, "this is not a cluster")
+        members, self._k = line["members"], line["k"]
+        right = len(set(members)) == len(members) and 1 <= self._k <= len(members)
+        need(right and max(members) < problem.space.n, "this is not a cluster")
+        self._members = np.array(members, np.int32)
+        self.size = 500 + self._members.nbytes
 
     def coefficients(self, problem: Bounds) -> Floats:
         """See :class:`Row`."""
@@ -183,15 +185,17 @@ class FeaturesRow(Row):
     shape: ClassVar[Mapping[str, Any]] = {"witnesses": [COUNT]}
 
     def __init__(self, line: Mapping[str, Any], problem: Bounds) -> None:
-        self._witnesses = line["witnesses"]
-        need(len(self._witnesses) == problem.space.n - 1, "a feature has no witness")
-        need(all(w < problem.space.n for w in self._witnesses), "a witness does not exist")
+        witnesses = line["witnesses"]
+        need(len(witnesses) == problem.space.n - 1, "a feature has no witness")
+        need(max(witnesses, default=0) < problem.space.n, "a witness does not exist")
+        self._witnesses = np.array([-1, *witnesses], np.int32)
+        self.size = 500 + self._witnesses.nbytes
         _limit(problem.space, "features")
 
     def coefficients(self, problem: Bounds) -> Floats:
         """See :class:`Row`."""
-        witness, space = np.array([-1, *self._witnesses]), problem.space
-        counted = space.touches & (witness[None, :] == space.child[:, None])
+        space = problem.space
+        counted = space.touches & (self._witnesses == space.child[:, None])
         out: Floats = counted.sum(axis=1).astype(np.float64)
         return out
 

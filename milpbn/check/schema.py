@@ -49,14 +49,14 @@ def typed(value: Any, shape: Any, name: str) -> Any:
             return value
         return [typed(v, shape[0], name) for v in value]
     if isinstance(shape, range):
-        need(type(value) is int and value in shape, f"{name} is {_short(value)}, which cannot be")
+        need(type(value) is int and value in shape, f"{name} is {short(value)}, which cannot be")
     elif isinstance(shape, frozenset):
-        need(type(value) is str and value in shape, f"{name} is {_short(value)}, which is unknown")
+        need(type(value) is str and value in shape, f"{name} is {short(value)}, which is unknown")
     elif shape is float:
-        need(type(value) in (int, float), f"{name} is {_short(value)}, which is not a number")
+        need(type(value) in (int, float), f"{name} is {short(value)}, which is not a number")
         return finite(value, name)
     else:
-        need(type(value) is shape, f"{name} is {_short(value)}, not of the type {shape.__name__}")
+        need(type(value) is shape, f"{name} is {short(value)}, not of the type {shape.__name__}")
     return value
 
 
@@ -71,7 +71,8 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """A value in a message."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}..."
 
@@ -80,4 +81,4 @@ def _other(name: str, shape: Mapping[str, Any], value: Any) -> str:
     if type(value) is not dict:
         return f"{name} is not an object"
     missing, odd = sorted(shape.keys() - value.keys()), sorted(value.keys() - shape.keys())
-    return f"{name}: {', '.join(missing) or 'nothing'} missing, {_short(odd)} too much"
+    return f"{name}: {', '.join(missing) or 'nothing'} missing, {short(odd)} too much"

@@ -58,13 +58,14 @@ def _read(settings: Mapping[str, Any]) -> dict[str, Any]:
 def _parent_sets(i: int, names: Sequence[str], settings: Mapping[str, Any]) -> Iterator[ParentSet]:
     """The candidate parent sets of variable i; variable 0 is the class."""
     limits, n = settings["constraints"], len(names)
+    forbidden = set(limits["forbidden"])
     tier = {v: k for k, group in enumerate(limits["tiers"]) for v in group}
     required = {names.index(p) for p, child in limits["required"] if child == names[i]}
     allowed = {
         j
         for j, name in enumerate(names)
         if j != i
-        and (name, names[i]) not in limits["forbidden"]
+        and (name, names[i]) not in forbidden
         and not (name in tier and names[i] in tier and tier[name] > tier[names[i]])
         and (i > 0 or settings["class_parents"])
     }
@@ -107,12 +108,13 @@ class Space:
         families: list[Family] = []
         for i in range(self.n):
             for parents in _parent_sets(i, names, settings):
-                families += self._seen(i, parents)
+                n = len(families) + math.prod(len(variables[v]) - 1 for v in (i, *parents))
                 need(
-                    len(families) * (_FAMILY + 2 * self.n) <= memory_limit,
-                    f"there are more than {len(families):,} candidate families, which need more "
-                    f"than the memory limit of {memory_limit / 2**30:.1f} GiB",
+                    n * (_FAMILY + 2 * self.n) <= memory_limit,
+                    f"there are at least {n:,} candidate families, which need more than the "
+                    f"memory limit of {memory_limit / 2**30:.1f} GiB",
                 )
+                families += self._seen(i, parents)
         self._list(families)
         fits = self._fits_with_the_least()
         self._list([f for f, fit in zip(self.families, fits, strict=True) if fit])
@@ -162,9 +164,9 @@ class Space:
                 fits &= use + least.sum() - least[self.child] <= self.limits[name]
         if self.limits["features"] is not None:
             always = np.logical_and.reduceat(self.touches, self.first, axis=0)
-            for f, i in enumerate(self.child):
-                used = self.touches[f] | np.delete(always, i, axis=0).any(axis=0)
-                fits[f] &= used.sum() <= self.limits["features"]
+            of_others = always.sum(axis=0) > always
+            used = self.touches | of_others[self.child]
+            fits &= used.sum(axis=1) <= self.limits["features"]
         return fits
 
     def family(self, named: Any) -> int:

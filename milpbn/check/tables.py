@@ -38,6 +38,12 @@ def _minus(counts: Floats, taken: Floats | float) -> Floats:
     return np.where(left > _ROUNDING * counts, left, 0.0)
 
 
+def _log_of_sum(a: Floats, b: Floats) -> Floats:
+    """log(exp(a) + exp(b)); the smaller summand may vanish, which is less than rounding."""
+    with np.errstate(under="ignore"):
+        return np.logaddexp(a, b)
+
+
 def _estimator(smoothing: str) -> Any:
     """log theta from n[x, h], n[h] and the number of states of x."""
     name, _, value = typed(smoothing, str, "smoothing").partition(":")
@@ -69,9 +75,8 @@ def _divided(codes: Ints, weight: Floats, folds: int, seed: int) -> tuple[Ints, 
     unit = np.full(len(row), size)
     unit[np.cumsum(number) - 1] = weight - (number - 1) * size
     fold = np.random.default_rng(seed).permutation(np.arange(len(row), dtype=np.int64) % folds)
-    key = row * folds + fold
-    there = np.flatnonzero(np.bincount(key))
-    return codes[there // folds], _sums(key, unit)[there], (there % folds).astype(np.int64)
+    there, key = np.unique(row * folds + fold, return_inverse=True)
+    return codes[there // folds], _sums(key, unit), there % folds
 
 
 class ScoreTables:
@@ -146,7 +151,7 @@ class MarginTables(ScoreTables):
         self._variable = np.zeros((n_f, width), dtype=np.int64)
         self._stride = np.zeros((n_f, width), dtype=np.int64)
         self._base, self._cells = np.zeros(n_f, dtype=np.int64), np.zeros(n_f, dtype=np.int64)
-        own, other, used = [np.zeros((1, self.n_classes))], [np.zeros((1, self.n_classes))], 1
+        used, largest = 1, 0
         for f, (child, parents) in enumerate(space.families):
             if child > 0 and 0 not in parents:
                 continue
@@ -156,15 +161,19 @@ class MarginTables(ScoreTables):
                 self._variable[f, j], self._stride[f, j] = v, cells
                 cells *= space.cards[v]
             self._base[f], self._cells[f] = used, cells
-            need(
-                16 * (used + self.n_folds * cells) * self.n_classes <= space.memory_limit,
-                f"the tables need more than {space.memory_limit / 2**30:.1f} GiB, the memory limit",
-            )
+            used, largest = used + self.n_folds * cells, max(largest, self.n_folds * cells)
+        # Two tables, and on the way to those of a family six more.
+        need(
+            8 * (2 * used + 6 * largest) * self.n_classes <= space.memory_limit,
+            f"the tables need more than {space.memory_limit / 2**30:.1f} GiB, the memory limit",
+        )
+        own, other = np.zeros((used, self.n_classes)), np.zeros((used, self.n_classes))
+        for f in np.flatnonzero(self._cells).tolist():
+            child, cells = space.families[f][0], int(self._cells[f])
+            at = slice(self._base[f], self._base[f] + self.n_folds * cells)
             mine, theirs = self._tables(f, cells, space.cards[child] if child > 0 else None)
-            own.append(mine.reshape(-1, self.n_classes))
-            other.append(theirs.reshape(-1, self.n_classes))
-            used += self.n_folds * cells
-        self.own, self.other = np.concatenate(own).ravel(), np.concatenate(other).ravel()
+            own[at], other[at] = mine.reshape(own[at].shape), theirs.reshape(own[at].shape)
+        self.own, self.other = own.ravel(), other.ravel()
 
     def _tables(self, f: int, cells: int, states: int | None) -> tuple[Floats, Floats]:
         """The entries of the rows' own classes and of their competitors."""
@@ -239,7 +248,7 @@ class MarginTables(ScoreTables):
         for rows, against in self.competitors():
             margins = self.alpha(np.array(chosen), rows, against).sum(axis=0)
             # The sum of exponentials of a row, here minus its logarithm, begins with its own class.
-            soft = -np.logaddexp(-row[rows], -margins) if self.soft else margins
+            soft = -_log_of_sum(-row[rows], -margins) if self.soft else margins
             row[rows] = np.minimum(row[rows], soft)
         return float(self.weight @ row) + super().value(chosen)
 
@@ -297,7 +306,7 @@ def _log_likelihood(n: Floats) -> Floats:
 
 def _bdeu(n: Floats, ess: float) -> Floats:
     """Terms of the logarithms of Gamma(a[x, h] + n[x, h]) / Gamma(a[x, h]), and so on for h."""
-    q, r = n.shape
-    pairs = [(ess / q, ess / q + s) for s in n.sum(axis=1).tolist() if s > 0]
-    pairs += [(ess / (q * r) + x, ess / (q * r)) for x in n.ravel().tolist() if x > 0]
+    (q, r), sums = n.shape, n.sum(axis=1)
+    pairs = [(ess / q, ess / q + s) for s in sums[sums > 0].tolist()]
+    pairs += [(ess / (q * r) + x, ess / (q * r)) for x in n[n > 0].tolist()]
     return np.array([term for a, b in pairs for term in (math.lgamma(a), -math.lgamma(b))])

@@ -7,6 +7,7 @@ import click
 from milpbn.cli.models import model_table, moved_data_option, single_class_model
 from milpbn.cli.options import memory_option
 from milpbn.cli.outputs import show
+from milpbn.cli.params import Duration
 from milpbn.cli.verify import EXIT_DISAGREES
 
 
@@ -15,9 +16,15 @@ from milpbn.cli.verify import EXIT_DISAGREES
 @click.argument("certificate", metavar="CERTIFICATE", type=click.Path(exists=True, dir_okay=False))
 @moved_data_option
 @memory_option
+@click.option("--time-limit", type=Duration(), help="Time limit for the replay: 90s, 5m.")
 @click.pass_context
 def check(
-    ctx: click.Context, model_file: str, certificate: str, file: str | None, memory_limit: int
+    ctx: click.Context,
+    model_file: str,
+    certificate: str,
+    file: str | None,
+    memory_limit: int,
+    time_limit: float | None,
 ) -> None:
     """Check that CERTIFICATE proves the bound of MODEL.json.
 
@@ -38,7 +45,7 @@ def check(
     model = single_class_model(model_file)
     table = model_table(model, model_file, file)
     try:
-        proven = check_model(model, table, certificate, memory_limit)
+        proven = check_model(model, table, certificate, memory_limit, time_limit)
     except CertificateError as error:
         show(f"REJECTED   {error.on_command_line()}\n\nThe certificate proves nothing here.")
         ctx.exit(EXIT_DISAGREES)

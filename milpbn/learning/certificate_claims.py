@@ -23,7 +23,11 @@ from milpbn.structure import AnyStructure, Structure
 
 
 def check_model(
-    model: Model, table: Table, certificate: str | Path, memory_limit: int = MEMORY_LIMIT
+    model: Model,
+    table: Table,
+    certificate: str | Path,
+    memory_limit: int = MEMORY_LIMIT,
+    time_limit: float | None = None,
 ) -> Proven:
     """Check that a certificate proves the bound of a model.
 
@@ -35,7 +39,7 @@ def check_model(
         Its data, read again (with the same rows held out).
     certificate
         The file that the run wrote.
-    memory_limit
+    memory_limit, time_limit
         See :func:`~milpbn.check.check_certificate`.
 
     Returns
@@ -65,7 +69,12 @@ def check_model(
     try:
         structure = named_families(model.result.structure, data.variables)
         proven = check_certificate(
-            read_lines(certificate), problem, *rows, structure=structure, memory_limit=memory_limit
+            read_lines(certificate),
+            problem,
+            *rows,
+            structure=structure,
+            memory_limit=memory_limit,
+            time_limit=time_limit,
         )
     except CertificateError as error:
         raise error.at(str(certificate)) from None

@@ -3,6 +3,7 @@
 import gzip
 import json
 from copy import deepcopy
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from problems import encoded
 
 from milpbn.check import check_certificate, read_lines
 from milpbn.check.bounds import ONE, Bounds, NodeBound
+from milpbn.check.rows import read_row
+from milpbn.check.tables import _log_of_sum
 from milpbn.engines import worker
 from milpbn.errors import CertificateError
 from milpbn.learning.certificate_claims import named_families
@@ -608,3 +611,90 @@ def test_tables_have_a_largest_size():
     problem = certified_problem(data, make_settings(max_parents=2))
     with pytest.raises(CertificateError, match="tables need more than"):
         Bounds(problem, [], data.train().astype(np.int64), None, 2**24)
+
+
+def test_a_line_has_a_largest_number_of_lists(margins):
+    """A short line may describe many lists, each of which takes a hundred bytes."""
+    line = {"known": 0, "y": [[]] * 2**17}
+    refused(margins, root_only(margins, [line], 1e6), "line 2: the line has more than 131,072 list")
+
+
+def test_a_message_is_short(margins):
+    for change in ({"version": "x" * 10**6}, {"groups": ["x"] * 10**5}, {"tolerance": "x" * 10**6}):
+        with pytest.raises(CertificateError) as error:
+            margins.check([margins.lines[0] | change])
+        assert len(str(error.value)) < 300
+
+
+def test_the_witnesses_of_a_row_count_as_memory(margins):
+    """A thousand witnesses are more than a row of two numbers."""
+    row = {"row": 0, "kind": "features", "witnesses": [1] * 2000}
+    told = SimpleNamespace(space=SimpleNamespace(n=2001, limits={"features": 3}))
+    assert read_row(row, told).size >= 4 * 2000
+    row = {"row": 0, "kind": "cluster", "members": list(range(2000)), "k": 1}
+    assert read_row(row, told).size >= 4 * 2000
+
+
+def test_a_family_is_left_out_once(pruned):
+    pair = pruned.lines[first(pruned.lines, "dominated")]["dominated"][0]
+    for steps in ([{"dominated": [pair] * 2}], [{"dominated": [pair]}] * 2):
+        refused(pruned, root_only(pruned, steps, 1e6), "left out twice")
+
+
+def test_required_parents_in_many_resolutions_are_refused_before_they_are_listed(margins):
+    """One parent set of fifteen features in four resolutions is four billion families."""
+    problem = certified_problem(margins.data, margins.settings)
+    names = [f"x{k}" for k in range(17)]
+    coarse = [[0, 0, 1], [0, 1, 1], [0, 1, 0]]
+    problem["variables"] = [["class", 2], *([name, 3, *coarse] for name in names[1:])]
+    problem["settings"] |= {"max_parents": 20}
+    problem["settings"]["constraints"] = {
+        "required": [[p, "x1"] for p in names[2:]], "forbidden": [], "tiers": [], "max_parents": {},
+    }  # fmt: skip
+    with pytest.raises(CertificateError, match="candidate families, which need more than"):
+        Bounds(problem, [], np.zeros((2, 17), dtype=np.int64), None, 2**24)
+
+
+def test_any_number_of_folds_fits_into_memory(margins):
+    """Two billion folds are no more than the units of weight that are divided."""
+    problem = certified_problem(margins.data, margins.settings)
+    problem["settings"] |= {"validation": 2**31 - 1, "fold_seed": 0}
+    with pytest.raises(CertificateError, match="tables need more than"):
+        Bounds(problem, [], margins.data.train().astype(np.int64), None, 2**24)
+
+
+def test_a_replay_has_a_time_limit(margins):
+    text = [json.dumps(line).encode() for line in margins.lines]
+    problem = certified_problem(margins.data, margins.settings)
+    rows = margins.data.train(), margins.data.train_weights()
+    assert check_certificate(text, problem, *rows, time_limit=1e6).bound < 0
+    with pytest.raises(CertificateError, match="the time limit was reached before the end"):
+        check_certificate(text, problem, *rows, time_limit=-1.0)
+
+
+# Rounding
+
+
+def test_a_bound_that_rounding_makes_uncertain_is_not_optimal():
+    """With a prior of 1e15 rows, the logarithms of gamma functions have no digit of the score."""
+    data = encoded(np.random.default_rng(7).integers(0, 2, (30, 2)), [2] * 2)
+    told = certified_problem(data, make_settings(structure_score="bdeu", ess=1e15))
+    told["settings"]["class_parents"] = False
+    bounds = Bounds(told, [], data.train().astype(np.int64), None, 2**30)
+    both = [[0, []], [1, []]], [[0, []], [1, [0]]]
+    best = max(both, key=lambda s: bounds.value(bounds.chosen(s)))
+    header = {"format": "milpbn-certificate", "version": 2, "milpbn": "", "groups": [], **told}
+    end = {"end": True, "bound": 1e9, "objective": 0}
+    lines = [header, {"close": 0, "by": "bound", "y": []}, end]
+    text = [json.dumps(line).encode() for line in lines]
+    proven = check_certificate(text, told, data.train(), structure=best)
+    assert not proven.optimal
+    assert proven.bound - proven.score > 1.0
+
+
+def test_margins_of_any_size_are_scored():
+    """exp(-800) vanishes beside 1; it is no reason to refuse a proof."""
+    one = np.zeros(1)
+    with np.errstate(all="raise"):
+        assert _log_of_sum(one, one - 800.0) == 0.0
+        assert _log_of_sum(one - 1e6, one) == 0.0
