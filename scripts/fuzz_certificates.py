@@ -1,10 +1,11 @@
 """Forge certificates of random problems: none may prove less than brute force finds.
 
-Half of the tries change a true certificate in one to four places. The others write proofs from
+One in ten changes a true certificate in one to four places, and one in ten writes a proof from
 nothing: random rows, the largest and the smallest multipliers, random branchings, removals with
-large limits, families left out for worse ones, and claims below the best score. A forgery is
-refused, or it proves a bound that is true. The structure of the run is not shown to the checker:
-a bound below its score would be refused for that alone.
+large limits, families left out for worse ones, and claims below the best score. The others are
+those of an adversary who sees inside the checker, and takes the multipliers that prove the least
+from a linear program. A forgery is refused, or it proves a bound that is true. The structure of the
+run is not shown to the checker: a bound below its score would be refused for that alone.
 """
 
 import json
@@ -17,6 +18,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import pytest
+from adversary import Adversary
 from certified import WEAK, certified, certified_resolutions, certified_sights, solvable
 from forged import changed, written
 
@@ -37,9 +39,16 @@ def problem(seed, folder):
     return certified(solvable(seed % 2000), path)
 
 
-def forgery(rng, case):
-    """The lines of a forged certificate."""
-    return changed(rng, case) if rng.random() < 0.5 else written(rng, case)
+def forgery(rng, case, adversary):
+    """What a forged certificate proves, or None; and its lines."""
+    kind = rng.random()
+    if kind < 0.8:
+        return adversary.attack()
+    lines = changed(rng, case) if kind < 0.9 else written(rng, case)
+    try:
+        return case.check(lines, alone=True).bound, lines
+    except CertificateError:
+        return None, lines
 
 
 def main(tries=10_000, seed=None):
@@ -57,16 +66,12 @@ def main(tries=10_000, seed=None):
             except pytest.skip.Exception:
                 continue
             rng, least = np.random.default_rng(own), 1e-9 * max(1.0, abs(case.best))
+            adversary = Adversary(case, rng)
             for k in range(min(_PER_PROBLEM, tries - done)):
-                lines = forgery(rng, case)
-                done += 1
-                try:
-                    proven = case.check(lines, alone=True)
-                except CertificateError:
-                    continue
-                accepted += 1
-                if proven.bound < case.best - least:
-                    print(f"problem {own}, try {k}: {proven.bound!r} < {case.best!r}")
+                bound, lines = forgery(rng, case, adversary)
+                done, accepted = done + 1, accepted + (bound is not None)
+                if bound is not None and bound < case.best - least:
+                    print(f"problem {own}, try {k}: {bound!r} < {case.best!r}")
                     print("\n".join(map(json.dumps, lines)))
                     return 1
             if problems % 25 == 0:
