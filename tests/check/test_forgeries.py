@@ -430,6 +430,35 @@ def test_families_are_left_out_for_better_ones_only(pruned):
     refused(pruned, root_only(pruned, twice, 1e6), "replaces another is left out")
 
 
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ([1, [0]], [2, []]),
+        ([1, [0, 2]], [1, [0, 3]]),
+        ([1, [0]], [1, [0, 2]]),
+    ],
+    ids=["of another variable", "with other parents", "with more parents"],
+)
+def test_a_family_replaces_one_of_its_variable_with_its_parents_only(pair, margins):
+    lines = root_only(margins, [{"dominated": [pair]}], 1e6)
+    refused(margins, lines, "a family cannot replace another")
+
+
+def test_a_family_with_more_parameters_replaces_none_if_they_are_limited(margins):
+    """The finest states have the same parents, but take more of the budget."""
+    told = certified_problem(margins.data, margins.settings)
+    told["variables"] = [["class", 3], ["x1", 4, [0, 0, 1, 1]]]
+    rows = np.array([[0, 0], [1, 1], [2, 3], [0, 2]])
+    for most, message in ((None, "still open"), (20, "cannot replace another")):
+        told["settings"]["constraints"]["max_parameters"] = most
+        header = {**margins.lines[0], **told, "groups": [0, 4]}
+        pair = [[2, [0]], [1, [0]]]
+        lines = [header, {"dominated": [pair]}, {"end": True, "bound": 0, "objective": 0}]
+        text = [json.dumps(line).encode() for line in lines]
+        with pytest.raises(CertificateError, match=message):
+            check_certificate(text, told, rows)
+
+
 def test_a_family_that_scores_more_is_not_left_out_for_free(margins):
     """Every family but the smallest of each variable is left out."""
     space = Bounds(
