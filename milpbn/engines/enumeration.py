@@ -60,6 +60,20 @@ def structures_above(
             yield state.families.copy(), float(state.value)
 
 
+def structures_near(
+    objective: Objective, families: npt.NDArray[np.int64], checkpoint: Checkpoint = no_checkpoint
+) -> Iterator[tuple[npt.NDArray[np.int64], float]]:
+    """All structures within the budgets that differ in one family, and their scores."""
+    graph, state = Feasibility(objective.space), objective.state(families)
+    for v in range(objective.space.n_variables):
+        for f in objective.space.of(v):
+            checkpoint()
+            state.exchange(v, f)
+            if f != families[v] and graph.is_feasible(state.families):
+                yield state.families.copy(), float(state.value)
+        state.exchange(v, int(families[v]))
+
+
 def _choices(objective: Objective, checkpoint: Checkpoint) -> Iterator[Any]:
     """The state of the objective at every choice of one family per variable."""
     space = objective.space

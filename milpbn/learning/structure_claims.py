@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from milpbn.anytime import allowed_gap
-from milpbn.clock import Clock
+from milpbn.clock import Checkpoint
 from milpbn.encoding import EncodedData
-from milpbn.engines.enumeration import structures_above
+from milpbn.engines.enumeration import structures_above, structures_near
 from milpbn.learning.alternative_records import Alternatives, equivalence_key
 from milpbn.learning.arc_records import ArcAnswer
 from milpbn.learning.model import Model
@@ -19,9 +20,13 @@ from milpbn.structure import Structure
 # How many structures of each kind are scored again.
 _CHECKED = 100
 
+Scored = tuple[Structure, float]
 
-def arc_errors(model: Model, score: Score, data: EncodedData) -> Iterator[str]:
-    """What is wrong with the arc margins of a model."""
+
+def arc_errors(
+    model: Model, score: Score, data: EncodedData, near: Iterable[Scored] = ()
+) -> Iterator[str]:
+    """What is wrong with the arc margins of a model; other structures are near its own."""
     structure = model.result.structure
     assert isinstance(structure, Structure)
     assert model.arcs is not None
@@ -41,15 +46,15 @@ def arc_errors(model: Model, score: Score, data: EncodedData) -> Iterator[str]:
             yield f"{name}: the structure has another score"
         if answer.bound is None or answer.value > answer.bound + allowed_gap(answer.value):
             yield f"{name}: the bound lies below the score"
-    yield from _bound_errors(model)
+    yield from _bound_errors(model, near)
 
 
-def _bound_errors(model: Model) -> Iterator[str]:
-    """Where a structure that the file contains scores more than a bound for structures like it."""
+def _bound_errors(model: Model, near: Iterable[Scored]) -> Iterator[str]:
+    """Where a structure that is known scores more than a bound for structures like it."""
     structure = model.result.structure
     assert isinstance(structure, Structure)
     assert model.arcs is not None
-    known = [(structure, model.result.objective)]
+    known = [(structure, model.result.objective), *near]
     for answer in model.arcs.answers:
         if answer.value is not None:
             known.append((structure.changed(answer.changes, answer.resolutions), answer.value))
@@ -59,7 +64,7 @@ def _bound_errors(model: Model) -> Iterator[str]:
         values = [value for own, value in known if _satisfies(own, answer)]
         bound = -math.inf if answer.bound is None else answer.bound
         if values and max(values) > bound + allowed_gap(max(values)):
-            yield f"{answer.parent} -> {answer.child}: a structure of the file exceeds the bound"
+            yield f"{answer.parent} -> {answer.child}: a structure exceeds the bound"
 
 
 def alternative_errors(model: Model, score: Score, data: EncodedData) -> Iterator[str]:
@@ -84,21 +89,39 @@ def alternative_errors(model: Model, score: Score, data: EncodedData) -> Iterato
             yield f"structure {k} has another score"
 
 
-def missing_errors(found: Alternatives, objective: Objective, clock: Clock) -> Iterator[str]:
+def missing_errors(
+    found: Alternatives, objective: Objective, checkpoint: Checkpoint, *, every: bool
+) -> Iterator[str]:
     """Structures that are not in a set although they score more than what it says about the rest.
 
-    All structures of the space are tried, without pruning.
+    All structures of the space are tried, without pruning, or all that differ from one of the set
+    in one family.
     """
     if found.rest is None and not found.complete:
         return
     space = objective.space
-    listed = {tuple(space.families(s.structure).tolist()) for s in found.structures}
+    own = [space.families(s.structure) for s in found.structures]
+    listed = {tuple(families.tolist()) for families in own}
     rest = -math.inf if found.rest is None else found.rest
     least = rest + (0.0 if found.rest is None else allowed_gap(rest))
-    for families, value in structures_above(objective, least, clock.checkpoint):
-        if tuple(families.tolist()) not in listed:
+    if every:
+        tried = structures_above(objective, least, checkpoint)
+    else:
+        near = (structures_near(objective, one, checkpoint) for one in own[:_CHECKED])
+        tried = chain.from_iterable(near)
+    for families, value in tried:
+        if value > least and tuple(families.tolist()) not in listed:
             yield f"a structure that is not listed scores {value:.6f}, more than the rest"
             return
+
+
+def scored_near(
+    structure: Structure, objective: Objective, checkpoint: Checkpoint
+) -> Iterator[Scored]:
+    """The structures that differ from one in one family, and their scores."""
+    space = objective.space
+    for families, value in structures_near(objective, space.families(structure), checkpoint):
+        yield space.structure(families), value
 
 
 def _satisfies(structure: Structure, answer: ArcAnswer) -> bool:

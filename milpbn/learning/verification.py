@@ -9,6 +9,7 @@ data nor the file can confirm is listed (:mod:`milpbn.learning.entries`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import networkx as nx
@@ -47,7 +48,13 @@ from milpbn.learning.run_claims import (
     stated_score,
 )
 from milpbn.learning.settings import SearchSpace, Settings
-from milpbn.learning.structure_claims import alternative_errors, arc_errors, missing_errors
+from milpbn.learning.structure_claims import (
+    Scored,
+    alternative_errors,
+    arc_errors,
+    missing_errors,
+    scored_near,
+)
 from milpbn.result import Result
 from milpbn.scores import Objective, Score
 from milpbn.scores.definition import n_free_parameters
@@ -238,27 +245,44 @@ def _objective(model: Model, score: Score, data: EncodedData) -> Check:
 def _sets(
     model: Model, score: Score, data: EncodedData, space: SearchSpace, clock: Clock
 ) -> Iterator[Check]:
-    """Check the structures behind arc margins and alternatives; their bounds are not repeated."""
+    """Check the structures behind arc margins and alternatives.
+
+    Their bounds are not derived again, but structures that are near are compared with them.
+    """
+    if model.arcs is None and model.alternatives is None:
+        return
+    objective = None
+    if score.exact:
+        objective = build_objective(data, score, space, prune=False, clock=clock)
     if model.arcs is not None:
         claim = (
             "the structures behind the arc margins satisfy their conditions and have their scores"
         )
-        errors = list(arc_errors(model, score, data))
+        own = model.result.structure
+        assert isinstance(own, Structure)
+        near = scored_near(own, objective, clock.checkpoint) if objective else iter(())
+        errors = list(arc_errors(model, score, data, _in_time(near)))
         seen = f"{len(model.arcs.answers)} answers; bounds are not derived again"
         yield Check(claim, not errors, "; ".join(errors[:3]) or seen)
     if model.alternatives is not None:
         errors = list(alternative_errors(model, score, data))
         number = f"{len(model.alternatives.structures)} structures"
         seen = f"{number}; completeness is not proven again"
-        if not errors and score.exact:
-            objective = build_objective(data, score, space, prune=False, clock=clock)
-            if n_choices(objective.space) <= ENUMERABLE:
-                try:
-                    errors = list(missing_errors(model.alternatives, objective, clock))
-                    seen = f"{number}; every structure of the space was tried"
-                except OutOfTime:
-                    pass
+        if not errors and objective:
+            every = n_choices(objective.space) <= ENUMERABLE
+            try:
+                found = missing_errors(model.alternatives, objective, clock.checkpoint, every=every)
+                errors = list(found)
+                seen = f"{number}; every structure of the space was tried" if every else seen
+            except OutOfTime:
+                pass
         yield Check("the alternatives have their scores", not errors, "; ".join(errors[:3]) or seen)
+
+
+def _in_time(found: Iterator[Scored]) -> Iterator[Scored]:
+    """What is found until the time limit."""
+    with suppress(OutOfTime):
+        yield from found
 
 
 def _bounds(

@@ -664,6 +664,26 @@ def test_the_witnesses_of_a_row_count_as_memory(margins):
     assert read_row(row, told).size >= 4 * 2000
 
 
+def test_every_feature_has_a_witness_that_exists():
+    told = SimpleNamespace(space=SimpleNamespace(n=3, limits={"features": 1}))
+    for witnesses, message in (
+        ([], "no witness"),
+        ([0, 1, 2], "no witness"),
+        ([0, 3], "not exist"),
+    ):
+        row = {"row": 0, "kind": "features", "witnesses": witnesses}
+        with pytest.raises(CertificateError, match=message):
+            read_row(row, told)
+
+
+def test_a_soft_cut_is_none_of_a_hinge(margins):
+    """The entropy of even shares is no part of a soft margin."""
+    size = margins.lines[0]["groups"][1] * (margins.data.variables[0].card - 1)
+    row = {"row": 0, "kind": "soft", "group": 0, "margins": [0] * size}
+    close = {"close": 0, "by": "bound", "y": [[0, ONE]]}
+    refused(margins, root_only(margins, [row, close], 1e6), "that of another score")
+
+
 def test_a_family_is_left_out_once(pruned):
     pair = pruned.lines[first(pruned.lines, "dominated")]["dominated"][0]
     for steps in ([{"dominated": [pair] * 2}], [{"dominated": [pair]}] * 2):

@@ -88,6 +88,19 @@ def test_the_set_of_a_data_set_is_in_its_model_file(iris, tmp_path):
     assert seen.startswith("a structure is listed twice")
 
 
+@pytest.mark.parametrize("rest", [None, -1e6])
+def test_a_set_is_compared_with_the_structures_near_its_own(iris, rest, monkeypatch):
+    """If the space is too large to try them all."""
+    monkeypatch.setattr("milpbn.learning.verification.ENUMERABLE", 0)
+    table, data = iris
+    settings = {"max_parents": 1, "class_parents": False}
+    model = learn_classifier(table, make_settings(**settings))
+    found = learn_alternatives(data, best=3, **settings)
+    for alternatives, agrees in ((found, True), (replace(found, rest=rest), False)):
+        checks = verify_model(replace(model, alternatives=alternatives), table).checks
+        assert {c.claim: c.holds for c in checks}["the alternatives have their scores"] is agrees
+
+
 def test_a_set_needs_a_limit():
     with pytest.raises(OptionError, match=r"give a number of structures .* or a tolerance"):
         pool_limits(None, None)

@@ -111,3 +111,14 @@ def test_verification_finds_a_margin_that_its_structure_does_not_have(iris):
     assert len(found) == 1
     assert "has another score" in found[0].seen
     assert "does not satisfy the condition" in found[0].seen
+
+
+def test_verification_finds_an_arc_that_is_not_impossible(iris):
+    """No structure of the file has the arc, but one with another family has."""
+    model, table = iris
+    answer = next(a for a in model_arc_margins(model, table).answers if a.present)
+    none = replace(answer, value=None, bound=None, changes={}, resolutions={})
+    wrong = ArcMargins(model.result.objective, (none,))
+    found = [c for c in verify_model(replace(model, arcs=wrong), table).checks if c.holds is False]
+    assert len(found) == 1
+    assert "a structure exceeds the bound" in found[0].seen
