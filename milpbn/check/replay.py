@@ -24,8 +24,9 @@ VERSION = 2
 MEMORY_LIMIT = 4 * 2**30
 
 # Bytes of a line, besides those for the problem and for one number of each row and class. Lists and
-# objects in a line: a short text may describe many, and each takes a hundred bytes.
-_LINE, _PER_NUMBER, _NESTED = 2**20, 8, 2**17
+# objects in a line: a short text may describe many, and each takes a hundred bytes. No more of a
+# line is read at once.
+_LINE, _PER_NUMBER, _NESTED, _READ = 2**20, 8, 2**17, 2**26
 # The text of a file may be this long, or this many times as long as the file.
 _TEXT, _UNPACKED = 2**28, 200
 
@@ -160,7 +161,7 @@ def read_lines(path: Any) -> Iterator[bytes]:
     """The lines of a compressed certificate; what unpacks to too much is refused."""
     most = max(_TEXT, _UNPACKED * os.path.getsize(path))
     with gzip.open(path) as file:
-        while line := file.readline(_TEXT):
+        while line := file.readline(_READ + 1):
             most -= len(line)
             need(most >= 0, f"it unpacks to more than {_UNPACKED} times its size")
             yield line
@@ -168,8 +169,8 @@ def read_lines(path: Any) -> Iterator[bytes]:
 
 def _longest(problem: Mapping[str, Any], n_rows: int) -> int:
     """The largest length of a line: a header repeats the problem, a cut has numbers of rows."""
-    numbers = n_rows * max(card for _, card, *_ in problem["variables"])
-    return _LINE + len(json.dumps(problem)) + _PER_NUMBER * numbers
+    numbers = n_rows * max(int(card) for _, card, *_ in problem["variables"])
+    return min(_LINE + len(json.dumps(problem)) + _PER_NUMBER * numbers, _READ)
 
 
 def _groups(header: Mapping[str, Any], problem: Mapping[str, Any]) -> list[int]:
