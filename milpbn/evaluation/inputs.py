@@ -104,7 +104,7 @@ class RawColumns:
     def matrix(self, features: pd.DataFrame) -> FloatArray:
         """See :class:`Inputs`."""
         found = self._columns.transform(self._cleaned(features))
-        return _with_a_column(np.asarray(found, dtype=np.float64))
+        return np.asarray(_with_a_column(found), dtype=np.float64)
 
     def _cleaned(self, features: pd.DataFrame) -> pd.DataFrame:
         """Numbers as float64, and categories as objects; NaN for missing."""
