@@ -52,8 +52,9 @@ class Inputs(Protocol):
 class RawColumns:
     """The columns as they are: numbers are numbers, dates their parts, and the rest categories.
 
-    Missing numbers become the median with an indicator, where a classifier cannot take them. Rare
-    categories are pooled, and a category never seen in training has no indicator.
+    Missing numbers become the median with an indicator, where a classifier cannot take them, and
+    columns without any number are left out. Rare categories are pooled, and a category never seen
+    in training has no indicator.
 
     Parameters
     ----------
@@ -73,7 +74,8 @@ class RawColumns:
     """
 
     def __init__(self, table: Table, form: str) -> None:
-        self._numeric, self._categorical = list(table.numeric), table.categorical
+        self._numeric = [name for name in table.numeric if table.features[name].notna().any()]
+        self._categorical = table.categorical
         indicators = OneHotEncoder(
             min_frequency=_LEAST_ROWS, handle_unknown="ignore", sparse_output=False
         )
@@ -84,7 +86,7 @@ class RawColumns:
             unknown_value=np.nan,
             encoded_missing_value=np.nan,
         )
-        complete = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+        complete = SimpleImputer(strategy="median", add_indicator=True)
         numbers = make_pipeline(complete, StandardScaler()) if form == SCALED else "passthrough"
         categories = codes if form == CATEGORIES else indicators
         self._columns = ColumnTransformer(
@@ -96,11 +98,13 @@ class RawColumns:
     @property
     def categorical(self) -> BoolArray:
         """See :class:`Inputs`."""
-        return np.arange(len(self._numeric) + len(self._categorical)) >= len(self._numeric)
+        n_columns = len(self._numeric) + len(self._categorical)
+        return np.arange(max(n_columns, 1)) >= len(self._numeric)
 
     def matrix(self, features: pd.DataFrame) -> FloatArray:
         """See :class:`Inputs`."""
-        return np.asarray(self._columns.transform(self._cleaned(features)), dtype=np.float64)
+        found = self._columns.transform(self._cleaned(features))
+        return np.asarray(_with_a_column(found), dtype=np.float64)
 
     def _cleaned(self, features: pd.DataFrame) -> pd.DataFrame:
         """Numbers as float64, and categories as objects; NaN for missing."""
@@ -148,9 +152,12 @@ class States:
         return np.asarray(self._form.transform(self._codes(features)), dtype=np.float64)
 
     def _codes(self, features: pd.DataFrame) -> Any:
-        """The codes, or a constant column if no feature is left."""
-        codes = self._encoder.transform(features).codes
-        return codes if codes.shape[1] else np.zeros((len(codes), 1), dtype=codes.dtype)
+        return _with_a_column(self._encoder.transform(features).codes)
+
+
+def _with_a_column(matrix: Any) -> Any:
+    """The matrix, or a constant column if no feature is left."""
+    return matrix if matrix.shape[1] else np.zeros((len(matrix), 1), dtype=matrix.dtype)
 
 
 RAW = "raw"

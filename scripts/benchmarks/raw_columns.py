@@ -33,6 +33,7 @@ from milpbn.evaluation.methods import contenders
 from milpbn.evaluation.protocol import hold_out
 from milpbn.learning.auto import AUTO
 from milpbn.learning.validation import Split, part, stratified_folds
+from milpbn.words import count
 
 SETS = (
     *("iris", "glass", "glass2", "heart", "cleve", "hepatitis", "diabetes", "vehicle"),
@@ -270,8 +271,8 @@ def show(head: str, lines: pd.DataFrame, report) -> None:
         ("with missing values", lines[holes]),
     ):
         if len(group):
-            n_sets = group["set"].nunique()
-            report.table(_means(group), f"Means over {n_sets} data sets {title}")
+            sets = count(group["set"].nunique(), "data set")
+            report.table(_means(group), f"Means over {sets} {title}")
     if failed := lines[lines["failed"] > 0].groupby("method")["failed"].sum().to_dict():
         told = ", ".join(f"`{m}` {n}" for m, n in failed.items())
         report.text(f"Fits that failed, and count as the majority class: {told}.")

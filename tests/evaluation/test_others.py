@@ -1,6 +1,9 @@
-"""Classifiers of scikit-learn on the states of milpbn's encoder."""
+"""Classifiers of other libraries, on raw columns and on the states of milpbn's encoder."""
 
+import re
 import warnings
+from dataclasses import replace
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -12,6 +15,18 @@ from milpbn.datasets import Table
 from milpbn.errors import DataError, OptionError
 from milpbn.evaluation.others import OTHERS, read_other
 
+# Importing it alone takes seconds.
+EBM = pytest.param(
+    "interpret:ebm",
+    marks=[
+        pytest.mark.slow,
+        pytest.mark.skipif(not find_spec("interpret"), reason="InterpretML is not installed"),
+    ],
+)
+NAMES = [*(name for name in OTHERS if name.startswith("sk:")), EBM]
+EARLY = "sk:gradient-boosting:early_stopping=yes"
+EVERY = [*NAMES, EARLY, "sk:svm:inputs=states", "sk:gradient-boosting:inputs=states"]
+
 
 def toy(n=60, labels=("p", "q")):
     rng = np.random.default_rng(0)
@@ -21,7 +36,7 @@ def toy(n=60, labels=("p", "q")):
     return Table("toy", features, pd.Series(target, name="class"), ("y",))
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("name", EVERY)
 def test_probabilities_of_rows_with_values_never_seen(name):
     fitted = read_other(name).fit(toy(), seed=0)
     new = pd.DataFrame({"x": ["a", "c", "unheard"], "y": [-1.0, 3.0, np.nan]})
@@ -49,7 +64,7 @@ def test_logistic_regression_sees_one_indicator_per_state():
     assert fitted.proba(table.features) == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("name", EVERY)
 def test_rare_classes_and_warnings_do_not_leak(name):
     table = toy()
     target = table.target.copy()
@@ -63,7 +78,7 @@ def test_rare_classes_and_warnings_do_not_leak(name):
     assert fitted.proba(table.features).sum(axis=1) == pytest.approx(np.ones(60))
 
 
-@pytest.mark.parametrize("name", ["sk:gradient-boosting", "sk:tree"])
+@pytest.mark.parametrize("name", ["sk:gradient-boosting", "sk:tree:inputs=states", "sk:logistic"])
 def test_columns_with_very_many_states(name):
     n = 400
     many = pd.DataFrame({"x": ["a", "b"] * (n // 2), "id": [f"v{k % 300}" for k in range(n)]})
@@ -72,11 +87,78 @@ def test_columns_with_very_many_states(name):
     assert (proba.argmax(axis=1) == np.arange(n) % 2).mean() > 0.9
 
 
-def test_without_a_feature_the_frequencies_are_left():
-    constant = pd.DataFrame({"x": ["a"] * 30})
-    table = Table("toy", constant, pd.Series(["p", "q", "q"] * 10, name="class"), ())
-    for name in OTHERS:
-        assert read_other(name).fit(table, seed=0).proba(constant)[0, 1] > 0.5
+@pytest.mark.parametrize("name", EVERY)
+def test_without_a_feature_the_frequencies_are_left(name):
+    target = pd.Series(["p", "q", "q"] * 10, name="class")
+    constant, empty = pd.DataFrame({"x": ["a"] * 30}), pd.DataFrame({"x": [np.nan] * 30})
+    for features, numeric in ((constant, ()), (empty, ("x",))):
+        table = Table("toy", features, target, numeric, missing="state")
+        assert read_other(name).fit(table, seed=0).proba(features)[0, 1] > 0.5
+
+
+@pytest.mark.parametrize("name", [*NAMES, EARLY])
+def test_rows_with_gaps_are_learned_from(name):
+    """Only the rows with a gap say what a gap means."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=120)
+    x[::2] = np.nan
+    features = pd.DataFrame({"x": x, "empty": np.nan})
+    target = pd.Series(["p", "q"] * 60, name="class")
+    table = Table("toy", features, target, ("x", "empty"))
+    proba = read_other(name).fit(table, seed=0).proba(features)
+    assert (proba.argmax(axis=1) == np.arange(120) % 2).mean() > 0.9
+
+
+@pytest.mark.parametrize("inputs", ["raw", "states"])
+def test_raw_numbers_are_not_cut(inputs):
+    fitted = read_other(f"sk:logistic:inputs={inputs}").fit(toy(), seed=0)
+    new = pd.DataFrame({"x": ["b", "b"], "y": [2.5, 2.6]})
+    first, second = fitted.proba(new)[:, 0]
+    assert (first == second) == (inputs == "states")
+
+
+def test_weights_count_rows_several_times():
+    table = toy()
+    weights = np.ones(60)
+    weights[table.target == "q"] = 20.0
+    for name in ("sk:logistic", EARLY):
+        plain, heavy = (
+            read_other(name).fit(t, seed=0).proba(table.features)[:, 1].mean()
+            for t in (table, replace(table, weights=weights))
+        )
+        assert heavy > plain
+
+
+def test_early_stopping_holds_rows_out():
+    rng = np.random.default_rng(0)
+    noise = pd.DataFrame(rng.normal(size=(200, 5))).add_prefix("x")
+    target = pd.Series(["p", "q"] * 100, name="class")
+    table = Table("noise", noise, target, tuple(noise))
+    sure = [
+        read_other(name).fit(table, seed=0).proba(noise).max(axis=1).mean()
+        for name in (EARLY, "sk:gradient-boosting", "sk:gradient-boosting:early_stopping=no")
+    ]
+    assert sure[0] < sure[1] == sure[2]
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ("sk:svm:states", "'states' is not a setting; write name=value with one of: inputs"),
+        ("sk:svm:inputs=bins", "sk:svm: inputs must be one of raw, states, not 'bins'"),
+        (f"{EARLY}x", "early_stopping must be one of auto, yes, no, not 'yesx'"),
+        ("interpret:tree", "unknown method 'interpret:tree'"),
+    ],
+)
+def test_unknown_settings_are_named(label, message):
+    with pytest.raises(OptionError, match=re.escape(message)):
+        read_other(label)
+
+
+def test_what_has_to_be_installed_is_said(monkeypatch):
+    monkeypatch.setattr("milpbn.evaluation.others.find_spec", lambda name: None)
+    with pytest.raises(OptionError, match=r"needs InterpretML: pip install 'milpbn\[ebm\]'"):
+        evaluate("monks-1", ["nb", "interpret:ebm"])
 
 
 def test_they_are_methods_of_an_evaluation():

@@ -1,5 +1,7 @@
 """Evaluations with several class variables: the same folds, file and table as with one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -45,6 +47,25 @@ def test_each_fold_is_tested_by_a_model_that_has_not_seen_it(table):
     model.loss = "hamming"
     predicted = model.predict(features.iloc[test])
     assert found.hamming == hamming_score(targets.iloc[test], predicted)
+
+
+@pytest.mark.parametrize(("missing", "learned"), [("drop", 48), ("state", 60)])
+def test_incomplete_rows_are_tested_and_learned_from_if_they_are_kept(
+    table, missing, learned, monkeypatch
+):
+    sizes, fit = [], BinaryRelevance.fit
+    monkeypatch.setattr(
+        BinaryRelevance, "fit", lambda self, X, y: (sizes.append(len(X)), fit(self, X, y))[1]
+    )
+    holes = table.features.where(np.arange(120)[:, None] % 5 > 0)
+    folds = np.arange(120) % 2
+    evaluation = evaluate(
+        replace(table, features=holes, missing=missing),
+        {"br": BinaryRelevance(GaussianNB())},
+        folds=folds,
+    )
+    assert [r.measures.rows for r in evaluation.records] == [60, 60]
+    assert sizes == [learned, learned]
 
 
 def test_the_summary_has_all_scores(table):
