@@ -243,7 +243,7 @@ def summarise() -> None:
         print("no data set was finished by every method")
         return
     path = FOLDER.parent / f"{NAME}.csv"
-    write_results(path, lines)
+    write_results(path, lines, packages=["interpret-core"] if "ebm" in set(lines["method"]) else [])
     report = Report(FOLDER.parent)
     show(*read_results(path), report)
     path.with_suffix(".md").write_text(str(report), encoding="utf-8")

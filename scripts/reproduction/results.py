@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import platform
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -14,10 +15,12 @@ from milpbn.files import write_whole
 _PACKAGES = ("milpbn", "highspy", "numpy", "scipy", "scikit-learn")
 
 
-def write_results(path: Path, frame: pd.DataFrame, today: str | None = None) -> None:
-    """Write the results; the first line is a comment."""
+def write_results(
+    path: Path, frame: pd.DataFrame, today: str | None = None, packages: Sequence[str] = ()
+) -> None:
+    """Write the results; the first line is a comment, with the versions of more packages."""
     date = today or datetime.date.today().isoformat()
-    versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    versions = ", ".join(f"{name} {version(name)}" for name in (*_PACKAGES, *packages))
     head = f"# {date}; {versions}, Python {platform.python_version()}\n"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, head + frame.to_csv(index=False))
