@@ -23,7 +23,7 @@ import numpy as np
 
 from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.clock import Clock, OutOfTime
-from milpbn.formulation.emit_highs import check_highs, new_highs, pass_arrays, set_options
+from milpbn.formulation.emit_highs import check_highs, new_highs, pass_arrays, run_here, set_options
 
 # Seconds that mean no limit, and as many iterations as HiGHS can count.
 _FOREVER = 1e9
@@ -146,7 +146,7 @@ class Program:
         self._row_units: FloatArray = np.empty(0)
         self._high = heights
         self._highs = new_highs(
-            threads=1, simplex_dual_edge_weight_strategy=_DEVEX, simplex_scale_strategy=_UNSCALED
+            simplex_dual_edge_weight_strategy=_DEVEX, simplex_scale_strategy=_UNSCALED
         )
         nothing, none = np.empty(0), np.empty(0, dtype=np.int64)
         columns = ProgramColumns(none, none, nothing, nothing, np.empty((0, 0)))
@@ -326,7 +326,7 @@ class Program:
         # HiGHS counts the time of all solves together.
         end = self._highs.getRunTime() + min(self._clock.remaining, _FOREVER)
         set_options(self._highs, time_limit=end)
-        check_highs(self._highs.run(), "solve the relaxation")
+        check_highs(run_here(self._highs), "solve the relaxation")
         status = self._highs.getModelStatus()
         if status == highspy.HighsModelStatus.kTimeLimit:
             raise OutOfTime
