@@ -14,6 +14,7 @@ import pytest
 import milpbn
 from milpbn.engines.highs import HighsRun, HighsSettings, Listeners, has_abandoned_runs
 from milpbn.errors import SolverError
+from milpbn.formulation.emit_highs import new_highs
 from milpbn.result import Status
 
 # A test that waits longer than this has failed, whatever the machine.
@@ -365,3 +366,24 @@ assert os.waitpid(child, 0)[1] == 0
 def test_nothing_replaces_the_threads_of_other_runs():
     used = [p for p in ROOT.rglob("*.py") if "resetGlobalScheduler" in p.read_text("utf-8")]
     assert used == []
+
+
+def test_defaults_of_highs_play_no_part(monkeypatch):
+    """Every option whose default a later version may change is set, whatever it was before."""
+    changed = {"threads": 4, "parallel": "on", "random_seed": 7, "mip_abs_gap": 1.0}
+    changed |= {"primal_feasibility_tolerance": 1e-3, "mip_feasibility_tolerance": 1e-3}
+
+    class Later(highspy.Highs):
+        def __init__(self):
+            super().__init__()
+            for name, value in changed.items():
+                self.setOptionValue(name, value)
+
+    monkeypatch.setattr(highspy, "Highs", Later)
+    highs, later = new_highs(), Later()
+    for name, value in changed.items():
+        assert later.getOptionValue(name)[1] == value
+        assert highs.getOptionValue(name)[1] != value
+    HighsSettings(threads=2, seed=3).apply(highs)
+    found = [highs.getOptionValue(name)[1] for name in ("threads", "random_seed", "parallel")]
+    assert found == [2, 3, "choose"]
