@@ -41,3 +41,12 @@ def test_the_oldest_versions_are_the_lower_bounds() -> None:
     # dask[distributed] is one requirement and two packages with the same version.
     bounds = lower_bounds()
     assert pinned() == {**bounds, "distributed": bounds["dask"]}
+
+
+def test_coming_versions_are_tested_too() -> None:
+    text = (ROOT / ".github" / "workflows" / "canary.yml").read_text(encoding="utf-8")
+    (listed,) = (line for line in text.splitlines() if "package: [" in line)
+    packages = listed.partition("[")[2].rstrip("]").split(", ")
+    assert set(packages) == {"highspy", "pulp", "numba", "scikit-learn"} <= set(lower_bounds())
+    for setting in ("--pre", "schedule:", "continue-on-error: true"):
+        assert setting in text

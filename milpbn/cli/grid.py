@@ -58,7 +58,7 @@ def solve_grid(session: Session) -> list[Model]:
     runs = run_grid(
         session.data,
         settings,
-        clock=structure_clock(session.clock, session.settings.parameters),
+        clock=structure_clock(session.clock, session.settings.parameters, session.data.codes.size),
         listener=listener,
     )
     with outputs:

@@ -170,7 +170,6 @@ class Session:
     ) -> Model:
         """Learn a classifier; with separate `settings`, any-time events are not shown."""
         from milpbn.learning.classifier import learn_encoded
-        from milpbn.learning.selection import learn_final, selected_model
 
         def learn(own: Settings) -> Model:
             return learn_encoded(
@@ -185,6 +184,8 @@ class Session:
         if self.selection is None:
             model = learn(settings or self.settings)
         else:
+            from milpbn.learning.selection import learn_final, selected_model
+
             model = selected_model(learn_final(learn, self.settings), self.selection)
         if settings is None:
             self.interrupts.close()

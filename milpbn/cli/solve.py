@@ -222,7 +222,6 @@ def note_replaced_checkpoint(options: dict[str, Any]) -> None:
 def start_structure(given: str) -> Structure | str | None:
     """Read --warm-start: a structure from a file, the name of a heuristic, or None."""
     from milpbn.errors import OptionError
-    from milpbn.interchange import read_structure
     from milpbn.search import LEARNERS
 
     if given == "none":
@@ -234,6 +233,8 @@ def start_structure(given: str) -> Structure | str | None:
             f"--warm-start {given!r} is neither a file nor a heuristic; the heuristics are "
             f"{', '.join(LEARNERS)}"
         )
+    from milpbn.interchange import read_structure
+
     return read_structure(given)
 
 

@@ -90,15 +90,21 @@ def _with_coarsenings(
     others. A state with a single row, or with a weight of at most 1, is then never kept. Of
     equally frequent states, the first ones are.
     """
-    amounts = pd.Series(1.0 if weights is None else weights, index=values.index)
-    tally = amounts.groupby(values.dropna().map(str)).sum().to_dict()
+    pooled = train.max_states is not None and len(column.states) > train.max_states
+    if not pooled and train.bins != AUTO:
+        return column
+    amounts = pd.Series(np.ones(len(values)) if weights is None else weights)
+    tally: dict[str, float] = {}
+    for value, amount in amounts.groupby(values.to_numpy(), sort=False).sum().items():
+        tally[str(value)] = tally.get(str(value), 0.0) + amount
 
     def frequent(number: int, least: float) -> tuple[str, ...]:
         found = [state for state in column.states if tally.get(state, 0.0) > least]
         kept = set(sorted(found, key=lambda state: -tally[state])[:number])
         return tuple(state for state in column.states if state in kept)
 
-    if train.max_states is not None and len(column.states) > train.max_states:
+    if pooled:
+        assert train.max_states is not None
         column = replace(column, states=frequent(train.max_states - 1, 1.0), pool=True)
     if train.bins != AUTO:
         return column

@@ -4,6 +4,9 @@ HiGHS runs in a thread and its callbacks only put events into a queue; listeners
 scoring and Ctrl-C are handled in the calling thread. A run that does not return
 after the time limit (observed on dense models) is abandoned: the caller continues with
 the best solution reported, and the thread ends when HiGHS next checks for an interrupt.
+
+HiGHS's worker threads belong to the thread that calls it, and their number stays. As each run has
+a new thread, it can have any number, and never takes workers from another run.
 """
 
 from __future__ import annotations
@@ -29,7 +32,6 @@ _POLL_SECONDS = 0.05
 _START_TAKEN = re.compile(r"MIP start solution is feasible")
 
 _abandoned: list[tuple[threading.Thread, Any]] = []
-_threads_in_use: int | None = None
 
 
 def has_abandoned_runs() -> bool:
@@ -74,6 +76,7 @@ class HighsSettings:
             "mip_rel_gap": self.gap,
             "mip_abs_gap": 1e-6,
             "threads": self.threads,
+            "parallel": "off" if self.threads == 1 else "choose",
             "random_seed": self.seed,
             **self.options,
         }
@@ -147,12 +150,7 @@ class HighsRun:
             self._events.put(lambda: None)  # wakes the waiting thread
 
     def _configure(self, start: FloatArray | None) -> None:
-        global _threads_in_use
         highs = self._highs
-        if self._settings.threads != _threads_in_use and not has_abandoned_runs():
-            # The scheduler is global, and only a new one accepts another number of threads.
-            type(highs).resetGlobalScheduler(True)
-            _threads_in_use = self._settings.threads
         self._settings.apply(highs)
         highs.cbLogging += self._on_log
         highs.cbMipImprovingSolution += self._on_solution

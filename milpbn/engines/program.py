@@ -4,10 +4,15 @@ Its columns are T[g] per group, then eta[f] of a working set of families, in the
 they came. Its rows are one per variable, which has exactly one family, then the rows of
 :class:`~milpbn.engines.rows.RelaxationRows` in their order. Rows and columns that are added
 keep the basis.
+
+HiGHS's tolerances are absolute, so it is given the objective in units of a power of two, which
+loses no digit: T, the costs and the rows with a T are divided by it. Rows on the structure alone
+stay as they are, and their duals are multiplied by it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -18,7 +23,7 @@ import numpy as np
 
 from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.clock import Clock, OutOfTime
-from milpbn.formulation.emit_highs import check_highs, new_highs, pass_arrays, set_options
+from milpbn.formulation.emit_highs import check_highs, new_highs, pass_arrays, run_here, set_options
 
 # Seconds that mean no limit, and as many iterations as HiGHS can count.
 _FOREVER = 1e9
@@ -39,16 +44,23 @@ _DUAL, _PRIMAL = 1, 4
 _DEVEX = 1
 _UNSCALED = 0
 
+# The largest T and costs that HiGHS is given as they are, and those that it is given otherwise.
+_SMALL, _LARGE, _USUAL = 1e-2, 1e6, 1e3
+
 
 @dataclass(frozen=True)
 class ProgramPoint:
-    """A basic solution of the program: values of T and of the working set, and of the rows."""
+    """A basic solution of the program: values of T and of the working set, and of the rows.
+
+    `row_units` has the unit of each row, to which the tolerances for its activity refer.
+    """
 
     value: float
     heights: FloatArray
     eta: FloatArray
     duals: FloatArray
     activity: FloatArray
+    row_units: FloatArray
 
 
 @dataclass(frozen=True)
@@ -111,6 +123,8 @@ class Program:
         Upper bounds of T; there are no lower bounds.
     clock
         Limits the time of a solve.
+    largest_cost
+        The largest of all costs, by amount.
     """
 
     def __init__(
@@ -118,6 +132,7 @@ class Program:
         n_variables: int,
         heights: FloatArray,
         clock: Clock,
+        largest_cost: float = 0.0,
     ) -> None:
         self.columns: IntArray = np.empty(0, dtype=np.int64)
         """The families of the working set."""
@@ -126,9 +141,12 @@ class Program:
         self._clock = clock
         # The basis from which trials start with its size, if the last solve was a trial.
         self._start: tuple[Any, int, int] | None = None
+        self.unit = _unit(max(np.abs(heights).max(initial=0.0), largest_cost))
+        """What HiGHS's objective is measured in."""
+        self._row_units: FloatArray = np.empty(0)
         self._high = heights
         self._highs = new_highs(
-            threads=1, simplex_dual_edge_weight_strategy=_DEVEX, simplex_scale_strategy=_UNSCALED
+            simplex_dual_edge_weight_strategy=_DEVEX, simplex_scale_strategy=_UNSCALED
         )
         nothing, none = np.empty(0), np.empty(0, dtype=np.int64)
         columns = ProgramColumns(none, none, nothing, nothing, np.empty((0, 0)))
@@ -139,21 +157,23 @@ class Program:
         n, v, own = self._n_heights, self._n_variables, len(columns)
         r, f = np.nonzero(columns.coefficients)
         with_height = np.flatnonzero(groups >= 0)
+        self._row_units = units = self._units_of(groups)
         row = np.concatenate([columns.variables, v + with_height, v + r])
         column = np.concatenate([n + np.arange(own), groups[with_height], n + f])
-        value = np.concatenate([np.ones(own + len(with_height)), columns.coefficients[r, f]])
+        coefficients = columns.coefficients[r, f] / units[r]
+        value = np.concatenate([np.ones(own + len(with_height)), coefficients])
         order = np.argsort(row, kind="stable")
         starts = np.searchsorted(row[order], np.arange(v + len(rhs) + 1))
         lower, ones = [np.full(k, -highspy.kHighsInf) for k in (n, len(rhs))], np.ones(v)
         pass_arrays(
             self._highs,
             [
-                np.concatenate([np.ones(n), columns.costs]),
+                np.concatenate([np.ones(n), columns.costs / self.unit]),
                 np.concatenate([lower[0], np.zeros(own)]),
-                np.concatenate([self._high, columns.upper]),
+                np.concatenate([self._high / self.unit, columns.upper]),
                 np.zeros(n + own),
             ],
-            [np.concatenate([ones, lower[1]]), np.concatenate([ones, rhs])],
+            [np.concatenate([ones, lower[1]]), np.concatenate([ones, rhs / units])],
             [starts, column[order], value[order]],
         )
         self.columns = columns.families
@@ -161,7 +181,7 @@ class Program:
 
     def add_columns(self, columns: ProgramColumns) -> None:
         """Add families to the working set."""
-        own, coefficients = len(columns), columns.coefficients
+        own, coefficients = len(columns), columns.coefficients / self._row_units[:, None]
         row, column = np.nonzero(coefficients.T)[::-1]
         index = np.concatenate([columns.variables, self._n_variables + row])
         value = np.concatenate([np.ones(own), coefficients[row, column]])
@@ -170,7 +190,7 @@ class Program:
         starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
         status = self._highs.addCols(
             own,
-            columns.costs,
+            columns.costs / self.unit,
             np.zeros(own),
             columns.upper,
             len(index),
@@ -204,29 +224,33 @@ class Program:
         The group of a row without T is -1.
         """
         heights = (groups[:, None] == np.arange(self._n_heights)).astype(np.float64)
-        matrix = np.hstack([heights, coefficients])
+        units = self._units_of(groups)
+        matrix = np.hstack([heights, coefficients / units[:, None]])
         row, column = np.nonzero(matrix)
         starts = np.searchsorted(row, np.arange(len(rhs)))
         status = self._highs.addRows(
             len(rhs),
             np.full(len(rhs), -highspy.kHighsInf),
-            rhs,
+            rhs / units,
             len(row),
             starts.astype(np.int32),
             column.astype(np.int32),
             matrix[row, column],
         )
         check_highs(status, "add rows")
+        self._row_units = np.concatenate([self._row_units, units])
 
     def change_rhs(self, row: int, rhs: float) -> None:
         """Change the right-hand side of a row."""
-        status = self._highs.changeRowBounds(self._n_variables + row, -highspy.kHighsInf, rhs)
+        scaled = rhs / self._row_units[row]
+        status = self._highs.changeRowBounds(self._n_variables + row, -highspy.kHighsInf, scaled)
         check_highs(status, "change a row")
 
     def delete_rows(self, rows: IntArray) -> None:
         """Remove rows."""
         index = (rows + self._n_variables).astype(np.int32)
         check_highs(self._highs.deleteRows(len(index), index), "delete rows")
+        self._row_units = np.delete(self._row_units, rows)
         self._start = None
 
     def solve(self, iteration_limit: int | None, primal: bool = False) -> Any:
@@ -302,7 +326,7 @@ class Program:
         # HiGHS counts the time of all solves together.
         end = self._highs.getRunTime() + min(self._clock.remaining, _FOREVER)
         set_options(self._highs, time_limit=end)
-        check_highs(self._highs.run(), "solve the relaxation")
+        check_highs(run_here(self._highs), "solve the relaxation")
         status = self._highs.getModelStatus()
         if status == highspy.HighsModelStatus.kTimeLimit:
             raise OutOfTime
@@ -312,14 +336,19 @@ class Program:
         """The solution of the last solve."""
         solution = self._highs.getSolution()
         heights, eta = np.split(np.array(solution.col_value), [self._n_heights])
-        rows = slice(self._n_variables, None)
+        rows, units = slice(self._n_variables, None), self._row_units
         return ProgramPoint(
-            self._highs.getObjectiveValue(),
-            heights,
+            self._highs.getObjectiveValue() * self.unit,
+            heights * self.unit,
             eta,
-            np.array(solution.row_dual)[rows],
-            np.array(solution.row_value)[rows],
+            np.array(solution.row_dual)[rows] * (self.unit / units),
+            np.array(solution.row_value)[rows] * units,
+            units,
         )
+
+    def _units_of(self, groups: IntArray) -> FloatArray:
+        """The units of rows with these groups; rows on the structure alone have none."""
+        return np.where(groups >= 0, self.unit, 1.0)
 
     def dual_ray(self) -> FloatArray | None:
         """The multipliers of the rows by which HiGHS found the program infeasible, at most 1."""
@@ -329,3 +358,16 @@ class Program:
         own = np.array(ray)[self._n_variables :]
         scaled: FloatArray = own / max(np.abs(own).max(initial=0.0), 1e-300)
         return scaled
+
+
+def _unit(largest: float) -> float:
+    """A power of two in which numbers up to `largest` are of a usual size; 1 if they are already.
+
+    Examples
+    --------
+    >>> _unit(1e5), _unit(2.0**40 * 1000) / 2**40
+    (1.0, 1.0)
+    """
+    if largest == 0.0 or _SMALL <= largest <= _LARGE:
+        return 1.0
+    return float(2.0 ** round(math.log2(largest / _USUAL)))

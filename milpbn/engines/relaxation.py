@@ -44,7 +44,7 @@ _PATIENCE_WITH_FAMILIES = 50
 _MANY_IDLE = 0.2
 # The share of the memory limit that the rows of open nodes may take.
 _SHARE_FOR_STARTS = 0.125
-# A family joins if it raises the solver's value by more than this.
+# A family joins if it raises the solver's value by more than this, in its unit.
 _PROFIT = 1e-9
 
 # How far below 0 the proof must be that a program is empty, for multipliers up to 1.
@@ -136,7 +136,8 @@ class Relaxation:
         self.trials = 0
         self._rows = RelaxationRows(n, len(self._high))
         self._required: frozenset[Edge] = frozenset()
-        self._program = Program(self.space.n_variables, self._high, clock)
+        largest = float(np.abs(self._costs).max(initial=0.0))
+        self._program = Program(self.space.n_variables, self._high, clock, largest)
         self._all_at_once = n <= _FEW_FAMILIES
         if self._all_at_once:
             self._add_columns(np.arange(n))
@@ -325,7 +326,7 @@ class Relaxation:
                 break
         if point is not None and not trial:
             # A trial ends at a point that violates rows, so it says nothing about their use.
-            self._rows.note_slack(point.activity)
+            self._rows.note_slack(point.activity, point.row_units)
             self._idle += 1
             self._idle[self._program.columns[point.eta > 0.0]] = 0
         return self._relaxation_point(point, best or self._lagrangian(np.zeros(len(self._rows))))
@@ -347,9 +348,9 @@ class Relaxation:
 
         A family is profitable if its reduced cost is above that of the working set.
         """
-        reduced = prices.reduced
+        reduced, profit = prices.reduced, _PROFIT * self._program.unit
         best = self._best(np.where(self._working, reduced, -np.inf))
-        better = np.flatnonzero(~self._working & (reduced > best[self._child] + _PROFIT))
+        better = np.flatnonzero(~self._working & (reduced > best[self._child] + profit))
         order = better[np.lexsort((-reduced[better], self._child[better]))]
         first = np.searchsorted(self._child[order], np.arange(self.space.n_variables))
         rank = np.arange(len(order)) - first[self._child[order]]

@@ -189,10 +189,10 @@ class RelaxationRows:
     def _arrays(self) -> tuple[npt.NDArray[Any], ...]:
         return self._coefficients, self._rhs, self._group, self._idle
 
-    def note_slack(self, activity: FloatArray) -> None:
-        """Count the solves since each row was last tight."""
+    def note_slack(self, activity: FloatArray, units: FloatArray) -> None:
+        """Count the solves since each row was last tight, within a tolerance in its unit."""
         n = len(self)
-        slack = self._rhs[:n] - activity > 1e-7
+        slack = self._rhs[:n] - activity > 1e-7 * units
         self._idle[:n] = np.where(slack, self._idle[:n] + 1, 0)
 
     def idle(self) -> dict[Source, int]:

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from sklearn.base import BaseEstimator
-from sklearn.inspection import permutation_importance
 
 from milpbn._types import Codes
 from milpbn.explanation.contributions import mean_contributions
@@ -16,7 +14,7 @@ from milpbn.network.inference import log_posterior
 from milpbn.network.multinet import Classifier
 
 
-class _OnCodes(BaseEstimator):  # type: ignore[misc]
+class _OnCodes:
     """A classifier for rows of codes, as scikit-learn's permutation importance needs it."""
 
     def __init__(self, network: Classifier) -> None:
@@ -66,6 +64,8 @@ def importance_table(
         Features that are not used have 0 everywhere. A feature that is only a parent of other
         features has the contribution 0, because it acts through theirs.
     """
+    from sklearn.inspection import permutation_importance  # slow to import; all models come here
+
     names = [v.name for v in network.variables[1:]]
     sizes = mean_contributions(network, codes[:, 1:])
     table = pd.DataFrame({"contribution": sizes}, index=names)

@@ -15,6 +15,25 @@ from milpbn.errors import OptionError, OutputError, SolverError
 from milpbn.files import check_writable
 from milpbn.formulation.model import SparseModel
 
+# What results depend on. Later versions of HiGHS may have other defaults, so each is set.
+_OPTIONS: dict[str, Any] = {
+    "threads": 1,
+    "parallel": "off",
+    "random_seed": 0,
+    "presolve": "choose",
+    "solver": "choose",
+    "simplex_strategy": 1,
+    "simplex_scale_strategy": 2,
+    "primal_feasibility_tolerance": 1e-7,
+    "dual_feasibility_tolerance": 1e-7,
+    "mip_feasibility_tolerance": 1e-6,
+    "mip_rel_gap": 0.0,
+    "mip_abs_gap": 1e-6,
+    "small_matrix_value": 1e-9,
+    "user_objective_scale": 0,
+    "user_bound_scale": 0,
+}
+
 MODEL_SUFFIXES = {".lp": "\\ ", ".mps": "* "}
 """Model files that HiGHS can write, by suffix, and the start of a comment line in each."""
 
@@ -28,11 +47,11 @@ def check_highs(status: Any, what: str) -> None:
 
 
 def new_highs(**options: Any) -> Any:
-    """A silent ``highspy.Highs`` object with the given options."""
+    """A silent ``highspy.Highs`` object with one thread, and the given options."""
     import highspy
 
     highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    set_options(highs, output_flag=False, **options)
+    set_options(highs, output_flag=False, **{**_OPTIONS, **options})
     return highs
 
 
@@ -44,6 +63,21 @@ def set_options(highs: Any, **options: Any) -> None:
         except KeyError:
             raise SolverError(f"HiGHS has no option {name!r}") from None
         check_highs(status, f"set option {name}={value!r}")
+
+
+def run_here(highs: Any) -> Any:
+    """Run HiGHS in the thread of the caller; HiGHS's status.
+
+    The number of worker threads of a thread is that of its first run, which may have been another
+    program's. HiGHS then refuses any other number but 0.
+    """
+    import highspy
+
+    status = highs.run()
+    if status == highspy.HighsStatus.kError:
+        set_options(highs, threads=0)
+        status = highs.run()
+    return status
 
 
 def pass_model(highs: Any, model: SparseModel) -> None:

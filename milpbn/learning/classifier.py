@@ -26,6 +26,9 @@ from milpbn.structure import AnyStructure
 
 # The share of the time limit that is reserved for parameters that need a search.
 _PARAMETERS_SHARE = 0.2
+# The time of the passes over the rows at the end, by the number of codes, and the largest share.
+_SECONDS_PER_CELL = 3e-7
+_PASSES_SHARE = 0.2
 
 # The importance of features takes at most this many terms, but always some rows: about a second.
 _MOST_TERMS = 20_000_000
@@ -120,7 +123,7 @@ def learn_encoded(
     result = run_method(
         data,
         settings,
-        clock=structure_clock(clock, settings.parameters),
+        clock=structure_clock(clock, settings.parameters, data.codes.size),
         listener=listener,
         shared=shared,
         certificate=certificate,
@@ -196,11 +199,18 @@ def describe_rows(encoded: Encoded) -> dict[str, Any]:
     }
 
 
-def structure_clock(clock: Clock, parameters: Parameters) -> Clock:
-    """The clock for structure learning, with part of the limit reserved for the parameters."""
-    if parameters.name == "ml" or clock.limit == float("inf"):
+def structure_clock(clock: Clock, parameters: Parameters, n_codes: int = 0) -> Clock:
+    """The clock for structure learning, with part of the limit reserved for what follows.
+
+    These are the parameters, and the passes over all rows, with so many codes, that check and
+    describe the result.
+    """
+    if clock.limit == float("inf"):
         return clock
-    return clock.until(clock.end - _PARAMETERS_SHARE * clock.limit)
+    passes = min(_SECONDS_PER_CELL * n_codes, _PASSES_SHARE * clock.limit)
+    searched = 0.0 if parameters.name == "ml" else _PARAMETERS_SHARE * clock.limit
+    reserved = max(passes, searched)
+    return clock.until(clock.end - reserved) if reserved else clock
 
 
 def learn_parameters(

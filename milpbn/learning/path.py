@@ -292,7 +292,7 @@ def _points(
     results = run_grid(
         encoded.data,
         runs,
-        clock=structure_clock(clock, settings.parameters),
+        clock=structure_clock(clock, settings.parameters, encoded.data.codes.size),
         listener=watch.listener,
         objective=objective,
         share_cuts=False,

@@ -40,6 +40,33 @@ def test_the_certificate_of_a_model_holds(milpbn: Run, solved: tuple[Path, Path]
     assert "The structure is optimal" in done.stdout
 
 
+def test_the_draft_of_a_killed_run_is_no_certificate(
+    milpbn: Run, solved: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """It ends somewhere: in the middle of the compressed lines, or complete at a checkpoint."""
+    whole, draft = solved[1].read_bytes(), tmp_path / "iris.gz.part"
+    lines = gzip.decompress(whole).splitlines(keepends=True)
+    ends = [whole[: len(whole) * k // 5] for k in range(5)]
+    ends += [gzip.compress(b"".join(lines[:k])) for k in range(1, len(lines), 2)]
+    ends += [whole[:-1], gzip.compress(b"".join(lines)[:-9])]
+    for content in ends:
+        draft.write_bytes(content)
+        done = milpbn("check", solved[0], draft)
+        assert done.exit_code in (1, 4), done.output
+        assert "optimal" not in done.stdout
+        assert not done.exception or isinstance(done.exception, SystemExit)
+
+
+def test_a_new_run_writes_over_the_draft_of_a_killed_one(milpbn: Run, tmp_path: Path) -> None:
+    model, certificate = tmp_path / "iris.json", tmp_path / "iris.gz"
+    (tmp_path / "iris.gz.part").write_bytes(b"left by a killed run" * 10**5)
+    files = ("--out", model, "--certificate", certificate, "--checkpoint", tmp_path / "tree")
+    done = milpbn("solve", "--dataset", "iris", *files, "--quiet")
+    assert done.exit_code == 0, done.output
+    assert milpbn("check", model, certificate).exit_code == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["iris.gz", "iris.json", "tree"]
+
+
 def edited(
     solved: tuple[Path, Path], folder: Path, change: Callable[..., Any]
 ) -> tuple[Path, Path]:

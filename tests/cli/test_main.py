@@ -104,6 +104,16 @@ def test_help_does_not_wait_for_heavy_modules(process: Process, arguments: tuple
     assert result.stderr == "heavy: []\n"
 
 
+def test_learning_does_not_wait_for_scikit_learn(process: Process) -> None:
+    code = (
+        "import os, sys\nfrom milpbn.cli import main\nos._exit = sys.exit\n"
+        "try:\n    main()\nfinally:\n    print('sklearn' in sys.modules, file=sys.stderr)\n"
+    )
+    result = process("solve", "--dataset", "iris", "--max-parents", "1", "--quiet", code=code)
+    assert result.returncode == 0
+    assert result.stderr == "False\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

@@ -3,7 +3,14 @@
 import numpy as np
 import oracle
 import pytest
-from problems import MANY_PARENTS, encoded, named, random_case, random_weights
+from problems import (
+    MANY_PARENTS,
+    encoded,
+    named,
+    random_case,
+    random_codes,
+    random_weights,
+)
 
 from milpbn import learn_structure
 from milpbn.anytime import SolveOptions
@@ -51,6 +58,31 @@ def test_the_optimum_for_weighted_rows(engine, score, seed):
     case["weights"] = random_weights(np.random.default_rng(seed), len(codes))
     case["validation"] = "loo" if seed % 2 else None
     check_against_brute_force(engine, score, seed, codes, cards, case, limits)
+
+
+# The oracle of bdeu multiplies as many numbers as there are rows.
+@pytest.mark.parametrize("weight", [1e-9, 1e9, 1e12])
+@pytest.mark.parametrize("score", [s for s in oracle.SCORES if s != "bdeu"])
+def test_the_optimum_for_tiny_and_huge_weights(score, weight):
+    for seed in range(4):
+        codes, cards, case, limits = random_case(seed, score)
+        case["weights"] = weight * random_weights(np.random.default_rng(seed), len(codes))
+        check_against_brute_force("branch-and-cut", score, seed, codes, cards, case, limits)
+
+
+def test_a_huge_weight_of_all_rows_leaves_the_number_of_nodes():
+    found = []
+    for weight in (1.0, 2.0**30, 2.0**40):
+        codes, cards = random_codes(np.random.default_rng(1), 6, 3)
+        weights = np.full(len(codes), weight)
+        data, score = encoded(codes, cards, weights), make_score("sm", smoothing="laplace:0.001")
+        found.append(learn_structure(data, structure_score=score, max_parents=2, time_limit=30.0))
+    small, *large = found
+    assert small.status == "optimal"
+    for result in large:
+        assert result.status == "optimal"
+        assert result.bound <= result.objective * (1 + 2e-6)
+        assert result.nodes <= 3 * small.nodes + 3
 
 
 def check_against_brute_force(engine, score, seed, codes, cards, case, limits):

@@ -4,18 +4,23 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import highspy
 import numpy as np
 import pytest
 
+import milpbn
 from milpbn.engines.highs import HighsRun, HighsSettings, Listeners, has_abandoned_runs
 from milpbn.errors import SolverError
+from milpbn.formulation.emit_highs import new_highs
 from milpbn.result import Status
 
 # A test that waits longer than this has failed, whatever the machine.
 PATIENCE = 120.0
+
+ROOT = Path(milpbn.__file__).parent
 
 
 class FakeHighs:
@@ -31,8 +36,6 @@ class FakeHighs:
         self.obeys, self.steps, self.at_step = obeys, steps, at_step
         self.status = highspy.HighsModelStatus.kInterrupt
         self.release, self.stopped = threading.Event(), threading.Event()
-
-    resetGlobalScheduler = staticmethod(lambda blocking: None)  # noqa: N815
 
     def setOptionValue(self, name, value):  # noqa: N802
         return highspy.HighsStatus.kOk
@@ -291,3 +294,96 @@ def wait_for(condition):
     while not condition():
         assert time.monotonic() < ends, "waited without success"
         time.sleep(0.01)
+
+
+SHARED = """
+import os, sys, threading
+import highspy
+from milpbn import Encoder, learn_structure, load_dataset
+
+def integer_program(threads):
+    highs = highspy.Highs()
+    highs.setOptionValue("output_flag", False)
+    highs.setOptionValue("threads", threads)
+    columns = [highs.addBinary(obj=-float(k)) for k in range(9)]
+    highs.addConstr(sum(columns) <= 3)
+    assert highs.run() == highspy.HighsStatus.kOk
+
+table = load_dataset("corral")
+data = Encoder.fit(table).encode(table)
+
+def solve(method, **options):
+    found = learn_structure(data, method=method, max_parents=2, **options)
+    assert found.status == "optimal", found
+    print(method, round(found.objective, 6), flush=True)
+"""
+
+
+def output_of(code):
+    done = subprocess.run(
+        [sys.executable, "-c", SHARED + code],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=PATIENCE,
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+def test_engines_run_after_other_code_has_used_highs_with_more_threads():
+    code = "integer_program(2)\nfor m in ('branch-and-cut', 'monolithic'): solve(m)"
+    first, second = output_of(code)
+    assert first.split()[1] == second.split()[1]
+
+
+def test_runs_with_different_threads_go_on_at_the_same_time():
+    code = """
+for k in range(3):
+    runs = [threading.Thread(target=solve, args=("monolithic",), kwargs={"threads": t})
+            for t in (1, 2)]
+    for run in runs: run.start()
+    solve("branch-and-cut")
+    for run in runs: run.join()
+"""
+    assert len({line.split()[1] for line in output_of(code)}) == 1
+
+
+@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="needs os.fork")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_forked_process_solves_after_its_parent(threads):
+    code = f"""
+METHODS = "branch-and-cut", "monolithic"
+for method in METHODS: solve(method, threads={threads})
+child = os.fork()
+if child == 0:
+    for method in METHODS: solve(method, threads={threads})
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+    assert len(set(output_of(code))) == 2
+
+
+def test_nothing_replaces_the_threads_of_other_runs():
+    used = [p for p in ROOT.rglob("*.py") if "resetGlobalScheduler" in p.read_text("utf-8")]
+    assert used == []
+
+
+def test_defaults_of_highs_play_no_part(monkeypatch):
+    """Every option whose default a later version may change is set, whatever it was before."""
+    changed = {"threads": 4, "parallel": "on", "random_seed": 7, "mip_abs_gap": 1.0}
+    changed |= {"primal_feasibility_tolerance": 1e-3, "mip_feasibility_tolerance": 1e-3}
+
+    class Later(highspy.Highs):
+        def __init__(self):
+            super().__init__()
+            for name, value in changed.items():
+                self.setOptionValue(name, value)
+
+    monkeypatch.setattr(highspy, "Highs", Later)
+    highs, later = new_highs(), Later()
+    for name, value in changed.items():
+        assert later.getOptionValue(name)[1] == value
+        assert highs.getOptionValue(name)[1] != value
+    HighsSettings(threads=2, seed=3).apply(highs)
+    found = [highs.getOptionValue(name)[1] for name in ("threads", "random_seed", "parallel")]
+    assert found == [2, 3, "choose"]

@@ -80,7 +80,7 @@ def test_only_rows_that_stay_slack_become_stale():
     tight_once = rhs - 1.0
     tight_once[[1, 2]] = rhs[[1, 2]]
     for activity in (rhs - 1.0, tight_once, rhs - 1.0):
-        rows.note_slack(activity)
+        rows.note_slack(activity, np.ones(8))
     # Row 0 is permanent, row 7 is a required edge.
     assert rows.stale(2, frozenset([(7, 8)])).tolist() == [3, 4, 5, 6]
     assert rows.stale(0, frozenset()).tolist() == [1, 2, 3, 4, 5, 6, 7]

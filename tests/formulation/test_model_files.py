@@ -1,6 +1,7 @@
 """LP and MPS files: readable, complete, and never half-written."""
 
 import os
+import re
 
 import highspy
 import pytest
@@ -45,6 +46,52 @@ def test_a_file_read_back_has_the_same_optimum(problem, tmp_path, suffix, score,
     assert lp.sense_ == highspy.ObjSense.kMaximize
     assert sorted(lp.col_names_) == sorted(model.column_names())
     assert sorted(lp.row_names_) == sorted(model.row_names())
+
+
+# The strictest reader: names are no numbers, also not those with an exponent, and no keywords.
+_WORDS = {
+    "max",
+    "min",
+    "st",
+    "free",
+    "inf",
+    "infinity",
+    "bounds",
+    "bin",
+    "gen",
+    "end",
+    "sos",
+    "semi",
+}
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf", re.ASCII)
+_SECTIONS = {"max", "min", "st", "bounds", "bin", "gen", "semi", "end"}
+
+
+def names_in(path):
+    """The names in an LP file, of which everything else is a number, an operator or a section."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        assert line.startswith("\\") or len(line) <= 560
+        if line.startswith("\\") or line.strip() in _SECTIONS:
+            continue
+        for token in line.split():
+            word = token.removesuffix(":")
+            if token not in ("<=", ">=", "=", "free") and not _NUMBER.fullmatch(token):
+                yield word
+
+
+@pytest.mark.parametrize(
+    "names", [None, ODD, ["e1", "free", "1e5", "st"], ["é" * 300, "E", "", "."]]
+)
+@pytest.mark.parametrize("score", ["sm", "mdl"])
+def test_names_are_those_of_the_strictest_readers(problem, tmp_path, score, names):
+    _, model, _ = problem(score, seed=2, names=names)
+    path = tmp_path / "model.lp"
+    write_model(model, path)
+    found = set(names_in(path))
+    assert found == {*model.column_names(), *model.row_names(), "obj"}
+    for name in found:
+        assert re.fullmatch(r"(?![eE][\d.])[A-Za-z][A-Za-z0-9_.]{0,254}", name, re.ASCII)
+        assert name.lower() not in _WORDS
 
 
 @pytest.mark.parametrize(("suffix", "mark"), [(".lp", "\\"), (".mps", "*")])

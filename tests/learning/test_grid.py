@@ -67,6 +67,6 @@ def test_folds_of_weighted_rows_have_the_penalty_of_all_rows():
     for seed in range(30):
         rng = np.random.default_rng(seed)
         codes, cards = random_codes(rng, 4, 2)
-        data = encoded(codes, cards, rng.random(len(codes)) * 3)
+        data = encoded(codes, cards, rng.random(len(codes)) * (3.0, 1e-6, 1e9)[seed % 3])
         objective = build_objective(data, score, SearchSpace(max_parents=1))
         assert objective.with_score(replace(score, p=0.6)).penalty == objective.penalty

@@ -271,3 +271,9 @@ def test_a_time_limit_leaves_some_for_parameters_that_are_searched_for():
     for limit, name in ((10.0, "ml"), (None, "mm")):
         clock = Clock(limit)
         assert structure_clock(clock, make_parameters(name)) is clock
+
+
+def test_a_time_limit_leaves_some_for_the_passes_over_many_rows():
+    names = make_parameters("ml"), make_parameters("cl")
+    assert [structure_clock(Clock(100.0), p, 10**7).limit for p in names] == [97.0, 80.0]
+    assert structure_clock(Clock(1.0), names[0], 10**9).limit == 0.8

@@ -17,7 +17,7 @@ import numpy as np
 
 from milpbn._types import FloatArray, IntArray
 from milpbn.compiled import jit
-from milpbn.formulation.emit_highs import new_highs, pass_arrays
+from milpbn.formulation.emit_highs import new_highs, pass_arrays, run_here
 
 # Time limit of the integer program.
 _SECONDS = 5.0
@@ -84,7 +84,7 @@ def most_violated_cluster(
         rows.append(([f, *(n_f + p for p in parents[f])], [1.0] + [-1.0] * len(parents[f])))
     # At least two members, because the empty cluster has value 0.
     rows.append((list(range(n_f, n_f + n)), [1.0] * n))
-    highs = new_highs(threads=1, time_limit=min(_SECONDS, max(seconds, 0.0)))
+    highs = new_highs(time_limit=min(_SECONDS, max(seconds, 0.0)))
     pass_arrays(
         highs,
         [
@@ -100,7 +100,7 @@ def most_violated_cluster(
             [value for _, values in rows for value in values],
         ],
     )
-    highs.run()
+    run_here(highs)
     z = np.array(highs.getSolution().col_value)[n_f:]
     members = np.flatnonzero(z > 0.5)
     return frozenset(members.tolist()) if len(members) > 1 else None
