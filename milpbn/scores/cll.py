@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_softmax, logsumexp
+from scipy.special import log_softmax
 
 from milpbn._types import AnyFamilies, Codes, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
@@ -32,6 +32,15 @@ from milpbn.scores.rows import CLL
 from milpbn.structure import AnyStructure
 
 
+def log_posteriors(margins: FloatArray) -> FloatArray:
+    """``-log(1 + sum_c exp(-d(c)))`` of the margins of each row."""
+    if margins.ndim > 1:  # the margin against all other classes together
+        least = margins.min(axis=1)
+        margins = least - np.log(np.exp(least[:, None] - margins).sum(axis=1))
+    out: FloatArray = -np.logaddexp(0.0, -margins)
+    return out
+
+
 @dataclass(frozen=True)
 class PosteriorObjective(ConcaveObjective):
     """The conditional log-likelihood on one data set."""
@@ -40,8 +49,7 @@ class PosteriorObjective(ConcaveObjective):
 
     def value(self, families: AnyFamilies) -> float:
         """See :class:`~milpbn.scores.Objective`."""
-        with_own = np.column_stack([np.zeros(len(self.rows)), -self.tables.margins(families)])
-        earned = -float(self.rows.weights @ logsumexp(with_own, axis=1))
+        earned = float(self.rows.weights @ log_posteriors(self.tables.margins(families)))
         return earned + self.cost(families)
 
     @property
