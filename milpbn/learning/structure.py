@@ -106,7 +106,7 @@ def run_method(
     method, shared = settings.method, shared or Shared()
     if isinstance(method, Structure | ClassStructures):
         result = _given_structure(data, settings, clock)
-        return replace(result, n_rows=len(data.train()), seconds=dict(clock.phases))
+        return _completed(result, data, clock)
     objective = shared.objective
     if objective is None:
         try:
@@ -132,7 +132,13 @@ def run_method(
             result = maximise(objective, settings, clock, listener, shared, log)
     _check(result, settings, data)
     clock.close_phase("checking")
-    return replace(result, n_rows=len(data.train()), seconds=dict(clock.phases))
+    return _completed(result, data, clock)
+
+
+def _completed(result: Result, data: EncodedData, clock: Clock) -> Result:
+    """The result with what it needs to know about the rows, and the time that it took."""
+    n_rows, weight = len(data.train()), data.train_weight()
+    return replace(result, n_rows=n_rows, weight=weight, seconds=dict(clock.phases))
 
 
 def _given_structure(data: EncodedData, settings: Settings, clock: Clock) -> Result:
@@ -165,14 +171,13 @@ def _simplest(
     if listener is not None:
         for point in trace:
             listener(point)
-    return replace(
+    late = replace(
         result,
         status=Status.TIME_LIMIT,
         engine=method_name(settings.method),
         trace=trace,
-        n_rows=len(data.train()),
-        seconds=dict(clock.phases),
     )
+    return _completed(late, data, clock)
 
 
 def _run_multinet(

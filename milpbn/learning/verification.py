@@ -271,7 +271,12 @@ def _bounds(
         yield Check("a bound is stated for one structure", False, "the model is a multinet")
         return
     slack = allowed_gap(result.objective)
-    closed = result.bound - result.objective <= slack
+    closed = result.bound - result.objective <= allowed_gap(result.objective, objective.scale)
+    yield Check(
+        "the scale of the tolerance is that of the score",
+        result.scale == objective.scale,
+        f"{objective.scale:g} is",
+    )
     yield check_status(result)
     yield _triviality(result, objective)
     families = objective.space.families(result.structure)

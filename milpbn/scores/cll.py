@@ -31,6 +31,13 @@ from milpbn.scores.definition import fold_rows, log_joints, n_free_parameters, r
 from milpbn.scores.rows import CLL
 from milpbn.structure import AnyStructure
 
+# A log-loss per row below this counts as this large where a gap is relative to it.
+_NEXT_TO_NOTHING = 0.01
+
+
+def _scale(total: float) -> float:
+    return max(1.0, _NEXT_TO_NOTHING * total)
+
 
 def log_posteriors(margins: FloatArray) -> FloatArray:
     """``-log(1 + sum_c exp(-d(c)))`` of the margins of each row."""
@@ -46,6 +53,11 @@ class PosteriorObjective(ConcaveObjective):
     """The conditional log-likelihood on one data set."""
 
     kind = CLL
+
+    @property
+    def scale(self) -> float:
+        """See :class:`~milpbn.scores.Objective`."""
+        return _scale(self.rows.total)
 
     def value(self, families: AnyFamilies) -> float:
         """See :class:`~milpbn.scores.Objective`."""
@@ -70,6 +82,10 @@ class ConditionalLogLikelihood(ConcaveScore):
     title = "conditional log-likelihood"
     per_class = True
     smooth = True
+
+    def scale(self, total: float) -> float:
+        """See :class:`~milpbn.scores.Score`: on some sets there is almost no loss to speak of."""
+        return _scale(total)
 
     def objective(
         self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
