@@ -109,8 +109,8 @@ def test_a_proven_log_loss_is_said_in_plain_words():
 
 def test_what_is_found_and_what_is_proven_about_a_log_loss_are_rounded_to_true_statements():
     assert log_loss(-4.73121, -4.65499, Status.TIME_LIMIT, validation="loo") == (
-        "found a structure with a leave-one-out log-loss of 0.4732 per row; proven that none in the "
-        "search space has one below 0.4654"
+        "found a structure with a leave-one-out log-loss of 0.4732 per row; proven that none in "
+        "the search space has one below 0.4654"
     )
     assert "log-loss below 0.000001234 per row" in log_loss(-1.23456e-5, -1.23456e-5)
     assert "log-loss below 0.0000 per row" in log_loss(-1e-5, 0.0)
