@@ -222,7 +222,7 @@ class Result:
         if self.gap_abs is not None and self.weight and self.status is not Status.OPTIMAL:
             facts.append(("open", _open_line(self)))
         if (said := log_loss_in_words(self)) is not None:
-            facts.append(("log-loss", said))
+            facts.append(("proven", said))
         facts.append(("found by", self.source))
         if self.warm_start is not None:
             facts.append(("warm start", _start_line(self.warm_start)))
@@ -349,15 +349,13 @@ def log_loss_in_words(result: Result) -> str | None:
     how = str(settings.get("validation", ""))
     rows = {"": "training", "loo": "leave-one-out"}.get(how, f"{how}-fold held-out")
     kind = f"penalised {rows}" if settings.get("penalty") else rows
-    if result.status is Status.OPTIMAL:
-        return (
-            f"no structure in the search space has a {kind} log-loss below "
-            f"{_rounded(least, math.floor)} per row"
-        )
-    return (
-        f"found a structure with a {kind} log-loss of {_rounded(found, math.ceil)} per row; proven "
-        f"that none in the search space has one below {_rounded(least, math.floor)}"
+    claim = (
+        f"no structure in the search space has a {kind} log-loss below "
+        f"{_rounded(least, math.floor)} per row"
     )
+    if result.status is Status.OPTIMAL:
+        return claim
+    return f"{claim}; found {_rounded(found, math.ceil)}"
 
 
 def _rounded(value: float, direction: Callable[[float], int]) -> str:

@@ -92,7 +92,7 @@ def log_loss(objective, bound, status=Status.OPTIMAL, **settings):
         n_rows=7,
         weight=10.0,
     )
-    return lines(found).get("log-loss")
+    return lines(found).get("proven")
 
 
 def test_a_proven_log_loss_is_said_in_plain_words():
@@ -109,12 +109,12 @@ def test_a_proven_log_loss_is_said_in_plain_words():
 
 def test_what_is_found_and_what_is_proven_about_a_log_loss_are_rounded_to_true_statements():
     assert log_loss(-4.73121, -4.65499, Status.TIME_LIMIT, validation="loo") == (
-        "found a structure with a leave-one-out log-loss of 0.4732 per row; proven that none in "
-        "the search space has one below 0.4654"
+        "no structure in the search space has a leave-one-out log-loss below 0.4654 per row; "
+        "found 0.4732"
     )
     assert "log-loss below 0.000001234 per row" in log_loss(-1.23456e-5, -1.23456e-5)
     assert "log-loss below 0.0000 per row" in log_loss(-1e-5, 0.0)
-    assert "one below 0.0000" in log_loss(-1.0, 3.0, Status.TIME_LIMIT)
+    assert "log-loss below 0.0000 per row; found 0.1" in log_loss(-1.0, 3.0, Status.TIME_LIMIT)
 
 
 def test_a_log_loss_is_that_of_a_row():

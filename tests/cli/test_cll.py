@@ -22,7 +22,7 @@ def test_the_log_loss_that_is_proven_is_said_in_words(milpbn: Run, tmp_path: Pat
     result = milpbn("solve", *DATA, *LOO, "--out", model, "--certificate", proof)
     assert result.exit_code == 0, result.stderr
     # 18.775449 / 150, rounded down.
-    assert f"log-loss    {CLAIM} 0.1251 per row" in result.stdout
+    assert f"proven      {CLAIM} 0.1251 per row" in result.stdout
     told = json.loads(model.read_text())["result"]
     assert told["log_loss"] == pytest.approx(told["log_loss_bound"], abs=1e-6)
     assert told["log_loss"] == pytest.approx(-told["objective"] / 150)
@@ -40,9 +40,9 @@ def test_an_open_run_says_what_was_found_and_what_is_proven(milpbn: Run, tmp_pat
     result = milpbn("solve", *DATA, *LOO, "--gap", 0.9, "--warm-start", "none", "--out", model)
     assert result.exit_code == 0, result.stderr
     assert "status      feasible" in result.stdout
-    assert "found a structure with a leave-one-out log-loss of 0." in result.stdout
+    assert "per row; found 0." in result.stdout
     assert milpbn("report", model, "--out", page).exit_code == 0
-    assert "proven that none in the search space has one below 0." in page.read_text()
+    assert f"In other words: {CLAIM} 0." in page.read_text()
 
 
 def test_a_path_of_log_losses(milpbn: Run, tmp_path: Path) -> None:
