@@ -49,11 +49,13 @@ Listener = Callable[[TracePoint], None]
 def relative_gap(objective: float | None, bound: float | None) -> float | None:
     """``(bound - objective) / |objective|``, as in HiGHS and in Peharz & Pernkopf (2012).
 
+    None without a bound, and if the objective is 0 and the bound is not: no share of it is open.
+
     Examples
     --------
     >>> relative_gap(50.0, 51.0)
     0.02
-    >>> relative_gap(50.0, None) is None
+    >>> relative_gap(50.0, None) is relative_gap(0.0, 51.0) is None
     True
     """
     if objective is None or bound is None or math.isinf(bound):
@@ -61,7 +63,13 @@ def relative_gap(objective: float | None, bound: float | None) -> float | None:
     gap = max(bound - objective, 0.0)
     if gap == 0.0:
         return 0.0
-    return gap / abs(objective) if objective != 0.0 else math.inf
+    return gap / abs(objective) if objective != 0.0 else None
+
+
+# What a result says besides its fields, as properties of it.
+_DERIVED = ("gap_abs", "gap_rel", "gap_of_hinge_loss", "log_loss", "log_loss_bound")
+# Minus this score is a log-loss.
+_LOG_LOSS = "cll"
 
 
 @dataclass(frozen=True)
@@ -92,8 +100,9 @@ class Result:
     bound_is_trivial
         Whether the bound is the one that was known before the search: every row at its hinge, or
         every variable with its best parents.
-    tolerance
-        Relative tolerance at which bound and optimality are stated.
+    tolerance, scale
+        Relative tolerance at which bound and optimality are stated. Objectives closer to zero than
+        the scale count as that large.
     score, score_parameters
         The score's name and settings (p, gamma, smoothing, ...).
     source
@@ -102,8 +111,9 @@ class Result:
         The engine and the solver with its version.
     nodes, evaluations
         Number of branch-and-bound nodes, and of score evaluations by heuristics.
-    n_rows
-        Number of training rows; 0 if there were none, as for local scores.
+    n_rows, weight
+        Number of training rows, and the sum of their weights; 0 if there were none, as for local
+        scores.
     seconds
         Seconds per phase; ``sum(seconds.values())`` is the time of the run.
     """
@@ -116,12 +126,14 @@ class Result:
     score_parameters: dict[str, Any] = field(default_factory=dict)
     bound_is_trivial: bool = False
     tolerance: float = 1e-6
+    scale: float = 1.0
     source: str = ""
     engine: str = ""
     solver: str = ""
     nodes: int = 0
     evaluations: int = 0
     n_rows: int = 0
+    weight: float = 0.0
     seconds: dict[str, float] = field(default_factory=dict)
     warm_start: WarmStart | None = None
     trace: tuple[TracePoint, ...] = ()
@@ -138,16 +150,33 @@ class Result:
 
     @property
     def gap_of_hinge_loss(self) -> float | None:
-        """The gap as a fraction of the hinge loss ``gamma * n_rows - objective``.
+        """The gap as a fraction of the hinge loss ``gamma * weight - objective``.
 
         If the soft margin is near zero, its relative gap means little, but the hinge loss
         stays away from zero. None if the score has no gamma or there is no bound.
         """
         gamma = self.score_parameters.get("gamma")
-        if gamma is None or self.gap_abs is None or not self.n_rows:
+        if gamma is None or self.gap_abs is None or not self.weight:
             return None
-        loss = gamma * self.n_rows - self.objective
+        loss = gamma * self.weight - self.objective
         return self.gap_abs / loss if loss > 0 else 0.0
+
+    @property
+    def log_loss(self) -> float | None:
+        """The log-loss per row, if the score is minus a log-loss.
+
+        It is that of the rows that the score sees: of held-out rows with a validation. A penalty
+        for parameters is part of it.
+        """
+        known = self.score == _LOG_LOSS and self.weight
+        return -self.objective / self.weight if known else None
+
+    @property
+    def log_loss_bound(self) -> float | None:
+        """No structure of the search space has a log-loss below this."""
+        if self.log_loss is None or self.bound is None:
+            return None
+        return max(-self.bound, 0.0) / self.weight
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; :meth:`from_dict` is the inverse."""
@@ -156,19 +185,14 @@ class Result:
         out["structure"] = self.structure.to_dict()
         if resolutions := self.structure.resolutions_to_dict():
             out["resolutions"] = resolutions
-        # The gap relative to an objective of zero is infinite, which JSON cannot represent.
-        gap = self.gap_rel
-        out["gap_abs"] = self.gap_abs
-        out["gap_rel"] = None if gap is None or math.isinf(gap) else gap
-        out["gap_of_hinge_loss"] = self.gap_of_hinge_loss
+        out |= {name: getattr(self, name) for name in _DERIVED}
         return out
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Result:
         """Rebuild a result written by :meth:`to_dict`; a string for a number raises ValueError."""
-        derived = ("gap_abs", "gap_rel", "gap_of_hinge_loss")
         seen = data.get("resolutions")
-        data = {k: v for k, v in data.items() if k not in (*derived, "resolutions")}
+        data = {k: v for k, v in data.items() if k not in (*_DERIVED, "resolutions")}
         start = data.get("warm_start")
         return cls(
             **{
@@ -179,7 +203,9 @@ class Result:
                 "bound": _float_or_none(data["bound"]),
                 "score_parameters": _score_parameters(**data.get("score_parameters", {})),
                 "tolerance": float(data.get("tolerance", cls.tolerance)),
+                "scale": float(data.get("scale", cls.scale)),
                 "n_rows": int(float(data.get("n_rows", 0))),
+                "weight": float(data.get("weight", data.get("n_rows", 0))),
                 "seconds": {k: float(v) for k, v in data.get("seconds", {}).items()},
                 "warm_start": _warm_start(**start) if start else None,
                 "trace": tuple(_trace_point(**p) for p in data.get("trace", ())),
@@ -193,8 +219,10 @@ class Result:
         if self.bound is not None:
             trivial = " (trivial: known before the search)" if self.bound_is_trivial else ""
             facts += [("bound", f"{self.bound:.6f}{trivial}"), ("gap", format_gap(self))]
-        if self.gap_of_hinge_loss is not None and self.status is not Status.OPTIMAL:
+        if self.gap_abs is not None and self.weight and self.status is not Status.OPTIMAL:
             facts.append(("open", _open_line(self)))
+        if (said := log_loss_in_words(self)) is not None:
+            facts.append(("proven", said))
         facts.append(("found by", self.source))
         if self.warm_start is not None:
             facts.append(("warm start", _start_line(self.warm_start)))
@@ -306,11 +334,34 @@ def _trace_point(time: Any, objective: Any, bound: Any, nodes: Any, source: Any)
 
 
 def _open_line(result: Result) -> str:
-    """The gap per row and of the hinge loss; a margin near zero makes the relative gap useless."""
+    """The gap per row and of the hinge loss; a score near zero makes the relative gap useless."""
     assert result.gap_abs is not None
-    assert result.gap_of_hinge_loss is not None
-    a_row, of_loss = result.gap_abs / result.n_rows, 100 * result.gap_of_hinge_loss
-    return f"{a_row:.3g} per row, {of_loss:.2f} % of the hinge loss"
+    line, share = f"{result.gap_abs / result.weight:.3g} per row", result.gap_of_hinge_loss
+    return line if share is None else f"{line}, {100 * share:.2f} % of the hinge loss"
+
+
+def log_loss_in_words(result: Result) -> str | None:
+    """What is proven about the log-loss, as a sentence; None for other scores and heuristics."""
+    found, least = result.log_loss, result.log_loss_bound
+    if found is None or least is None:
+        return None
+    settings = result.score_parameters
+    how = str(settings.get("validation", ""))
+    rows = {"": "training", "loo": "leave-one-out"}.get(how, f"{how}-fold held-out")
+    kind = f"penalised {rows}" if settings.get("penalty") else rows
+    claim = (
+        f"no structure in the search space has a {kind} log-loss below "
+        f"{_rounded(least, math.floor)} per row"
+    )
+    if result.status is Status.OPTIMAL:
+        return claim
+    return f"{claim}; found {_rounded(found, math.ceil)}"
+
+
+def _rounded(value: float, direction: Callable[[float], int]) -> str:
+    """A number that is not negative, with four decimals, or four digits if it is small."""
+    digits = 4 if value < 1e-300 else max(4, 3 - math.floor(math.log10(value)))
+    return f"{direction(value * 10**digits) / 10**digits:.{digits}f}"
 
 
 def _score_line(result: Result) -> str:
@@ -331,6 +382,8 @@ def _start_line(start: WarmStart) -> str:
 
 def format_gap(result: Result) -> str:
     """The gap as text: in per cent, absolute, and with its tolerance."""
-    if result.gap_rel is None or result.gap_abs is None:
+    if result.gap_abs is None:
         return "-"
+    if result.gap_rel is None:
+        return f"{result.gap_abs:.6f} (tolerance {result.tolerance:g})"
     return f"{100 * result.gap_rel:.4f} % ({result.gap_abs:.6f}; tolerance {result.tolerance:g})"

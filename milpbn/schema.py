@@ -196,7 +196,9 @@ class ResultContent(TypedDict, total=False):
     solver: str
     nodes: Count
     evaluations: Count
+    scale: float
     n_rows: float
+    weight: float
     seconds: dict[str, float]
     warm_start: StartContent | None
     trace: list[PointContent]

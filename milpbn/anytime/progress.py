@@ -13,19 +13,19 @@ from milpbn.result import Listener, Result, Status, TracePoint
 from milpbn.scores import Objective, ScoreReport
 
 TOLERANCE = 1e-6
-"""The gap counts as closed when it is within this fraction of ``max(1, |objective|)``."""
+"""The gap counts as closed when it is within this fraction of the objective's size."""
 
 # A bound that moves by less than this fraction does not get a trace point.
 _WORTH_TELLING = 1e-6
 
 
-def allowed_gap(value: float) -> float:
+def allowed_gap(value: float, scale: float = 1.0) -> float:
     """The absolute gap that counts as closed: the tolerance, with some room for rounding.
 
-    HiGHS leaves its bound at exactly 1e-6 from a solution; the computed difference of the two
-    may be slightly larger.
+    Values closer to zero than `scale` count as that large. HiGHS leaves its bound at exactly 1e-6
+    from a solution; the computed difference of the two may be slightly larger.
     """
-    return (1 + 1e-9) * TOLERANCE * max(1.0, abs(value))
+    return (1 + 1e-9) * TOLERANCE * max(scale, abs(value))
 
 
 class Progress:
@@ -56,6 +56,11 @@ class Progress:
         self._listener = listener
         # Several workers may report at the same time; the listener gets one event after another.
         self._lock = threading.RLock()
+
+    @property
+    def slack(self) -> float:
+        """The absolute gap that counts as closed."""
+        return allowed_gap(self.value, self.objective.scale)
 
     def incumbent(self, families: Families, source: str) -> bool:
         """Offer a structure; return whether it is the best so far."""
@@ -107,6 +112,7 @@ class Progress:
             bound_is_trivial=bound is not None and bound > self.value and self.bound_is_trivial,
             score=score.name,
             score_parameters=score.settings(),
+            scale=self.objective.scale,
             source=self.source,
             engine=engine,
             seconds=dict(self.clock.phases),

@@ -45,6 +45,7 @@ class Bounds:
         self._end = end
         settings = problem["settings"]
         self.tolerance = finite(problem["tolerance"], "the tolerance")
+        self.scale = finite(problem["scale"], "the scale of the tolerance")
         self.space = Space(problem["variables"], settings, memory_limit)
         self.memory = Memory(int(memory_limit * _FOR_STEPS))
         distinct, same = np.unique(codes, axis=0, return_inverse=True)

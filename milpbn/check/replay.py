@@ -67,7 +67,17 @@ _KINDS: Mapping[str, Any] = {
         },
     ),
 }
-_HEADER = ("format", "version", "milpbn", "data", "variables", "settings", "tolerance", "groups")
+_HEADER = (
+    "format",
+    "version",
+    "milpbn",
+    "data",
+    "variables",
+    "settings",
+    "tolerance",
+    "scale",
+    "groups",
+)
 
 
 @dataclass(frozen=True)
@@ -372,4 +382,4 @@ class Replay:
         )
 
     def _slack(self, value: float) -> float:
-        return self.problem.tolerance * max(1.0, abs(value))
+        return self.problem.tolerance * max(self.problem.scale, abs(value))

@@ -105,9 +105,9 @@ def _line(p: float, model: Model, session: Session) -> str:
     shares = accuracies(model, session.data)
     test = f"{100 * shares['test']:>7.2f} %" if "test" in shares else f"{'-':>9}"
     assert result.bound is not None
-    assert result.gap_rel is not None
+    gap = "-" if result.gap_rel is None else f"{100 * result.gap_rel:.4f} %"
     return (
         f"{p:>7g} {result.status:<11} {result.objective:>15.6f} {result.bound:>15.6f} "
-        f"{100 * result.gap_rel:>8.4f} % {result.nodes:>7} {sum(result.seconds.values()):>8.2f} "
+        f"{gap:>10} {result.nodes:>7} {sum(result.seconds.values()):>8.2f} "
         f"{100 * shares['training']:>8.2f} % {test}"
     )

@@ -169,6 +169,8 @@ def _finished(result: Result, settings: Settings, gap: float) -> bool:
 
 def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     """Reject options that contradict each other, before anything is read."""
+    from milpbn.scores import score_class
+
     Session.check(options)
     if isinstance(options["p"], tuple):
         check_grid(options)
@@ -181,10 +183,13 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
                 "--warm-start needs a single value of p; several start from each other's structures"
             )
     check_engine(ctx, options)
+    if options["write_model"] and score_class(options["score"]).smooth:
+        raise click.UsageError(
+            f"--write-model does not go with --score {options['score']}: it is not piecewise "
+            "linear, so no mixed-integer linear program describes it"
+        )
     if options["certificate"] and (options["engine"], options["host"]) != _CERTIFIED:
         raise click.UsageError("--certificate needs --engine branch-and-cut and --host highs")
-    from milpbn.scores import score_class
-
     score = score_class(options["score"])
     if not score.exact:
         raise click.UsageError(

@@ -88,6 +88,11 @@ class EncodedData:
         """Weights of the training rows; None if every row counts as one."""
         return None if self.weights is None else self.weights[self.is_train]
 
+    def train_weight(self) -> float:
+        """The sum of the weights of the training rows."""
+        weights = self.train_weights()
+        return float(self.is_train.sum() if weights is None else weights.sum())
+
     def test(self) -> Codes:
         """Codes of the held-out rows; empty if there are none."""
         return self.codes[~self.is_train]

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from milpbn._types import BoolArray, Families
-from milpbn.anytime import Progress, SolveOptions, allowed_gap
+from milpbn.anytime import Progress, SolveOptions
 from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.branch_and_cut import BranchAndCut
 from milpbn.engines.conditions import Condition, Restricted
@@ -68,7 +68,7 @@ class Question:
         """Whether the answer is proven, at the usual tolerance, or no structure is allowed."""
         bound, value = self.progress.bound, self.progress.value
         found = self.progress.families is not None
-        return bound == -np.inf or (found and bound - value <= allowed_gap(value))
+        return bound == -np.inf or (found and bound - value <= self.progress.slack)
 
 
 class QuestionSolver:

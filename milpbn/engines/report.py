@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import highspy
 
-from milpbn.anytime import TOLERANCE, Progress, Run, allowed_gap, offer_simple_starts
+from milpbn.anytime import TOLERANCE, Progress, Run, offer_simple_starts
 from milpbn.result import Result, Status, WarmStart
 from milpbn.scores import Objective, ScoreReport
 
@@ -29,7 +29,7 @@ class EngineRecord:
     @property
     def is_closed(self) -> bool:
         """Whether the bound that was known in advance has been reached."""
-        return self.progress.bound - self.progress.value <= allowed_gap(self.progress.value)
+        return self.progress.bound - self.progress.value <= self.progress.slack
 
     def result(
         self,

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from milpbn._types import BoolArray
-from milpbn.anytime.progress import Progress, allowed_gap
+from milpbn.anytime.progress import Progress
 from milpbn.engines.proof import TRIVIAL, Proof, ProofLog
 from milpbn.engines.rows import Edge
 
@@ -134,7 +134,7 @@ class Tree:
     @property
     def cutoff(self) -> float:
         """Nodes whose bound is not above this are discarded."""
-        return self.progress.value + 0.5 * allowed_gap(self.progress.value)
+        return self.progress.value + 0.5 * self.progress.slack
 
     @property
     def root_is_open(self) -> bool:
@@ -274,7 +274,7 @@ class Tree:
     def done(self) -> bool:
         """Whether the requested gap is reached."""
         gap = self.progress.bound - self.progress.value
-        allowed = max(self.gap * abs(self.progress.value), allowed_gap(self.progress.value))
+        allowed = max(self.gap * abs(self.progress.value), self.progress.slack)
         return gap <= allowed
 
     def next(self, node: Node | None) -> Node | None:

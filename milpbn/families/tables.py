@@ -295,7 +295,9 @@ class Slopes(ABC):
     own: npt.NDArray[np.int32]
 
     @classmethod
-    def at(cls, tables: FamilyTables, rows: IntArray, weights: FloatArray, *more: Any) -> Self:
+    def at(
+        cls, tables: FamilyTables, rows: IntArray | slice, weights: FloatArray, *more: Any
+    ) -> Self:
         """The function of some rows of the tables; `more` are the other attributes."""
         codes = np.ascontiguousarray(tables.codes[:, rows])
         return cls(weights, tables.fold[rows], codes, tables.own[rows], *more)

@@ -56,6 +56,7 @@ def certified_problem(data: EncodedData, settings: Settings) -> dict[str, Any]:
                 "constraints": (space.constraints or Constraints()).to_dict(),
             },
             "tolerance": TOLERANCE,
+            "scale": score.scale(data.train_weight()),
         }
     )
 

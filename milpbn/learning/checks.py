@@ -109,7 +109,7 @@ def check_status(result: Result) -> Check:
     claim = f"the status {result.status} fits objective and bound"
     if result.bound is None:
         return Check(claim, result.status is not Status.OPTIMAL, "no bound is stated")
-    slack = allowed_gap(result.objective)
+    slack = allowed_gap(result.objective, result.scale)
     gap = result.bound - result.objective
     fits = gap >= -slack and (result.status is Status.OPTIMAL) == (gap <= slack)
     return Check(claim, fits, f"gap {gap:.6f}, tolerance {slack:.2g}")

@@ -44,12 +44,18 @@ def settings_errors(told: Mapping[str, Any], settings: Settings, score: Score) -
         yield f"settings.{error} as in the result"
 
 
-def result_errors(result: Result, told: Mapping[str, Any], n_rows: int) -> Iterator[str]:
-    """Where a result contradicts itself, the settings or the number of rows."""
+def result_errors(
+    result: Result, told: Mapping[str, Any], n_rows: int, weight: float, scale: float
+) -> Iterator[str]:
+    """Where a result contradicts itself, the settings, the rows or the scale of the score."""
     if result.tolerance != TOLERANCE:
         yield f"tolerance is {result.tolerance:g}, not {TOLERANCE:g}"
     if result.n_rows != n_rows:
         yield f"n_rows is {result.n_rows}, not {n_rows}"
+    if result.weight != weight:
+        yield f"weight is {result.weight:g}, not {weight:g}"
+    if result.scale != scale:
+        yield f"scale is {result.scale:g}, not {scale:g}"
     method = told.get("method", told.get("engine"))
     if result.engine != method:
         yield f"the engine is {result.engine!r}, the method of the settings {method!r}"

@@ -18,7 +18,7 @@ from milpbn.learning.methods import method_name, wants_whole_space
 from milpbn.learning.objective import build_objective, family_space
 from milpbn.learning.settings import SettingNames, Settings, make_settings
 from milpbn.result import Listener, Result, Status, TracePoint
-from milpbn.scores import Objective
+from milpbn.scores import Objective, Score
 from milpbn.scores.definition import n_free_parameters
 from milpbn.scores.rescore import rescore
 from milpbn.search import Search
@@ -106,7 +106,7 @@ def run_method(
     method, shared = settings.method, shared or Shared()
     if isinstance(method, Structure | ClassStructures):
         result = _given_structure(data, settings, clock)
-        return replace(result, n_rows=len(data.train()), seconds=dict(clock.phases))
+        return _completed(result, data, settings.score, clock)
     objective = shared.objective
     if objective is None:
         try:
@@ -132,7 +132,19 @@ def run_method(
             result = maximise(objective, settings, clock, listener, shared, log)
     _check(result, settings, data)
     clock.close_phase("checking")
-    return replace(result, n_rows=len(data.train()), seconds=dict(clock.phases))
+    return _completed(result, data, settings.score, clock)
+
+
+def _completed(result: Result, data: EncodedData, score: Score, clock: Clock) -> Result:
+    """The result with what it needs to know about the rows, and the time that it took."""
+    weight = data.train_weight()
+    return replace(
+        result,
+        n_rows=len(data.train()),
+        weight=weight,
+        scale=score.scale(weight),
+        seconds=dict(clock.phases),
+    )
 
 
 def _given_structure(data: EncodedData, settings: Settings, clock: Clock) -> Result:
@@ -165,14 +177,13 @@ def _simplest(
     if listener is not None:
         for point in trace:
             listener(point)
-    return replace(
+    late = replace(
         result,
         status=Status.TIME_LIMIT,
         engine=method_name(settings.method),
         trace=trace,
-        n_rows=len(data.train()),
-        seconds=dict(clock.phases),
     )
+    return _completed(late, data, settings.score, clock)
 
 
 def _run_multinet(

@@ -171,7 +171,9 @@ def _consistency(
         [*settings_errors(model.settings, settings, score), *selection_errors(model, settings)],
         f"{len(model.settings)} settings",
     )
-    errors = [*result_errors(model.result, model.settings, int(rows["n_rows"]))]
+    weight = encoded.data.train_weight()
+    size = int(rows["n_rows"]), weight, score.scale(weight)
+    errors = [*result_errors(model.result, model.settings, *size)]
     errors += stability_errors(model)
     yield check_that(
         "the result agrees with its trace", errors, f"{len(model.result.trace)} points"
@@ -295,7 +297,7 @@ def _bounds(
         yield Check("a bound is stated for one structure", False, "the model is a multinet")
         return
     slack = allowed_gap(result.objective)
-    closed = result.bound - result.objective <= slack
+    closed = result.bound - result.objective <= allowed_gap(result.objective, result.scale)
     yield check_status(result)
     yield _triviality(result, objective)
     families = objective.space.families(result.structure)

@@ -95,7 +95,7 @@ def _checks(model: GBNCModel, table: Table) -> Iterator[Check]:
         f"{len(model.settings)} settings",
     )
     result = classifier.result_
-    errors = list(result_errors(result, model.settings, 0))
+    errors = list(result_errors(result, model.settings, 0, 0.0, 1.0))
     yield check_that("the result agrees with its trace", errors, f"{len(result.trace)} points")
     broken = list(
         _broken_rules(classifier, Constraints.from_dict(model.settings.get("constraints", {})))

@@ -297,7 +297,7 @@ def _label_ends(axes: Axes, objective: Curve, bound: Curve) -> None:
 
 def _gap_text(objective: float, bound: float) -> str:
     relative = relative_gap(objective, bound)
-    if relative is None or math.isinf(relative):
+    if relative is None:
         return f"final gap\n{_number(max(bound - objective, 0.0))}"
     percent = 100 * relative
     if 0 < percent < 1e-4:

@@ -24,7 +24,7 @@ from milpbn.learning.model import Model
 from milpbn.network.inference import log_posterior
 from milpbn.pictures.waterfall import waterfall_bars
 from milpbn.reporting.charts import reliability_chart
-from milpbn.result import Result, Status, format_gap
+from milpbn.result import Result, Status, format_gap, log_loss_in_words
 from milpbn.structure import Structure
 from milpbn.words import count, probability
 
@@ -40,14 +40,16 @@ def verdict(result: Result) -> tuple[str, str]:
     """A word for how good the structure is, and the same as a sentence."""
     if result.bound is None:
         return "heuristic", "A heuristic found the structure; there is no bound on the best score."
+    said = log_loss_in_words(result)
+    in_words = "" if said is None else f" In other words: {said}."
     if result.status is Status.OPTIMAL:
         return "optimal", (
             "Proven: no structure of the search space scores more, at a relative tolerance of "
-            f"{result.tolerance:g}."
+            f"{result.tolerance:g}.{in_words}"
         )
     return "gap", (
         f"No structure of the search space scores more than {result.bound:.6g}. "
-        f"The gap is {format_gap(result)}."
+        f"The gap is {format_gap(result)}.{in_words}"
     )
 
 

@@ -88,6 +88,11 @@ class Objective(ABC):
 
     space: FamilySpace
 
+    @property
+    def scale(self) -> float:
+        """Values closer to zero than this count as this large where a gap is relative to them."""
+        return 1.0
+
     @abstractmethod
     def value(self, families: AnyFamilies) -> float:
         """The score of a structure, given as one family per variable."""
@@ -188,6 +193,10 @@ class Score(ABC):
             for name, value in values.items()
             if value is not None
         }
+
+    def scale(self, total: float) -> float:
+        """See :attr:`Objective.scale`, for rows with this sum of weights."""
+        return 1.0
 
     @abstractmethod
     def objective(

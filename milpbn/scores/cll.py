@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_softmax, logsumexp
+from scipy.special import log_softmax
 
 from milpbn._types import AnyFamilies, Codes, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
@@ -31,6 +31,22 @@ from milpbn.scores.definition import fold_rows, log_joints, n_free_parameters, r
 from milpbn.scores.rows import CLL
 from milpbn.structure import AnyStructure
 
+# A log-loss per row below this counts as this large where a gap is relative to it.
+_NEXT_TO_NOTHING = 0.01
+
+
+def _scale(total: float) -> float:
+    return max(1.0, _NEXT_TO_NOTHING * total)
+
+
+def log_posteriors(margins: FloatArray) -> FloatArray:
+    """``-log(1 + sum_c exp(-d(c)))`` of the margins of each row."""
+    if margins.ndim > 1:  # the margin against all other classes together
+        least = margins.min(axis=1)
+        margins = least - np.log(np.exp(least[:, None] - margins).sum(axis=1))
+    out: FloatArray = -np.logaddexp(0.0, -margins)
+    return out
+
 
 @dataclass(frozen=True)
 class PosteriorObjective(ConcaveObjective):
@@ -38,10 +54,14 @@ class PosteriorObjective(ConcaveObjective):
 
     kind = CLL
 
+    @property
+    def scale(self) -> float:
+        """See :class:`~milpbn.scores.Objective`."""
+        return _scale(self.rows.total)
+
     def value(self, families: AnyFamilies) -> float:
         """See :class:`~milpbn.scores.Objective`."""
-        with_own = np.column_stack([np.zeros(len(self.rows)), -self.tables.margins(families)])
-        earned = -float(self.rows.weights @ logsumexp(with_own, axis=1))
+        earned = float(self.rows.weights @ log_posteriors(self.tables.margins(families)))
         return earned + self.cost(families)
 
     @property
@@ -62,6 +82,10 @@ class ConditionalLogLikelihood(ConcaveScore):
     title = "conditional log-likelihood"
     per_class = True
     smooth = True
+
+    def scale(self, total: float) -> float:
+        """See :class:`~milpbn.scores.Score`: on some sets there is almost no loss to speak of."""
+        return _scale(total)
 
     def objective(
         self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint

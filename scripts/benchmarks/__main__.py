@@ -8,6 +8,7 @@ BENCHMARKS = {
     "exchange": "scores of single exchanges per second: the compiled kernel against plain numpy",
     "learners": "published heuristics: evaluations and seconds of omi-cr against hc",
     "engines": "time to proof, gaps, p, SBM, MDL, hosts, growth (hours; engines:gaps for one part)",
+    "cll": "the conditional log-likelihood: root gap, nodes, seconds (an hour or two; resumable)",
     "certificates": "size of certificates, and checking them against solving (half an hour)",
     "workers": "worker processes: time to proof with 1 and 2, simulation of up to 256",
     "arcs": "arc margins and the ten best structures: heart, breast, vote (half an hour)",

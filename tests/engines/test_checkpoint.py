@@ -59,7 +59,7 @@ def assert_never_worse(results):
         assert after.nodes >= before.nodes
 
 
-@pytest.mark.parametrize("score", ["sm", "sbm", "mdl", "bdeu"])
+@pytest.mark.parametrize("score", ["sm", "sbm", "cll", "mdl", "bdeu"])
 @pytest.mark.parametrize("seed", range(6))
 def test_any_run_in_pieces_proves_what_enumeration_finds(score, seed, tmp_path):
     """The seeds include constraints, budgets, penalties and leave-one-out."""

@@ -57,7 +57,7 @@ def test_the_set_is_complete(score, seed):
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("score", ["sm", "mdl"])
+@pytest.mark.parametrize("score", ["sm", "cll", "mdl"])
 def test_all_structures_of_a_space_can_be_listed(score, seed):
     objective, _, values = small_problem(seed, score)
     result = best_structures(objective, PoolLimits(10**6))
@@ -68,7 +68,7 @@ def test_all_structures_of_a_space_can_be_listed(score, seed):
 
 @pytest.mark.parametrize("limit", [0.02, 0.2, 0.6])
 @pytest.mark.parametrize("seed", range(1, 12, 2))
-@pytest.mark.parametrize("score", ["sm", "mdl"])
+@pytest.mark.parametrize("score", ["sm", "cll", "mdl"])
 def test_what_is_missing_is_bounded_wherever_the_time_ends(score, seed, limit, ticking):
     objective, parents, values = small_problem(seed, score)
     for limits in (PoolLimits(5), PoolLimits(1000, within=0.05)):

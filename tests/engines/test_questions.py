@@ -45,7 +45,7 @@ def test_every_answer_is_that_of_brute_force(score, seed):
 
 
 @pytest.mark.parametrize("seed", range(2, 40, 4))
-@pytest.mark.parametrize("score", ["sm", "mdl"])
+@pytest.mark.parametrize("score", ["sm", "cll", "mdl"])
 def test_trees_that_are_left_and_continued_give_the_same_answers(score, seed, ticking, monkeypatch):
     objective, parents, values = small_problem(seed, score)
     best = [objective.space.find(i, s) for i, s in enumerate(parents[int(values.argmax())])]
@@ -73,7 +73,7 @@ def check_answers(solver, parents, values):
 
 @pytest.mark.parametrize("limit", [0.03, 0.3, 1.0])
 @pytest.mark.parametrize("seed", range(1, 12, 2))
-@pytest.mark.parametrize("score", ["sm", "mdl"])
+@pytest.mark.parametrize("score", ["sm", "cll", "mdl"])
 def test_intervals_are_valid_wherever_the_time_ends(score, seed, limit, ticking):
     objective, parents, values = small_problem(seed, score)
     best = [objective.space.find(i, s) for i, s in enumerate(parents[int(values.argmax())])]

@@ -18,7 +18,7 @@ SCIP = SolveOptions(host="scip")
 
 
 @pytest.mark.parametrize("seed", range(30))
-@pytest.mark.parametrize("score", ["sm", "sbm", "mdl"])
+@pytest.mark.parametrize("score", ["sm", "sbm", "cll", "mdl"])
 def test_scip_finds_and_proves_the_brute_force_optimum(score, seed):
     codes, cards, case, limits = random_case(seed, score)
     data = encoded(codes, cards)

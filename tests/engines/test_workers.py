@@ -63,7 +63,7 @@ def solve(objective, score=SM, listener=None, clock=None, **options):
 
 
 @pytest.mark.parametrize("loses", [False, True])
-@pytest.mark.parametrize("score", ["sm", "sbm", "mdl"])
+@pytest.mark.parametrize("score", ["sm", "sbm", "cll", "mdl"])
 @pytest.mark.parametrize("seed", range(4))
 def test_subtrees_prove_what_enumeration_finds(here, score, seed, loses):
     here.loses = loses

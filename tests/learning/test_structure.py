@@ -117,9 +117,11 @@ def test_the_listener_hears_the_whole_trace(data, method, start):
     assert heard[-1].source == "end"
 
 
-@pytest.mark.parametrize("method", ["branch-and-cut", "monolithic"])
+@pytest.mark.parametrize(
+    ("method", "score"),
+    [*product(("branch-and-cut", "monolithic"), ("sm", "mdl")), ("branch-and-cut", "cll")],
+)
 @pytest.mark.parametrize("start", [None, "local-search"])
-@pytest.mark.parametrize("score", ["sm", "mdl"])
 def test_objective_and_bound_are_there_at_every_moment_and_monotone(data, method, start, score):
     trace = learn(data, method=method, start=start, structure_score=score).trace
     objectives, bounds = [t.objective for t in trace], [t.bound for t in trace]
@@ -189,8 +191,13 @@ def test_a_time_limit_during_scoring_says_what_to_do(data):
         build_objective(data, make_score("mdl"), SearchSpace(), clock=Clock(0.0))
 
 
-@pytest.mark.parametrize("score", ["sm", "sbm", "mdl"])
-@pytest.mark.parametrize("method", ["branch-and-cut", "monolithic", *LEARNERS])
+@pytest.mark.parametrize(
+    ("method", "score"),
+    [
+        *product(("branch-and-cut", "monolithic", *LEARNERS), ("sm", "sbm", "mdl")),
+        *product(("branch-and-cut", *LEARNERS), ("cll",)),
+    ],
+)
 def test_there_is_a_structure_whatever_the_limit(data, method, score):
     result = learn(data, method=method, structure_score=score, time_limit=0.0)
     assert str(result.status) == "time_limit" or method in ("nb", "tan-cmi", "tan-ear")

@@ -12,7 +12,7 @@ from milpbn.errors import ConstraintError
 from milpbn.families import Constraints, MergedRows, candidate_families
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace
-from milpbn.scores import LinearObjective, make_score
+from milpbn.scores import LinearObjective, applicable_settings, make_score
 from milpbn.scores.pruning import prune_dominated
 from milpbn.structure import Structure
 
@@ -122,7 +122,8 @@ def penalised(seed, **settings):
     """The objective over all families of a random problem, and over those that are left."""
     codes, cards, case, limits = random_case(seed, "sm", MANY_PARENTS)
     data = encoded(codes, cards)
-    score = make_score(settings.pop("score"), gamma=case["gamma"], **settings)
+    name = settings.pop("score")
+    score = make_score(name, **applicable_settings(name, {**settings, "gamma": case["gamma"]}))
     space = SearchSpace(case["max_parents"], len(cards) == 4, named(limits, data))
     full, pruned = (build_objective(data, score, space, prune=p) for p in (False, True))
     return full, pruned
@@ -137,7 +138,7 @@ def all_structures(space):
 
 
 @pytest.mark.parametrize("validation", [None, "loo", 2])
-@pytest.mark.parametrize("score", ["sm", "sbm"])
+@pytest.mark.parametrize("score", ["sm", "sbm", "cll"])
 @pytest.mark.parametrize("seed", [2, 3, 4, 5, 6, 13])
 def test_no_structure_scores_less_without_parents_that_cannot_earn_their_penalty(
     seed, score, validation

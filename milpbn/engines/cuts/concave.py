@@ -119,8 +119,8 @@ class ConcaveOracle(ABC):
         """A lower bound on the score of every structure, without costs."""
 
     @abstractmethod
-    def choose(self, group: int, margins: FloatArray) -> Choices:
-        """What the cut of a group takes from its rows, to be tight at these margins."""
+    def choose(self, margins: FloatArray) -> Choices:
+        """What cuts take from all rows, to be tight at these margins."""
 
     @abstractmethod
     def check(self, group: int, rows: Choices) -> Choices:
@@ -154,9 +154,8 @@ class ConcaveOracle(ABC):
 
     def cuts(self, eta: FloatArray) -> list[ConcaveCut]:
         """The cuts of all groups at `eta`, where they are tight."""
-        margins = self.margins(eta)
-        choices = (self.choose(g, margins) for g in range(self.n_groups))
-        return [self._cut(*self.linear(g, rows)) for g, rows in enumerate(choices)]
+        rows = self.choose(self.margins(eta))
+        return [self._cut(*self.linear(g, rows[self.own_rows(g)])) for g in range(self.n_groups)]
 
     def cut(self, group: int, rows: Choices) -> ConcaveCut:
         """The cut that is made from these numbers, see :class:`CutSource`; raises if they are none.
@@ -178,9 +177,10 @@ class ConcaveOracle(ABC):
             # A cut is tight here: the group's value is its right-hand side.
             groups = np.flatnonzero(heights > values).tolist()
         support = np.flatnonzero(eta > 0)
+        rows = self.choose(margins)
         cuts = []
         for g in groups:
-            source, slopes = self.linear(g, self.choose(g, margins))
+            source, slopes = self.linear(g, rows[self.own_rows(g)])
             # The families of the point show whether it violates the cut; few cuts need all.
             height = float(slopes.of(self.tables, support) @ eta[support])
             if heights[g] > height + source.constant(self.objective.gamma):

@@ -64,12 +64,12 @@ class HingeOracle(ConcaveOracle):
         """See :class:`~milpbn.engines.cuts.concave.ConcaveOracle`: each table takes its most."""
         return -self.fall() * self.objective.rows.total
 
-    def choose(self, group: int, margins: FloatArray) -> Choices:
+    def choose(self, margins: FloatArray) -> Choices:
         """See :class:`~milpbn.engines.cuts.concave.ConcaveOracle`."""
-        own, gamma = margins[self.own_rows(group)], self.objective.gamma
+        gamma = self.objective.gamma
         if self.tables.single:
-            return np.where(own < gamma, 0, -1).astype(np.int16)
-        return np.where(own.min(axis=1) < gamma, own.argmin(axis=1), -1).astype(np.int16)
+            return np.where(margins < gamma, 0, -1).astype(np.int16)
+        return np.where(margins.min(axis=1) < gamma, margins.argmin(axis=1), -1).astype(np.int16)
 
     def check(self, group: int, rows: Choices) -> Choices:
         """See :class:`~milpbn.engines.cuts.concave.ConcaveOracle`."""

@@ -23,11 +23,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
 
 from milpbn._types import FloatArray
+from milpbn.compiled import jit
 from milpbn.engines.cuts.concave import Choices, ConcaveOracle, CutSource
 from milpbn.families.tables import HardSlopes, SharedSlopes, Slopes
+from milpbn.scores.cll import log_posteriors
 
 STEPS = 1024
 """Margins are stored in units of one over this."""
@@ -72,21 +73,18 @@ class SoftOracle(ConcaveOracle):
 
     def row_values(self, margins: FloatArray) -> FloatArray:
         """See :class:`~milpbn.engines.cuts.concave.ConcaveOracle`."""
-        with_own = np.column_stack([np.zeros(len(margins)), -margins])
-        out: FloatArray = -logsumexp(with_own, axis=1)
-        return out
+        return log_posteriors(margins)
 
     def lowest(self) -> float:
         """See :class:`~milpbn.engines.cuts.concave.ConcaveOracle`: all margins are the smallest."""
         worst = max(self.fall(), 0.0) + math.log(self.objective.space.n_classes)
         return -worst * self.objective.rows.total
 
-    def choose(self, group: int, margins: FloatArray) -> Choices:
+    def choose(self, margins: FloatArray) -> Choices:
         """See :class:`~milpbn.engines.cuts.concave.ConcaveOracle`."""
-        own = self.own_rows(group)
-        out = np.clip(np.rint(STEPS * margins[own]), -_MOST, _MOST).astype(np.int16)
+        out = np.clip(np.rint(STEPS * margins), -_MOST, _MOST).astype(np.int16)
         if not self.tables.single:
-            out[np.arange(len(out)), self.objective.rows.labels[own]] = 0
+            out[np.arange(len(out)), self.objective.rows.labels] = 0
         return out
 
     def check(self, group: int, rows: Choices) -> Choices:
@@ -106,17 +104,47 @@ class SoftOracle(ConcaveOracle):
     def linear(self, group: int, rows: Choices) -> tuple[Soft, Slopes]:
         """See :class:`~milpbn.engines.cuts.concave.ConcaveOracle`."""
         own = self.own_rows(group)
-        at, weights = np.arange(own.start, own.stop), self.objective.rows.weights[own]
-        margins = rows / STEPS
-        with_own = (
-            np.column_stack([np.zeros(len(rows)), -margins]) if margins.ndim == 1 else -margins
-        )
-        norm = logsumexp(with_own, axis=1)
-        shares = np.exp(-margins - (norm if margins.ndim == 1 else norm[:, None]))
-        # H(q) = -sum_c q(c) log q(c) with log q(c) = -d(c) - norm
-        spread = shares * margins if margins.ndim == 1 else (shares * margins).sum(axis=1)
-        source = Soft(group, rows, float(weights @ (norm + spread)))
-        if margins.ndim == 1:
-            return source, HardSlopes.at(self.tables, at, weights * shares, np.zeros_like(at))
-        shares[np.arange(len(at)), self.objective.rows.labels[own]] = 0.0
-        return source, SharedSlopes.at(self.tables, at, weights[:, None] * shares)
+        weights, labels = self.objective.rows.weights[own], self.objective.rows.labels[own]
+        shares = np.empty(rows.shape)
+        if self.tables.single:
+            source = Soft(group, rows, float(_share_two(rows, weights, shares)))
+            against = np.zeros(len(rows), dtype=np.intp)
+            return source, HardSlopes.at(self.tables, own, shares, against)
+        source = Soft(group, rows, float(_share_many(rows, labels, weights, shares)))
+        return source, SharedSlopes.at(self.tables, own, shares)
+
+
+@jit()
+def _share_two(rows, weights, shares):  # type: ignore[no-untyped-def]
+    """The weighted shares of the other class; returns the weighted sum of the entropies."""
+    entropy = 0.0
+    for u in range(len(rows)):
+        margin = rows[u] / STEPS
+        small = math.exp(-abs(margin))
+        # H(q) = -sum_c q(c) log q(c), where log q(other) = -margin - norm and log q(own) = -norm
+        share = (small if margin > 0.0 else 1.0) / (1.0 + small)
+        norm = max(-margin, 0.0) + math.log1p(small)
+        shares[u] = weights[u] * share
+        entropy += weights[u] * (norm + share * margin)
+    return entropy
+
+
+@jit()
+def _share_many(rows, labels, weights, shares):  # type: ignore[no-untyped-def]
+    """The weighted shares of all classes but the rows' own; returns the sum of the entropies."""
+    entropy = 0.0
+    for u in range(len(rows)):
+        least = 0
+        for c in range(rows.shape[1]):
+            least = min(least, rows[u, c])
+        total, mean = 0.0, 0.0
+        for c in range(rows.shape[1]):
+            above = (rows[u, c] - least) / STEPS
+            shares[u, c] = math.exp(-above)
+            total += shares[u, c]
+            mean += shares[u, c] * above
+        for c in range(rows.shape[1]):
+            shares[u, c] *= weights[u] / total
+        shares[u, labels[u]] = 0.0
+        entropy += weights[u] * (math.log(total) + mean / total)
+    return entropy
