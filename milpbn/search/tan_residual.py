@@ -11,24 +11,26 @@ pair explains nothing, s / phi has about a chi-square distribution with the fact
 times the number of terms as degrees of freedom. Here phi is the sum of R^2 over that of V, if it is
 more than 1: predictions of new rows are too confident. The weight of an edge is its standard score
 
-    z = (s / phi - df) / sqrt(2 df),
+    z = (s / phi - df) / sqrt(2 df).
 
-and an edge is used if z > sqrt(2 log N), which the largest of N normal numbers hardly exceeds. The
-forest of maximum weight follows, as in TAN by conditional mutual information. Gradient boosting
-ranks interactions in a similar way (Lou et al. 2013).
+With the p-values of N pairs, p(1) <= ... <= p(N), the first k pairs can be edges, where k is the
+largest number with p(k) <= 0.2 k / N: then at most one in five of them is expected to be there by
+chance (Benjamini & Hochberg 1995). Such an edge costs little, because the prior of its table keeps
+it small. The forest of maximum weight follows, as in TAN by conditional mutual
+information. Gradient boosting ranks interactions in a similar way (Lou et al. 2013).
 
 References
 ----------
+Benjamini & Hochberg (1995), Controlling the false discovery rate.
 Lou, Caruana, Gehrke & Hooker (2013), Accurate intelligible models with pairwise interactions.
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
+from scipy.special import chdtrc
 
-from milpbn._types import FloatArray, IntArray
+from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.clock import Checkpoint
 from milpbn.compiled import jit
 from milpbn.families.candidates import CLASS
@@ -46,6 +48,8 @@ _PENALTY = 3.0
 # Residuals need no accurate optimum.
 _TOLERANCE = 1e-3
 _STEPS = 100
+# The expected share of pairs that are used although they explain nothing.
+_FALSE_SHARE = 0.2
 
 _jit = jit()
 
@@ -81,12 +85,18 @@ class TanResidual(TanCMI):
         excess = max(1.0, squares / max(float(variance.sum()), 1e-300))
         freedom = np.maximum(share * terms, 1.0)
         z = (share * sums / excess - freedom) / np.sqrt(2 * freedom)
-        n_pairs = (n - 1) * (n - 2) / 2
-        upper = np.triu(z > math.sqrt(2 * math.log(max(n_pairs, 2))), 1)
-        upper[CLASS] = False
-        weights[upper] = z[upper]
-        weights.T[upper] = z[upper]
+        i, j = (index[n - 1 :] for index in np.triu_indices(n, 1))  # without the class
+        found = _discoveries(chdtrc(freedom[i, j], share * sums[i, j] / excess))
+        i, j = i[found], j[found]
+        weights[i, j] = weights[j, i] = z[i, j]
         return weights
+
+
+def _discoveries(p_values: FloatArray) -> BoolArray:
+    """The smallest p-values, as many as keep the share of false ones small."""
+    order = np.sort(p_values)
+    passed = np.flatnonzero(order <= _FALSE_SHARE * np.arange(1, len(order) + 1) / len(order))
+    return p_values <= (order[passed[-1]] if len(passed) else -1.0)
 
 
 def _held_out_posterior(
