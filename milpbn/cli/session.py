@@ -73,6 +73,8 @@ class Session:
         self.encoded: Encoded
         self.rows: Table
         self.selection: Selection | None = None
+        self.known: Shared | None = None
+        """What the selection has found on parts of the rows."""
         self.missing: str | None = None
         """A file that could not be written during the run."""
 
@@ -135,7 +137,7 @@ class Session:
             if done * _PARTS // total > (done - 1) * _PARTS // total:
                 self.table.print(f"selecting: {done} of {total} runs; Ctrl-C keeps them")
 
-        self.selection, self.settings = select_settings(
+        self.selection, self.settings, self.known = select_settings(
             self.rows, names, plan, clock=self.clock, watch=watch
         )
         self.table.step("")
@@ -177,7 +179,7 @@ class Session:
                 own,
                 clock=clock or self.clock,
                 listener=self.listener if settings is None else None,
-                shared=shared,
+                shared=shared or self.known,
                 certificate=certificate if own.has_tree else None,
             )
 

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from milpbn._types import FloatArray
+from milpbn.clock import Clock
 from milpbn.datasets.bins import MDLP
 from milpbn.datasets.frames import labelled_table
 from milpbn.datasets.infer import MAX_STATES
@@ -251,16 +252,17 @@ class BNClassifier(ExplainedClassifier):
         """
         if y is not None:  # scikit-learn says less about missing labels
             refuse_missing_labels("y", np.asarray(y, dtype=object).ravel())
+        clock = Clock(self.time_limit)
         frame, y = self._frame(X, y, reset=True), np.asarray(y).ravel()
         table = self._table(*rows_with_weight(frame, y, sample_weight))
         self._note(table.notes)
-        self._take(self._learn(table))
+        self._take(self._learn(table, clock))
         self._note([*self.encoder_.notes(table), *self._settings().notes(self.network_.variables)])
         self._warn()
         return self
 
-    def _learn(self, table: Table) -> Model:
-        return learn_classifier(table, self._settings())
+    def _learn(self, table: Table, clock: Clock) -> Model:
+        return learn_classifier(table, self._settings(), clock=clock)
 
     def _settings(self) -> Settings:
         return make_settings(**self._names())

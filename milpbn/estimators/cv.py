@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 from sklearn.model_selection import BaseCrossValidator
 
+from milpbn.clock import Clock
 from milpbn.datasets.bins import MDLP
 from milpbn.datasets.table import Table
 from milpbn.estimators.bn import SETTING_NAMES, BNClassifier
@@ -97,11 +98,11 @@ class BNClassifierCV(BNClassifier):
     def _of_columns(self) -> dict[str, Any]:
         return {**super()._of_columns(), "bins": MDLP}
 
-    def _learn(self, table: Table) -> Model:
+    def _learn(self, table: Table, clock: Clock) -> Model:
         grid = _in_setting_names(self.param_grid)
         bins = [self.bins] if isinstance(self.bins, str) else self.bins
         plan = SelectionPlan(grid, self.scoring, self.cv, self.exact_folds, bins)
-        return learn_selected(table, self._names(), plan)
+        return learn_selected(table, self._names(), plan, clock=clock)
 
     def _settings(self) -> Settings:
         return Settings.from_dict(self.model_.settings)  # those that were chosen

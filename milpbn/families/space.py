@@ -7,6 +7,7 @@ several. Then the same parent set occurs once for each combination of resolution
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import combinations
@@ -274,6 +275,29 @@ class FamilySpace:
         if not self.fits(out):
             raise ConstraintError("; ".join(self.broken_budgets(out)))
         return out
+
+    def adapted(self, structure: Structure) -> IntArray | None:
+        """The families of a structure of similar rows, as far as they are candidates here.
+
+        Variables that the structure does not know get the class as their parent, and parents that
+        do not exist here are left out. None if some variable then has no candidate, or if a budget
+        is too small.
+        """
+        if structure.variables == self.names:
+            with suppress(ConstraintError):
+                return self.families(structure)
+        parents, known = structure.to_dict(), {name: i for i, name in enumerate(self.names)}
+        out = []
+        for i, name in enumerate(self.names):
+            usual = [] if i == CLASS else [self.names[CLASS]]
+            wanted = sorted(known[p] for p in parents.get(name, usual) if p in known)
+            smaller: list[list[int]] = [wanted, wanted[:1] if CLASS in wanted else [], []]
+            family = next((f for s in smaller if (f := self.find(i, s)) is not None), None)
+            if family is None:
+                return None
+            out.append(family)
+        found = np.array(out, dtype=np.int64)
+        return found if self.fits(found) else None
 
     def _exactly(self, variable: int, parents: ParentSet, seen: tuple[int, ...]) -> int | None:
         """The family with these parents and resolutions, or the one that dominates it."""

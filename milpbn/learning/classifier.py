@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,7 @@ def learn_classifier(
     *,
     clock: Clock | None = None,
     listener: Listener | None = None,
+    shared: Shared | None = None,
     certificate: str | Path | None = None,
 ) -> Model:
     """Learn encoder, structure and parameters from the training rows of a table.
@@ -89,6 +91,8 @@ def learn_classifier(
     listener
         Called with every any-time event of structure learning, and once with the source
         ``"parameters"`` if parameters need a search.
+    shared
+        What was found on parts of the rows.
     certificate
         A file for the proof of the bound, see :func:`~milpbn.learn_structure`.
 
@@ -103,7 +107,9 @@ def learn_classifier(
     settings = settings or Settings()
     clock = clock or Clock(settings.time_limit)
     encoded = encode(table, clock)
-    return learn_encoded(encoded, settings, clock=clock, listener=listener, certificate=certificate)
+    return learn_encoded(
+        encoded, settings, clock=clock, listener=listener, shared=shared, certificate=certificate
+    )
 
 
 def learn_encoded(
@@ -128,7 +134,8 @@ def learn_encoded(
         shared=shared,
         certificate=certificate,
     )
-    return fit_model(encoded, settings, result, clock=clock, listener=listener)
+    chosen = {} if shared is None else shared.chosen
+    return fit_model(encoded, settings, result, clock=clock, listener=listener, chosen=chosen)
 
 
 def fit_model(
@@ -138,13 +145,17 @@ def fit_model(
     *,
     clock: Clock,
     listener: Listener | None = None,
+    chosen: Mapping[str, Any] | None = None,
 ) -> Model:
-    """Learn parameters for the structure of a result; return the classifier."""
+    """Learn parameters for the structure of a result; return the classifier.
+
+    `chosen` is what the search for parameters chose on a part of the rows.
+    """
     data = encoded.data
     searched = settings.parameters.name != "ml"
     if searched and listener is not None:
         listener(TracePoint(clock.elapsed, result.objective, result.bound, source=PARAMETERS_BEGIN))
-    network, report = fit_parameters(data, result.structure, settings, clock)
+    network, report = fit_parameters(data, result.structure, settings, clock, chosen)
     if searched:
         clock.close_phase("parameters")
         result = replace(result, seconds={**result.seconds, "parameters": report.seconds})
@@ -172,15 +183,20 @@ def feature_importance(network: Classifier, data: EncodedData) -> dict[str, floa
 
 
 def fit_parameters(
-    data: EncodedData, structure: AnyStructure, settings: Settings, clock: Clock
+    data: EncodedData,
+    structure: AnyStructure,
+    settings: Settings,
+    clock: Clock,
+    guess: Mapping[str, Any] | None = None,
 ) -> tuple[Classifier, ParameterReport]:
     """Parameters for a structure, from the training rows and their weights.
 
     The tables may have finer bins than the search, see :mod:`~milpbn.learning.refinement`.
     """
     structure = refine(structure, data.variables, fine=settings.parameters.fine)
+    rows, weights = data.train(), data.train_weights()
     return settings.parameters.fit(
-        structure, data.variables, data.train(), settings.smoothing, clock, data.train_weights()
+        structure, data.variables, rows, settings.smoothing, clock, weights, guess
     )
 
 

@@ -133,13 +133,12 @@ def run_grid(
     found: list[Structure] = []
     for k, (value, own) in enumerate(runs.items()):
         objective = first.with_score(concave_score(own))
-        best = max(found, key=lambda s: objective.value(objective.space.families(s)), default=None)
         result = run_method(
             data,
             own,
             clock=Clock(clock.remaining / (len(runs) - k)),
             listener=None if listener is None else listener(value),
-            shared=Shared(objective, best, pool),
+            shared=Shared(objective, tuple(found), pool),
         )
         assert isinstance(result.structure, Structure)  # engines do not learn multinets
         found.append(result.structure)

@@ -6,8 +6,9 @@ penalties, its cuts for all p, structures as starts, and parameters of equal str
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import pandas as pd
 from milpbn._types import FloatArray
 from milpbn.clock import Clock
 from milpbn.engines.rows import Pool
-from milpbn.learning.classifier import Encoded, fit_parameters, structure_clock
+from milpbn.learning.classifier import Encoded, fit_parameters
 from milpbn.learning.maximise import Shared, warm_starter
 from milpbn.learning.methods import ENGINES, method_name, wants_whole_space
 from milpbn.learning.objective import build_objective
@@ -26,10 +27,12 @@ from milpbn.network.inference import log_posterior
 from milpbn.result import Status
 from milpbn.scores import ConcaveObjective, ConcaveScore, Objective, Score
 from milpbn.search.local_search import LocalSearch
-from milpbn.structure import AnyStructure, Structure
+from milpbn.structure import AnyStructure
 
 # Consecutive kicks without success after which local search ends.
 _PATIENCE = 5
+# The share of the time limit that is reserved for parameters that need a search.
+_PARAMETERS_SHARE = 0.5
 
 Key = tuple[Any, ...]
 
@@ -45,12 +48,18 @@ class Predicted:
     n_parameters
         Free parameters of the network.
     stopped_early
-        Whether the search for parameters was stopped by its time limit.
+        Whether the search for the structure or for parameters was stopped by the time limit.
+    structure
+        The structure.
+    chosen
+        What the search for parameters chose.
     """
 
     log_proba: FloatArray
     n_parameters: int
     stopped_early: bool
+    structure: AnyStructure
+    chosen: Mapping[str, Any]
 
 
 class FoldLearner:
@@ -92,17 +101,24 @@ class FoldLearner:
                 self._least_penalty[key] = one
         self._objectives: dict[Key, Objective] = {}
         self._pools: dict[Key, Pool] = {}
-        self._structures: dict[Key, AnyStructure] = {}
+        self._structures: dict[Key, tuple[AnyStructure, bool]] = {}
         self._predicted: dict[Key, Predicted] = {}
 
     def predict(self, settings: Settings, clock: Clock) -> Predicted:
         """Learn with these settings and predict the held-out rows."""
         settings = self._fitting(settings)
-        structure = self._structure(settings, structure_clock(clock, settings.parameters))
+        structure, stopped = self._structure(settings, self._structure_clock(settings, clock))
         key = (structure, str(settings.parameters), str(settings.smoothing))
         if key not in self._predicted:
             self._predicted[key] = self._fit(structure, settings, clock)
-        return self._predicted[key]
+        predicted = self._predicted[key]
+        return replace(predicted, stopped_early=predicted.stopped_early or stopped)
+
+    @staticmethod
+    def _structure_clock(settings: Settings, clock: Clock) -> Clock:
+        if settings.parameters.name == "ml" or clock.limit == math.inf:
+            return clock
+        return clock.until(clock.end - _PARAMETERS_SHARE * clock.limit)
 
     def _fitting(self, settings: Settings) -> Settings:
         return settings.for_variables(self._encoded.data.variables)
@@ -114,28 +130,28 @@ class FoldLearner:
             raise KeyboardInterrupt
         log_proba = np.full((len(self._codes), self._n_classes), -np.inf)
         log_proba[:, self._columns] = log_posterior(network, self._codes)
-        return Predicted(log_proba, network.n_parameters, report.ended == "time_limit")
+        stopped = report.ended == "time_limit"
+        return Predicted(log_proba, network.n_parameters, stopped, structure, report.chosen)
 
-    def _structure(self, settings: Settings, clock: Clock) -> AnyStructure:
+    def _structure(self, settings: Settings, clock: Clock) -> tuple[AnyStructure, bool]:
+        """The structure, and whether the search for it was stopped by the time limit."""
         tables = _tables_key(settings)
         key = (tables, str(settings.score), method_name(settings.method))
         if key in self._structures:
             return self._structures[key]
         objective = self._objective(settings, clock)
-        best = _best(objective, [s for k, s in self._structures.items() if k[0] == tables])
-        shared = Shared(objective)
+        shared = Shared(objective, tuple(structure for structure, _ in self._structures.values()))
         if settings.method == LocalSearch.name or (settings.method in ENGINES and not self._exact):
-            local = warm_starter(LocalSearch.name, _PATIENCE)
-            settings = settings.with_learner(local, start=best)
+            settings = settings.with_learner(warm_starter(LocalSearch.name, _PATIENCE), start=None)
         elif settings.method == "branch-and-cut":
             # Cuts of another penalty are valid, but cost more time than they save.
             pool = self._pools.setdefault((tables, _penalty(settings.score)), Pool())
-            shared = Shared(objective, best, pool)
-        result = run_method(self._encoded.data, settings, clock=clock, shared=shared)
+            shared = replace(shared, pool=pool)
+        result = run_method(self._encoded.data, settings, clock=clock, shared=shared, checked=False)
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
-        self._structures[key] = result.structure
-        return result.structure
+        self._structures[key] = result.structure, result.status is Status.TIME_LIMIT
+        return self._structures[key]
 
     def _objective(self, settings: Settings, clock: Clock) -> Objective:
         """The objective with the tables that the first settings of its kind have built."""
@@ -163,11 +179,6 @@ def _tables_key(settings: Settings) -> Key:
     if isinstance(score, ConcaveScore):
         score = score.plain()
     return (str(score), str(settings.space), wants_whole_space(settings.method))
-
-
-def _best(objective: Objective, found: Sequence[AnyStructure]) -> Structure | None:
-    known = [s for s in found if isinstance(s, Structure)]
-    return max(known, key=lambda s: objective.value(objective.space.families(s)), default=None)
 
 
 def _penalty(score: Score) -> float:

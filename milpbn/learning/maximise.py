@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
+from typing import Any
 
 from milpbn.anytime import Run
 from milpbn.clock import Clock
@@ -18,7 +19,7 @@ from milpbn.scores import Objective
 from milpbn.search import Learner, make_learner, run_learner
 from milpbn.search.local_search import LocalSearch
 from milpbn.search.simple import Simple, is_wide
-from milpbn.structure import Structure
+from milpbn.structure import AnyStructure, Structure
 
 # The share of the remaining time, and the seconds, to which the search for a start is limited.
 _START_SHARE = 0.1
@@ -33,21 +34,25 @@ _BRIEF_PATIENCE = 2
 
 @dataclass(frozen=True)
 class Shared:
-    """What runs on the same rows and families share.
+    """What runs on the same or on similar rows share.
 
     Attributes
     ----------
     objective
         The result of :func:`~milpbn.learning.objective.build_objective`.
     begin
-        The structure from which the heuristic that looks for a start begins.
+        Structures of other runs. Local search, also as the heuristic that looks for a start, begins
+        with the best of them, and a heuristic that is stopped does not return less.
     pool
         Cuts of branch-and-cut; each run uses them and adds its own.
+    chosen
+        What the search for parameters chose in another run.
     """
 
     objective: Objective | None = None
-    begin: Structure | None = None
+    begin: tuple[AnyStructure, ...] = ()
     pool: Pool | None = None
+    chosen: Mapping[str, Any] = field(default_factory=dict)
 
 
 def maximise(
@@ -69,9 +74,18 @@ def maximise(
     assert isinstance(settings.method, str | Learner)
     learner = make_learner(settings.method)
     start = settings.start if isinstance(settings.start, Structure) else None
+    known = best_of(objective, shared.begin)
     if start is None and isinstance(learner, LocalSearch):
-        start = stages.first_answer()
-    return stages.last(partial(run_learner, learner), start, settings.start_source)
+        start = known or stages.first_answer()
+    return stages.last(partial(run_learner, learner, known=known), start, settings.start_source)
+
+
+def best_of(objective: Objective, structures: Sequence[AnyStructure]) -> Structure | None:
+    """The best of some structures of similar rows, as far as the objective has their families."""
+    space = objective.space
+    single = (s for s in structures if isinstance(s, Structure))
+    known = [f for s in dict.fromkeys(single) if (f := space.adapted(s)) is not None]
+    return space.structure(max(known, key=objective.value)) if known else None
 
 
 class _Stages:
@@ -139,7 +153,7 @@ def _run_engine(stages: _Stages, shared: Shared, log: ProofLog | None) -> Result
     if isinstance(start, str) and settings.options.resume is not None:
         start = None  # the checkpoint has a better one
     if isinstance(start, str):
-        begin = shared.begin or stages.first_answer()
+        begin = best_of(stages.objective, shared.begin) or stages.first_answer()
         source = start
         seconds = min(_START_SECONDS, _START_SHARE * stages.clock.remaining)
         brief = settings.method == "branch-and-cut"

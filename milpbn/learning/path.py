@@ -330,7 +330,7 @@ def _validated(
     )
     candidates = selection_plan.candidates(names)
     try:
-        found = validate(table, names, selection_plan, candidates, clock, watch.folds)
+        found, _ = validate(table, names, selection_plan, candidates, clock, watch.folds)
     except MilpbnError as error:
         return replace(path, note=f"cross-validation failed: {error}")
     points = (

@@ -14,7 +14,7 @@ from milpbn.datasets.bins import parse_bins
 from milpbn.errors import OptionError
 from milpbn.families.constraints import BUDGETS
 from milpbn.learning.auto import AUTO, AUTO_GRID
-from milpbn.learning.criteria import LOG_LOSS, criterion_name
+from milpbn.learning.criteria import CRITERIA, LOG_LOSS, criterion_name
 from milpbn.learning.methods import ENGINES, Method
 from milpbn.learning.settings import Settings, make_settings
 from milpbn.learning.validation import ValidationSplit, stratified_folds
@@ -103,6 +103,14 @@ class SelectionPlan:
         if self.bins is None:
             return grids
         return [{**grid, "bins": self.bins} for grid in grids]
+
+    @property
+    def races(self) -> bool:
+        """Whether candidates that are clearly worse after some folds are not continued.
+
+        Only those that nobody asked for by name, and only for measures that are means of rows.
+        """
+        return isinstance(self.grid, str) and CRITERIA[self.by].by_row is not None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that tell plans apart."""

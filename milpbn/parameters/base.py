@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from milpbn._types import Codes, FloatArray
 from milpbn.clock import Clock
@@ -38,8 +38,14 @@ class Parameters(Specified, ABC):
         smoothing: Smoothing,
         clock: Clock | None = None,
         weights: FloatArray | None = None,
+        guess: Mapping[str, Any] | None = None,
     ) -> tuple[Classifier, ParameterReport]:
         """Learn parameters from complete rows of codes; return the network and a report.
 
-        Without `weights`, every row counts as one.
+        Without `weights`, every row counts as one. `guess` is what this learner chose for similar
+        rows: it is tried first, and used if there is no time to choose.
         """
+
+    def settled(self, chosen: Mapping[str, Any]) -> Parameters:
+        """The learner with what it chose for similar rows as given settings."""
+        return self

@@ -27,7 +27,9 @@ Bayesian network classifiers, sections 4.2 and 6.1.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from milpbn._types import FloatArray
 from milpbn.clock import Clock
@@ -96,7 +98,13 @@ class ConditionalLikelihood(Discriminative):
         """See :class:`~milpbn.parameters.discriminative.Discriminative`."""
         return self.selection != "l2" or self.prior == ML
 
-    def plan(self, folds: FoldMaker, clock: Clock) -> Plan:
+    def settled(self, chosen: Mapping[str, Any]) -> ConditionalLikelihood:
+        """See :class:`~milpbn.parameters.Parameters`."""
+        if self.penalty is not None or "penalty" not in chosen:
+            return self
+        return replace(self, penalty=PENALTIES[_place(chosen)])
+
+    def plan(self, folds: FoldMaker, clock: Clock, guess: Mapping[str, Any]) -> Plan:
         """See :class:`~milpbn.parameters.discriminative.Discriminative`."""
         if self.selection == "none":
             return Plan(_LOSS, 0.0, {})
@@ -109,7 +117,7 @@ class ConditionalLikelihood(Discriminative):
             PENALTIES,
             lambda fold, penalty: fold.problem(_LOSS, penalty),
             _held_out,
-            first=_FIRST,
+            first=_place(guess),
             with_start=True,
             method=self.method,
             patience=_PATIENCE,
@@ -133,6 +141,12 @@ class ConditionalLikelihood(Discriminative):
             checkpoint=clock.checkpoint,
         )
         return Plan(_LOSS, 0.0, {"steps": choice.index}, choice.index, choice.stopped)
+
+
+def _place(chosen: Mapping[str, Any]) -> int:
+    """The position of a weight that was chosen; that of the strongest for an infinite one."""
+    penalty = chosen.get("penalty", PENALTIES[_FIRST])
+    return PENALTIES.index(penalty) if penalty in PENALTIES else 0
 
 
 def _held_out(rows: Rows, log_theta: FloatArray) -> float:

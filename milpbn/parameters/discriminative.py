@@ -96,13 +96,13 @@ class Discriminative(Parameters):
         return True
 
     @abstractmethod
-    def plan(self, folds: FoldMaker, clock: Clock) -> Plan:
-        """Choose the settings that are not given."""
+    def plan(self, folds: FoldMaker, clock: Clock, guess: Mapping[str, Any]) -> Plan:
+        """Choose the settings that are not given; begin with a guess, which may be empty."""
 
-    def _plan(self, folds: FoldMaker, clock: Clock) -> Plan:
+    def _plan(self, folds: FoldMaker, clock: Clock, guess: Mapping[str, Any]) -> Plan:
         """The plan, also if Ctrl-C comes between two optimisations."""
         try:
-            return self.plan(folds, clock)
+            return self.plan(folds, clock, guess)
         except KeyboardInterrupt:
             return Plan(self.default_loss, 0.0, {}, stopped="interrupted")
 
@@ -114,6 +114,7 @@ class Discriminative(Parameters):
         smoothing: Smoothing,
         clock: Clock | None = None,
         weights: FloatArray | None = None,
+        guess: Mapping[str, Any] | None = None,
     ) -> tuple[Classifier, ParameterReport]:
         """See :class:`~milpbn.parameters.Parameters`."""
         began, clock = time.perf_counter(), clock or Clock()
@@ -122,7 +123,8 @@ class Discriminative(Parameters):
         maker = FoldMaker(layout, merged, smoothing, self.folds, self.seed)
         rows = Rows.of(layout, merged)
         start = rows.maximum_likelihood(smoothing)
-        plan = self._plan(maker, clock.until(clock.elapsed + _SELECTION_SHARE * clock.remaining))
+        first = clock.until(clock.elapsed + _SELECTION_SHARE * clock.remaining)
+        plan = self._plan(maker, first, guess or {})
         prior, fixed = PRIORS[plan.prior], math.isinf(plan.penalty)
         mean, weight = prior.mean(rows, smoothing), 0.0 if fixed else plan.penalty
         found = climb(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from milpbn._types import Codes, FloatArray
 from milpbn.clock import Clock
@@ -30,6 +31,7 @@ class MaximumLikelihood(Parameters):
         smoothing: Smoothing,
         clock: Clock | None = None,
         weights: FloatArray | None = None,
+        guess: Mapping[str, Any] | None = None,
     ) -> tuple[Classifier, ParameterReport]:
         """See :class:`~milpbn.parameters.Parameters`."""
         network = fit_classifier(structure, variables, codes, smoothing, weights)

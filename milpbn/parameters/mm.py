@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,21 +72,27 @@ class MaximumMargin(Discriminative):
         """See :class:`~milpbn.parameters.discriminative.Discriminative`."""
         return MarginLoss(self.lambda_ or float(chosen.get("lambda", _FALLBACK)))
 
-    def plan(self, folds: FoldMaker, clock: Clock) -> Plan:
+    def settled(self, chosen: Mapping[str, Any]) -> MaximumMargin:
+        """See :class:`~milpbn.parameters.Parameters`."""
+        return replace(self, lambda_=self.lambda_ or chosen.get("lambda"))
+
+    def plan(self, folds: FoldMaker, clock: Clock, guess: Mapping[str, Any]) -> Plan:
         """See :class:`~milpbn.parameters.discriminative.Discriminative`."""
         if self.lambda_ is not None:
             return Plan(MarginLoss(self.lambda_), self.lambda_ * self.penalty, {})
+        first = float(guess.get("lambda", _FALLBACK))
         choice = choose_setting(
             folds(),
             LAMBDAS,
             lambda fold, scale: fold.problem(MarginLoss(scale), scale * self.penalty),
             _rate,
+            first=LAMBDAS.index(first),
             with_start=False,
             method=self.method,
             patience=len(LAMBDAS),
             checkpoint=clock.checkpoint,
         )
-        if choice.stopped == "interrupted" or not choice.scores:
+        if choice.stopped == "interrupted":
             penalty = _FALLBACK * self.penalty
             return Plan(self.default_loss, penalty, {}, stopped=choice.stopped)
         scale = LAMBDAS[choice.index]

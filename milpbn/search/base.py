@@ -15,6 +15,7 @@ from milpbn.families.candidates import FamilySpace
 from milpbn.families.feasibility import Feasibility
 from milpbn.result import Result, Status
 from milpbn.scores import Objective, ScoreReport, SearchState
+from milpbn.structure import Structure
 
 
 class Search:
@@ -115,7 +116,12 @@ class Learner(ABC):
 
 
 def run_learner(
-    learner: Learner, objective: Objective, score: ScoreReport, run: Run | None = None
+    learner: Learner,
+    objective: Objective,
+    score: ScoreReport,
+    run: Run | None = None,
+    *,
+    known: Structure | None = None,
 ) -> Result:
     """Run a heuristic until it ends, its time limit, or Ctrl-C, and return the best structure.
 
@@ -127,6 +133,8 @@ def run_learner(
         What is maximised, and its score (for the report).
     run
         Time, start, seed and listener; its bound appears in the trace.
+    known
+        A structure that is returned if the run is stopped before it has a better one.
     """
     run = run or Run()
     progress = run.progress(objective)
@@ -139,6 +147,8 @@ def run_learner(
         status = Status.TIME_LIMIT
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
+    if known is not None and status is not Status.FEASIBLE:
+        progress.incumbent(objective.space.families(known), "start")
     if progress.families is None:
         # Stopped before the first report: return the start or the simplest structure.
         source = "start"

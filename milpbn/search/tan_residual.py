@@ -85,10 +85,11 @@ class TanResidual(TanCMI):
         excess = max(1.0, squares / max(float(variance.sum()), 1e-300))
         freedom = np.maximum(share * terms, 1.0)
         z = (share * sums / excess - freedom) / np.sqrt(2 * freedom)
-        i, j = (index[n - 1 :] for index in np.triu_indices(n, 1))  # without the class
-        found = _discoveries(chdtrc(freedom[i, j], share * sums[i, j] / excess))
-        i, j = i[found], j[found]
-        weights[i, j] = weights[j, i] = z[i, j]
+        pairs = np.array(np.triu_indices(n, 1))[:, n - 1 :]  # without the class
+        first, second = pairs
+        found = _discoveries(chdtrc(freedom[first, second], share * sums[first, second] / excess))
+        first, second = pairs[:, found]
+        weights[first, second] = weights[second, first] = z[first, second]
         return weights
 
 
