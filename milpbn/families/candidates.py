@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -38,6 +39,7 @@ def candidate_families(
     memory_limit: int = DEFAULT_MEMORY,
     threads: int = 1,
     coarsenings: tuple[tuple[Coarsening, ...], ...] = (),
+    most_families: float = math.inf,
 ) -> FamilySpace:
     """Enumerate the candidate families.
 
@@ -63,6 +65,8 @@ def candidate_families(
         The other resolutions of each variable. A variable without parents has one family, in the
         resolution with the fewest states: its table is the same for all classes, and the likelihood
         of its finest states is the same in every resolution.
+    most_families
+        More families are a :class:`BudgetError`: listing them takes too long.
 
     Examples
     --------
@@ -91,6 +95,11 @@ def candidate_families(
         choices.append(choice_of(i, names, max_parents, class_parents, generative, constraints))
         n_families += choices[-1].n_families(i, views.counts)
         _check_memory(n_families, i == len(names) - 1, max_parents, memory_limit)
+        if n_families > most_families:
+            raise BudgetError(
+                f"max_parents={max_parents} makes more than {most_families:,.0f} candidate "
+                "families, for which there is no time"
+            )
     width = max(c.limit for c in choices)
     blocks = [c.members(width) for c in choices]
     members, offsets = np.concatenate(blocks), np.cumsum([0, *map(len, blocks)])

@@ -2,9 +2,10 @@
 
 The grids go from simple to complex: naive Bayes, a forest of the pairs that its residuals ask for,
 structures with the smallest leave-one-out log-loss, and soft margins with up to three parents.
-Parameters maximise the conditional likelihood throughout. In the first grids the bins of numbers
-are fine, and their effects smooth; margins need few states, so those of MDLP come last. The class
-is a root, which makes the optimum of the parameters unique.
+Parameters maximise the conditional likelihood. Naive Bayes is also tried with those of maximum
+likelihood: they need no time, and are better if there are few rows for many columns. In the first
+grids the bins of numbers are fine, and their effects smooth; margins need few states, so those of
+MDLP come last. The class is a root, which makes the optimum of the parameters unique.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ AUTO = "auto"
 """The name of the default list of grids."""
 
 AUTO_GRID: list[dict[str, list[Any]]] = [
-    {"method": ["nb"], "max_parents": [1], "bins": [FINE], "parameters": ["cl"]},
+    {"method": ["nb"], "max_parents": [1], "bins": [FINE], "parameters": ["ml", "cl"]},
     {"method": ["tan-residual"], "bins": [FINE], "parameters": ["cl"]},
     {
         "structure_score": ["cll"],

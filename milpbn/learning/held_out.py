@@ -32,7 +32,9 @@ from milpbn.structure import AnyStructure
 # Consecutive kicks without success after which local search ends.
 _PATIENCE = 5
 # The share of the time limit that is reserved for parameters that need a search.
-_PARAMETERS_SHARE = 0.5
+_PARAMETERS_SHARE = 0.4
+# So many candidate families can be listed in a second; a search has more to do.
+_FAMILIES_PER_SECOND = 1e6
 
 Key = tuple[Any, ...]
 
@@ -166,6 +168,7 @@ class FoldLearner:
                 clock=clock,
                 options=settings.options,
                 prune=not wants_whole_space(settings.method),
+                most_families=max(clock.remaining, 1.0) * _FAMILIES_PER_SECOND,
             )
         objective, score = self._objectives[key], settings.score
         if isinstance(objective, ConcaveObjective) and isinstance(score, ConcaveScore):

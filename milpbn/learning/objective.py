@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 
 from milpbn.anytime import SolveOptions
 from milpbn.clock import Clock, OutOfTime
@@ -24,11 +25,12 @@ def build_objective(
     clock: Clock | None = None,
     options: SolveOptions | None = None,
     prune: bool = True,
+    most_families: float = inf,
 ) -> Objective:
     """The objective of a score over a search space, from the training rows of `data`.
 
     With `prune`, families that no optimum needs are left out, if the score is decomposable or has
-    a penalty.
+    a penalty. More than `most_families` are a :class:`BudgetError`.
 
     Raises
     ------
@@ -36,7 +38,7 @@ def build_objective(
         If the score is decomposable, so that all families are scored now, and there is no time.
     """
     clock, data = clock or Clock(), data.searched()
-    families = family_space(data, score, space, options)
+    families = family_space(data, score, space, options, most_families)
     rows = MergedRows.from_codes(data.train(), data.train_weights())
     pruned = prune and isinstance(score, ConcaveScore) and bool(score.penalty)
     if prune:
@@ -62,7 +64,11 @@ def build_objective(
 
 
 def family_space(
-    data: EncodedData, score: Score, space: SearchSpace, options: SolveOptions | None = None
+    data: EncodedData,
+    score: Score,
+    space: SearchSpace,
+    options: SolveOptions | None = None,
+    most_families: float = inf,
 ) -> FamilySpace:
     """The candidate families of a search space."""
     options = options or SolveOptions()
@@ -80,4 +86,5 @@ def family_space(
         memory_limit=options.memory_limit,
         threads=options.threads,
         coarsenings=coarsenings,
+        most_families=most_families,
     )

@@ -202,7 +202,7 @@ def validate(
         return _HeldOut(len(held_out), labels[numbers], own)
 
     splits = list(plan.splitter(int(names.get("seed", 0))).split(rows.features, rows.target))
-    runs = _Runs(clock, len(tallies), len(splits), watch)
+    runs = _Runs(clock, len(tallies), len(splits), watch, isinstance(plan.grid, str))
     try:
         for train, test in splits:
             if not runs.begin_fold():
@@ -246,15 +246,17 @@ class _HeldOut:
 class _Runs:
     """Counts the runs and shares out the time that is left.
 
-    With several folds, the first one takes half of the time at most; there the first candidate,
-    which should be the cheapest, may take half of this. Every later run may take somewhat longer
-    than that of the same candidate in the first fold.
+    With several folds, the first one takes half of the time at most. There the first candidate may
+    take half of this; so may each other one of what is left, if candidates go from cheap to
+    expensive. Every later run may take somewhat longer than that of the same candidate in the first
+    fold.
     """
 
     clock: Clock
     candidates: int
     folds: int
     watch: Watch | None
+    cheap_first: bool = False
     done: int = 0
     fold: int = -1
     _end: float = math.inf
@@ -277,9 +279,8 @@ class _Runs:
         """The clock for the next run of a candidate, which has taken so many seconds before."""
         left = max(0.0, self._end - self.clock.elapsed)
         if self.fold == 0:
-            share = left * max(
-                _FIRST_CANDIDATE * (self.done == 0), 1 / (self.candidates - self.done)
-            )
+            least = _FIRST_CANDIDATE if self.cheap_first or self.done == 0 else 0.0
+            share = left * max(least, 1 / (self.candidates - self.done))
         else:
             share = max(_LATER * seconds, left / (self.candidates * self.folds - self.done))
         return Clock(min(left, share))
@@ -322,9 +323,9 @@ class Tally:
             runs.skip(1)
             return
         clock, settings = runs.share(self.seconds / max(1, len(self.structures))), self._settings
-        if runs.late:
+        if runs.late and runs.fold == 0:
             self.error = "there was no time for it"
-        else:
+        elif not runs.late:
             try:
                 predicted = learner.predict(settings, clock)
             except MilpbnError as error:
