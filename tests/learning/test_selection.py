@@ -36,7 +36,7 @@ def test_candidates_score_as_scikit_learn_scores_them(monks, by):
     grid = {"p": [0.6, 0.9], "max_parents": [1, 2], "penalty": [0.0, 2.0]}
     splitter = StratifiedKFold(2, shuffle=True, random_state=3)
     plan = SelectionPlan(grid, by, cv=splitter)
-    selection, _ = select_settings(monks, {"method": "hc", "class_parents": False}, plan)
+    selection, *_ = select_settings(monks, {"method": "hc", "class_parents": False}, plan)
     train = monks.train()
     search = GridSearchCV(
         BNClassifier(engine="hc", class_parents=False), grid, scoring=SCORERS[by], cv=plan.cv
@@ -73,7 +73,7 @@ def test_the_first_grid_within_one_standard_error(monks, by, seed):
     candidates = [(g, c) for g, grid in enumerate(grids) for c in ParameterGrid(grid)]
     splitter = StratifiedKFold(3, shuffle=True, random_state=seed)
     plan = SelectionPlan(grids, by, splitter)
-    selection, _ = select_settings(monks, {"method": "hc", "class_parents": False}, plan)
+    selection, *_ = select_settings(monks, {"method": "hc", "class_parents": False}, plan)
     losses = [fold_losses(train, names, c, splitter, by) for _, c in candidates]
     means = [x.mean() for x in losses]
     best = int(np.argmin(means))
@@ -127,7 +127,7 @@ def test_a_candidate_that_fails_is_recorded(monks, monkeypatch):
 
     original = held_out.FoldLearner.predict
     monkeypatch.setattr(held_out.FoldLearner, "predict", fails)
-    selection, settings = select_settings(monks, {}, SelectionPlan({"max_parents": [2, 1]}))
+    selection, settings, _ = select_settings(monks, {}, SelectionPlan({"max_parents": [2, 1]}))
     assert [c.error for c in selection.candidates] == ["too large", ""]
     assert settings.space.max_parents == 1
     # If every candidate fails, the first one is left: the final run has more time.
@@ -160,7 +160,7 @@ def test_the_time_limit_is_for_everything(monks):
     def watch(done, total, what):
         limits.append((done, total))
 
-    selection, _ = select_settings(
+    selection, *_ = select_settings(
         monks, {}, SelectionPlan({"max_parents": [1]}, cv=2), clock=Clock(1000), watch=watch
     )
     assert limits == [(1, 2), (2, 2)]
@@ -310,7 +310,7 @@ def test_rows_of_the_folds_are_weighted():
     plan, losses = SelectionPlan({"max_parents": [1, 2]}, cv=3), []
     for heavy in (first, ~first):
         weighted = replace(table, weights=np.where(heavy, 1.0, 1e-3))
-        selection, _ = select_settings(weighted, {"class_parents": False}, plan)
+        selection, *_ = select_settings(weighted, {"class_parents": False}, plan)
         losses.append([c.scores["log-loss"] for c in selection.candidates])
     # Two parents learn the exclusive or; a single one is enough for the other half.
     assert losses[0][0] > 0.6 > losses[0][1]
