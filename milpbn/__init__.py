@@ -8,9 +8,10 @@ methods, and :class:`GBNCClassifier` is the classifier for several class variabl
 
 from __future__ import annotations
 
-import importlib
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from milpbn.lazy import lazy_names
 
 __version__ = "0.2.0"
 
@@ -80,12 +81,8 @@ _HOMES = {
 
 __all__ = sorted(_HOMES)
 
-
-def __getattr__(name: str) -> Any:
-    # Loaded on first use: `milpbn --help` must not wait for pandas and the solver.
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'milpbn' has no attribute {name!r}")
+# `milpbn --help` must not wait for pandas and the solver.
+__getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

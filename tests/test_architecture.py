@@ -41,8 +41,8 @@ ROOMS = (
 
 # Single modules at the top that every room may use.
 SHARED = {
-    *("_types", "bar", "clock", "cluster", "compiled", "errors", "files", "markup"),
-    *("messages", "result", "schema", "signals", "specs", "structure", "widths", "words"),
+    *("_types", "bar", "clock", "cluster", "compiled", "errors", "files", "lazy"),
+    *("markup", "messages", "result", "schema", "signals", "specs", "structure", "widths", "words"),
 }
 
 # Model.to_estimator() returns a scikit-learn estimator, which is built on models.

@@ -35,14 +35,19 @@ def measured_on_test_rows(model: Model, data: EncodedData) -> dict[str, Any] | N
     test = data.test()
     if not len(test):
         return None
-    from milpbn.evaluation.measures import accuracy_interval, mean_brier, mean_log_loss, measure
+    from milpbn.evaluation.measures import (
+        accuracy_interval,
+        majority_proba,
+        mean_brier,
+        mean_log_loss,
+        measure_rows,
+    )
 
     classes = np.arange(model.network.n_classes)
     counts = np.bincount(data.train()[:, 0], minlength=len(classes))
     proba = np.exp(log_posterior(model.network, test[:, 1:]))
-    found = [measure(classes, proba, test[:, 0])]
-    frequencies = np.tile(counts / counts.sum(), (len(test), 1))
-    least = [measure(classes, frequencies, test[:, 0])]
+    found = [measure_rows(classes, proba, test[:, 0])]
+    least = [measure_rows(classes, majority_proba(counts, len(test)), test[:, 0])]
     accuracy, interval = accuracy_interval(found)
     return {
         "rows": len(test),

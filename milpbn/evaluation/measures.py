@@ -17,13 +17,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import norm, t
-from sklearn.metrics import confusion_matrix
+import scipy
 
 from milpbn._types import FloatArray
 from milpbn.learning.criteria import CRITERIA
@@ -105,26 +104,60 @@ def measure(classes: npt.NDArray[Any], proba: FloatArray, truth: npt.NDArray[Any
     >>> found.classes, found.confusion
     (['a', 'b', 'c'], [[1, 0, 0], [0, 1, 0], [1, 0, 0]])
     """
-    place = {label: k for k, label in enumerate(classes.tolist())}
-    codes = np.array([place.get(label, -1) for label in truth.tolist()], dtype=np.int64)
+    from sklearn.metrics import confusion_matrix  # slow to import, and reports of a run need none
+
+    codes = _codes(classes, truth)
     known = codes >= 0
-    own = proba[np.flatnonzero(known), codes[known]]
     predicted = proba.argmax(axis=1)
     with np.errstate(divide="ignore"):
         auc = CRITERIA["auc"].measure(codes, np.log(proba), np.ones(len(codes)))
-    labels = [*place, *sorted(set(truth[~known].tolist()))]
-    return Measures(
-        rows=len(truth),
-        correct=int((predicted == codes).sum()),
-        log_likelihood=float(np.log(np.maximum(own, LEAST_PROBABILITY)).sum()),
-        # |p - e_c|^2 = |p|^2 - 2 p_c + 1, with p_c = 0 for a class that is not known.
-        brier=float((proba**2).sum() - 2 * own.sum() + len(truth)),
-        unknown=int((~known).sum()),
+    labels = [*classes.tolist(), *sorted(set(truth[~known].tolist()))]
+    return replace(
+        measure_rows(classes, proba, truth),
         auc=None if math.isnan(auc) else auc,
         classes=[str(label) for label in labels],
         confusion=confusion_matrix(truth, np.array(labels)[predicted], labels=labels).tolist(),
         bins=_bins(proba.max(axis=1), predicted == codes),
     )
+
+
+def measure_rows(classes: npt.NDArray[Any], proba: FloatArray, truth: npt.NDArray[Any]) -> Measures:
+    """The measures that are sums over rows: no AUC, confusion matrix or reliability curve.
+
+    Examples
+    --------
+    >>> proba = np.array([[0.5, 0.5], [0.25, 0.75]])
+    >>> measure_rows(np.array(["a", "b"]), proba, np.array(["a", "a"])).accuracy
+    0.5
+    """
+    codes = _codes(classes, truth)
+    known = codes >= 0
+    own = proba[np.flatnonzero(known), codes[known]]
+    return Measures(
+        rows=len(truth),
+        correct=int((proba.argmax(axis=1) == codes).sum()),
+        log_likelihood=float(np.log(np.maximum(own, LEAST_PROBABILITY)).sum()),
+        # |p - e_c|^2 = |p|^2 - 2 p_c + 1, with p_c = 0 for a class that is not known.
+        brier=float((proba**2).sum() - 2 * own.sum() + len(truth)),
+        unknown=int((~known).sum()),
+    )
+
+
+def majority_proba(counts: npt.NDArray[Any], n_rows: int) -> FloatArray:
+    """``(n_rows, |C|)``: the majority baseline, which predicts class frequencies for every row.
+
+    Examples
+    --------
+    >>> majority_proba(np.array([3, 1]), 2).tolist()
+    [[0.75, 0.25], [0.75, 0.25]]
+    """
+    return np.tile(counts / counts.sum(), (n_rows, 1))
+
+
+def _codes(classes: npt.NDArray[Any], truth: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """The number of each label in `classes`; -1 if it is not there."""
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    return np.array([place.get(label, -1) for label in truth.tolist()], dtype=np.int64)
 
 
 def _bins(confidence: FloatArray, correct: npt.NDArray[np.bool_]) -> list[list[float]]:
@@ -146,9 +179,10 @@ def accuracy_interval(folds: Sequence[Measures]) -> tuple[float, float]:
     mean = float(shares.mean())
     quantile = (1 + _CONFIDENCE) / 2
     if len(folds) == 1:
-        return mean, float(norm.ppf(quantile) * np.sqrt(mean * (1 - mean) / folds[0].rows))
+        normal = scipy.special.ndtri(quantile)
+        return mean, float(normal * np.sqrt(mean * (1 - mean) / folds[0].rows))
     spread = shares.std(ddof=1) / np.sqrt(len(folds))
-    return mean, float(t.ppf(quantile, len(folds) - 1) * spread)
+    return mean, float(scipy.special.stdtrit(len(folds) - 1, quantile) * spread)
 
 
 def mean_log_loss(folds: Sequence[Measures]) -> float | None:

@@ -21,7 +21,7 @@ from milpbn.datasets import load_dataset
 from milpbn.datasets.bins import MDLP
 from milpbn.datasets.table import Table
 from milpbn.errors import MilpbnError, OptionError, OutputError, OutputWarning
-from milpbn.evaluation.measures import measure
+from milpbn.evaluation.measures import majority_proba, measure
 from milpbn.evaluation.methods import Contender, contenders
 from milpbn.evaluation.protocol import FoldNumbers, fold_numbers, read_folds, splits
 from milpbn.evaluation.records import FoldRecord, Key, ResultFile
@@ -242,8 +242,7 @@ def _baseline(table: Table, parts: Sequence[Split]) -> tuple[FoldRecord, ...]:
     labels, records = table.target.to_numpy(), []
     for fold, (train, test) in enumerate(parts, 1):
         classes, counts = np.unique(labels[train].astype(str), return_counts=True)
-        proba = np.tile(counts / counts.sum(), (len(test), 1))
-        measures = measure(classes, proba, labels[test])
+        measures = measure(classes, majority_proba(counts, len(test)), labels[test])
         size = len(classes) - 1
         records.append(FoldRecord(MAJORITY, "", fold, measures, len(train), size, data=table.name))
     return tuple(records)

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.special import expit, log_softmax, logit
+import scipy
 
 from milpbn._types import Codes, FloatArray, IntArray
 from milpbn.encoding import Encoder
@@ -145,16 +145,19 @@ class ScoreCard:
         scores = self.totals(features) / self.scale
         if len(self.columns) == 1:
             scores = np.column_stack([np.zeros(len(scores)), scores[:, 0] + self.intercept])
-        out: FloatArray = log_softmax(scores, axis=1)
+        out: FloatArray = scipy.special.log_softmax(scores, axis=1)
         return out
 
     def probabilities(self) -> dict[int, float]:
         """For one column: totals at which the probability of the class passes round numbers."""
         least = sum(int(table.points.min()) for table in self.tables)
         most = sum(int(table.points.max()) for table in self.tables)
-        at = {p: int(np.ceil((logit(p) - self.intercept) * self.scale - 1e-9)) for p in _STEPS}
+        at = {
+            p: int(np.ceil((scipy.special.logit(p) - self.intercept) * self.scale - 1e-9))
+            for p in _STEPS
+        }
         totals = sorted({least, *(t for t in at.values() if least < t <= most)})
-        return {t: float(expit(self.intercept + t / self.scale)) for t in totals}
+        return {t: float(scipy.special.expit(self.intercept + t / self.scale)) for t in totals}
 
     def loss(self, network: Classifier, codes: Codes) -> CardLoss:
         """What rounding costs on rows of codes, the class first.

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import entr, softmax
+import scipy
 
 from milpbn._types import Codes, FloatArray
 from milpbn.network.multinet import Classifier, Multinet
@@ -47,7 +47,7 @@ def contributions_of(
     """
     weights = _weights_of_rivals(terms.sum(axis=1), of, against)
     out = _differences(terms, of, weights)
-    out[:, _CLASS] -= entr(weights).sum(axis=1)
+    out[:, _CLASS] -= scipy.special.entr(weights).sum(axis=1)
     return out
 
 
@@ -101,7 +101,7 @@ def _weights_of_rivals(
     """P(c | z, not `of`); 1 for the class `against` if there is one."""
     if against is not None:
         return np.broadcast_to(np.arange(joint.shape[1]) == against, joint.shape).astype(float)
-    weights: FloatArray = softmax(_others(joint, of), axis=1)
+    weights: FloatArray = scipy.special.softmax(_others(joint, of), axis=1)
     return weights
 
 

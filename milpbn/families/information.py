@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import xlogy
+import scipy
 
 from milpbn._types import Codes, FloatArray, IntArray
 from milpbn.clock import Checkpoint, no_checkpoint
@@ -132,7 +132,7 @@ def _group_sums(
 def _sum(values: Codes, weights: FloatArray) -> float:
     """L of a variable with these values."""
     counts = np.bincount(values, weights)
-    return float(xlogy(counts, counts).sum())
+    return float(scipy.special.xlogy(counts, counts).sum())
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def pairwise_information(
     values = (rows.columns[CLASS] + np.int64(cards[CLASS]) * x for x in rows.columns)
     own_with_class = np.array([_sum(x, rows.weights) for x in values])
     total = rows.total
-    nothing = xlogy(total, total)
+    nothing = scipy.special.xlogy(total, total)
 
     def symmetric(information: FloatArray) -> FloatArray:
         upper = np.triu(information / total, 1)

@@ -12,7 +12,7 @@ from math import prod
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp
+import scipy
 
 from milpbn._types import FloatArray
 
@@ -53,7 +53,7 @@ def sum_out(factors: Sequence[Factor], variable: int) -> Factor:
     if total.min(initial=1.0) > TINY:
         summed = np.log(total) + sum(tops).squeeze(axis)
     else:
-        summed = logsumexp(sum(aligned), axis=axis)
+        summed = scipy.special.logsumexp(sum(aligned), axis=axis)
     return Factor(_without(scope, variable), summed)
 
 

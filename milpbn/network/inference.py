@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp
+import scipy
 
 from milpbn._types import BoolArray, Codes, FloatArray
 from milpbn.errors import DataError
@@ -98,7 +98,7 @@ def log_posterior(network: Classifier, features: Codes) -> FloatArray:
     """``(M, |C|)``: log P(c | observed features); NaN if a row is impossible."""
     joint = log_joint(network, features)
     with np.errstate(invalid="ignore"):
-        out: FloatArray = joint - logsumexp(joint, axis=1, keepdims=True)
+        out: FloatArray = joint - scipy.special.logsumexp(joint, axis=1, keepdims=True)
     return out
 
 

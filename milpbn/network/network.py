@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.special import log_softmax
+import scipy
 
 from milpbn._types import Codes, FloatArray
 from milpbn.encoding.columns import Coarsening, Variable
@@ -291,6 +291,6 @@ def fit_shares(
         counts = np.bincount(codes[:, i], weights, minlength=variable.card)
         share = np.zeros(variable.card)
         for inside in (of == k for k in range(of.max() + 1)):
-            share[inside] = log_softmax(smoothing.log_theta(counts[inside], axis=0))
+            share[inside] = scipy.special.log_softmax(smoothing.log_theta(counts[inside], axis=0))
         out.append(share)
     return tuple(out)

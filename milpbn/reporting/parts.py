@@ -13,6 +13,7 @@ from milpbn.evaluation.details import Confusion, Reliability
 from milpbn.evaluation.measures import (
     Measures,
     accuracy_interval,
+    majority_proba,
     mean_brier,
     mean_log_loss,
     measure,
@@ -104,7 +105,7 @@ def performance(model: Model, codes: Codes) -> dict[str, Any] | None:
     ]
     if model.network.has_counts:
         counts = model.network.table(model.encoder.target.name, counts=True).sum(axis=0).to_numpy()
-        least = _measured(model, known, np.tile(counts / counts.sum(), (len(known), 1)))
+        least = _measured(model, known, majority_proba(counts, len(known)))
         measures.append(("accuracy of the majority class", f"{100 * least.accuracy:.2f} %"))
     return {
         "left_out": len(codes) - len(known),

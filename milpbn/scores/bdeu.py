@@ -15,7 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy.special import gammaln
+import scipy
 
 from milpbn._types import Codes, FloatArray
 from milpbn.encoding.columns import Variable
@@ -48,8 +48,8 @@ class BDeu(DecomposableScore):
         """See the module's formula."""
         q, r = counts.shape
         a_h, a_x = self.ess / q, self.ess / (q * r)
-        rows = gammaln(a_h) - gammaln(a_h + counts.sum(axis=1))
-        cells = gammaln(a_x + counts) - gammaln(a_x)
+        rows = scipy.special.gammaln(a_h) - scipy.special.gammaln(a_h + counts.sum(axis=1))
+        cells = scipy.special.gammaln(a_x + counts) - scipy.special.gammaln(a_x)
         return float(rows.sum() + cells.sum())
 
     def definition(
@@ -68,6 +68,6 @@ class BDeu(DecomposableScore):
             q = math.prod(variables[p].card for p in parents)
             a_h, a_x = self.ess / q, self.ess / (q * variables[i].card)
             n_h, n_xh, _ = observed_counts(codes, i, parents, weights)
-            total += float((gammaln(a_h) - gammaln(a_h + n_h)).sum())
-            total += float((gammaln(a_x + n_xh) - gammaln(a_x)).sum())
+            total += float((scipy.special.gammaln(a_h) - scipy.special.gammaln(a_h + n_h)).sum())
+            total += float((scipy.special.gammaln(a_x + n_xh) - scipy.special.gammaln(a_x)).sum())
         return total

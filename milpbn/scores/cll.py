@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_softmax
+import scipy
 
 from milpbn._types import AnyFamilies, Codes, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
@@ -104,6 +104,6 @@ class ConditionalLogLikelihood(ConcaveScore):
         """See :class:`~milpbn.scores.Score`."""
         codes, weights, fold = fold_rows(self, codes, row_weights(codes, weights))
         joint = log_joints(self, structure, variables, codes, weights, fold)
-        own = log_softmax(joint, axis=1)[np.arange(len(codes)), codes[:, 0]]
+        own = scipy.special.log_softmax(joint, axis=1)[np.arange(len(codes)), codes[:, 0]]
         cost = self.cost_per_parameter(weights.sum()) * n_free_parameters(structure, variables)
         return float(weights @ own) - cost

@@ -20,9 +20,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log, prod
+from typing import Any
 
 import numpy as np
-from scipy.special import xlogy
+import numpy.typing as npt
+import scipy
 
 from milpbn._types import Codes, FloatArray
 from milpbn.encoding.columns import Coarsening, Variable
@@ -52,13 +54,13 @@ class MDL(DecomposableScore):
         """See the module's formula."""
         q, r = counts.shape
         per_configuration = counts.sum(axis=1)
-        likelihood = xlogy(counts, counts).sum() - xlogy(per_configuration, per_configuration).sum()
+        likelihood = _n_log_n(counts) - _n_log_n(per_configuration)
         return float(likelihood - 0.5 * log(max(total, 1.0)) * (r - 1) * q)
 
     def share(self, counts: FloatArray, coarse: Coarsening, total: float) -> float:
         """See the module's formula."""
         inside = np.bincount(coarse.of, counts)
-        likelihood = xlogy(counts, counts).sum() - xlogy(inside, inside).sum()
+        likelihood = _n_log_n(counts) - _n_log_n(inside)
         return float(likelihood - 0.5 * log(max(total, 1.0)) * (len(counts) - coarse.card))
 
     def definition(
@@ -82,3 +84,7 @@ class MDL(DecomposableScore):
                 n_h, n_xh, h = observed_counts(both, 1, (0,), weights)
                 total += float((n_xh * np.log(n_xh / n_h[h])).sum())
         return total - 0.5 * log(max(row_weights(codes, weights).sum(), 1.0)) * free
+
+
+def _n_log_n(counts: npt.NDArray[Any]) -> float:
+    return float(scipy.special.xlogy(counts, counts).sum())
