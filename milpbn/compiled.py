@@ -114,7 +114,7 @@ def _undisturbed(work: Callable[..., Any]) -> Callable[..., Any]:
 @cache
 def _warn_not_stored(reason: str) -> None:
     note = (
-        f"compiled code cannot be stored ({reason}), so every run compiles it again; set the "
+        f"compiled code cannot be cached ({reason}), so it is recompiled in every run; set the "
         "environment variable NUMBA_CACHE_DIR to a folder that can be written"
     )
     if _watchers:

@@ -12,9 +12,10 @@ import click
 
 from milpbn import PROCESS_START
 from milpbn.bar import Bar
+from milpbn.cli.grouping import Group, option, option_group
 from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.models import model_table, moved_data_option, single_class_model
-from milpbn.cli.options import option_group, seed_option
+from milpbn.cli.options import seed_option
 from milpbn.cli.outputs import Outputs
 from milpbn.cli.params import Duration, OutputFile, refuse_overwriting
 
@@ -28,8 +29,11 @@ model_options = option_group(
     (
         click.argument("model_file", metavar="MODEL.json"),
         moved_data_option,
-        click.option(
-            "--time-limit", type=Duration(), help="Time limit for the run: 90, 90s, 5m, 2h."
+        option(
+            Group.LIMITS,
+            "--time-limit",
+            type=Duration(),
+            help="Time limit for the run: 90, 90s, 5m, 2h.",
         ),
         seed_option("Random seed."),
     )
@@ -38,14 +42,15 @@ model_options = option_group(
 
 addition_options = option_group(
     (
-        click.option(
+        option(
+            Group.OUTPUT,
             "--out",
             type=OutputFile(),
             metavar="OUT.json",
             help="Save the model with the result here.  [default: MODEL.json]",
         ),
-        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
-        click.option("--quiet", is_flag=True, help="No progress on stderr."),
+        option(Group.OUTPUT, "--json", "as_json", is_flag=True, help="Print the result as JSON."),
+        option(Group.OUTPUT, "--quiet", is_flag=True, help="No progress on stderr."),
     )
 )
 """Options for the output."""

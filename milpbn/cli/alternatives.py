@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.options import option_group
+from milpbn.cli.grouping import Group, option, option_group
 from milpbn.cli.params import Gap
 from milpbn.words import arc_in_list, count
 
@@ -24,18 +24,21 @@ _ARCS = 20
 
 alternative_options = option_group(
     (
-        click.option(
+        option(
+            Group.PROOF,
             "--best",
             type=click.IntRange(min=1),
             metavar="K",
             help="Also find the K best structures.",
         ),
-        click.option(
+        option(
+            Group.PROOF,
             "--within",
             type=Gap(),
             metavar="T",
             help="Also find all structures whose score is within T of the best: 0.5%. At most "
-            "1000, or as many as --best.",
+            "1000, or the number given by --best.",
+            rare=True,
         ),
     )
 )
@@ -43,16 +46,18 @@ alternative_options = option_group(
 
 
 def given_limits(options: dict[str, Any]) -> PoolLimits | None:
-    """The wanted structures; reject options that do not go with them."""
+    """The wanted structures; reject options that cannot be combined with them."""
     if options["best"] is None and options["within"] is None:
         return None
     from milpbn.errors import OptionError
     from milpbn.learning.alternatives import pool_limits
 
     if options["engine"] != "branch-and-cut" or options["host"] != "highs":
-        raise click.UsageError("--best and --within need --engine branch-and-cut and --host highs")
+        raise click.UsageError(
+            "--best and --within require --engine branch-and-cut and --host highs"
+        )
     if isinstance(options["p"], tuple):
-        raise click.UsageError("--best and --within need a single value of p")
+        raise click.UsageError("--best and --within require a single value of p")
     try:
         return pool_limits(options["best"], options["within"])
     except OptionError as error:

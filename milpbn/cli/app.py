@@ -19,6 +19,7 @@ from milpbn.cli.datasets import datasets
 from milpbn.cli.evaluate import evaluate
 from milpbn.cli.explain import explain
 from milpbn.cli.export import export
+from milpbn.cli.grouping import Commands
 from milpbn.cli.html import report
 from milpbn.cli.inspect import inspect
 from milpbn.cli.interrupts import Interrupts
@@ -45,6 +46,17 @@ from milpbn.words import visible
 
 EXIT_ERROR = 1
 EXIT_INTERRUPTED = 130
+
+_EXIT_CODES = """
+\b
+Exit codes:
+  0    success; for `solve` and `path`: optimal, or within the requested gap
+  1    error; the message on stderr says what to do
+  2    invalid option
+  3    stopped early (time limit, Ctrl-C) with a partial result, such as an open gap
+  4    `milpbn verify` found a disagreement
+  130  interrupted before there was a result
+"""
 
 _LONGEST_MESSAGE = 4000
 _NOTES = (CacheWarning, ClusterWarning, DataWarning, FontWarning, OutputWarning, ProofWarning)
@@ -75,8 +87,8 @@ def _readable(message: str) -> str:
     return visible(message[:_LONGEST_MESSAGE]) + rest
 
 
-class _Commands(click.Group):
-    """A group that turns milpbn's errors into messages, without a traceback."""
+class _Commands(Commands):
+    """The commands; milpbn's errors become messages, without a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """See :class:`click.Group`."""
@@ -97,43 +109,18 @@ class _Commands(click.Group):
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=_EXIT_CODES,
 )
 @click.version_option(__version__, message="milpbn %(version)s")
 def cli() -> None:
-    """Learn Bayesian network classifiers exactly, with a bound on the optimal score.
-
-    \b
-    Exit codes:
-      0    success; for `solve` and `path`: optimal, or within the requested gap
-      1    error; the message on stderr says what to do
-      2    invalid option
-      3    stopped early (time limit, Ctrl-C) with a partial result, such as an open gap
-      4    `milpbn verify` or `check` found a disagreement
-      130  interrupted before there was a result
-    """
+    """Learn Bayesian network classifiers exactly, with a bound on the optimal score."""
 
 
-for command in (
-    solve,
-    learn,
-    path,
-    inspect,
-    arcs,
-    stability,
-    verify,
-    check,
-    predict,
-    explain,
-    card,
-    report,
-    evaluate,
-    missing_curve,
-    mdc,
-    export,
-    scores,
-    datasets,
-):
-    cli.add_command(command)
+cli.add_section("Learn", (solve, learn, path, evaluate, mdc))
+cli.add_section("Ask a model", (inspect, verify, arcs, stability, explain, card, report))
+cli.add_section("Use a model", (predict, export))
+cli.add_section("Tools", (datasets, scores, missing_curve))
+cli.add_command(check)  # the old spelling of `verify --certificate`
 
 
 def run(interrupts: Interrupts) -> NoReturn:

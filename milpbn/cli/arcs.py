@@ -1,4 +1,4 @@
-"""``milpbn arcs``: by how much structures score less that differ from a model in one arc."""
+"""``milpbn arcs``: how much score each arc of a model is worth."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.additions import Addition, addition_options, model_options
+from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.words import arc_in_list, count
 
@@ -20,13 +21,15 @@ _OWN = "arc of the model"
 _TITLES = ("without it", "without an edge", "with it")
 
 
-@click.command(short_help="Prove which arcs of a model matter, and by how much.")
+@command(short_help="Prove which arcs of a model matter, and by how much.")
 @model_options
 @addition_options
-@click.option("--all", "show_all", is_flag=True, help="List all arcs that the model lacks.")
+@option(
+    Group.CONTENT, "--all", "show_all", is_flag=True, help="List all arcs that the model lacks."
+)
 @click.pass_context
 def arcs(ctx: click.Context, /, **options: Any) -> None:
-    """Find by how much structures score less that differ from MODEL.json in one arc.
+    """Show how much score each arc is worth: the loss if it is removed, or added.
 
     For every arc of the model: the best score without it, and without an arc between the two
     variables in either direction. For every other arc: the best score with it. Each is an

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.models import single_class_model
 from milpbn.cli.outputs import Outputs, say
 from milpbn.cli.params import OutputFile, refuse_overwriting
@@ -24,15 +25,17 @@ _WIDTH = 100
 _LONG = 200
 
 
-@click.command(short_help="Print a model as a score card.")
+@command(short_help="Print a model as a score card.")
 @click.argument("model_file", metavar="MODEL.json")
-@click.option(
+@option(
+    Group.CONTENT,
     "--of",
     metavar="CLASS",
     help="Class that points speak for, against the rest.  [default: the second of two classes, or "
     "else every class in a column]",
 )
-@click.option(
+@option(
+    Group.CONTENT,
     "--points",
     type=click.IntRange(1, 1000),
     default=10,
@@ -40,9 +43,13 @@ _LONG = 200
     help="Largest number of points in a line. More points usually lose less by rounding.",
 )
 @measured_rows_option("Labelled rows on which to compare the card with the model.")
-@click.option("--json", "as_json", is_flag=True, help="Print the card as JSON.")
-@click.option(
-    "--out", type=OutputFile(".csv"), metavar="CARD.csv", help="Also write the card as CSV."
+@option(Group.OUTPUT, "--json", "as_json", is_flag=True, help="Print the card as JSON.")
+@option(
+    Group.OUTPUT,
+    "--out",
+    type=OutputFile(".csv"),
+    metavar="CARD.csv",
+    help="Also write the card as CSV.",
 )
 def card(
     model_file: str,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.options import Decorator, option_group
+from milpbn.cli.grouping import Decorator, Group, option, option_group
 from milpbn.cli.outputs import say
 from milpbn.cli.params import BINS, CLASS_WEIGHT, Names, Number
 from milpbn.clock import Checkpoint, no_checkpoint
@@ -37,7 +37,9 @@ DATA_OPTIONS = (
 """The names of the data options, which are the arguments of `load_table`."""
 
 
-_DATASET = click.option("--dataset", help="Name of a bundled data set; see `milpbn datasets list`.")
+_DATASET = option(
+    Group.DATA, "--dataset", help="Name of a bundled data set; see `milpbn datasets list`."
+)
 
 
 def _table_options(
@@ -46,65 +48,90 @@ def _table_options(
     """Options that select a table, with the option for its targets and the help of --missing."""
     return (
         dataset,
-        click.option("--data", "file", metavar="FILE", help="Your own CSV, Parquet or ARFF file."),
+        option(
+            Group.DATA, "--data", "file", metavar="FILE", help="Your own CSV, Parquet or ARFF file."
+        ),
         targets,
-        click.option(
+        option(
+            Group.DATA,
             "--categorical",
             type=Names(),
             default=(),
             help="Columns of FILE to read as categories: a,b,c. Put a name that contains a comma "
             'in double quotes: a,"b, c".',
+            rare=True,
         ),
-        click.option(
-            "--numeric", type=Names(), default=(), help="Columns of FILE to read as numbers: a,b,c."
+        option(
+            Group.DATA,
+            "--numeric",
+            type=Names(),
+            default=(),
+            help="Columns of FILE to read as numbers: a,b,c.",
+            rare=True,
         ),
-        click.option(
-            "--drop", type=Names(), default=(), help="Columns of FILE to leave out: a,b,c."
+        option(
+            Group.DATA,
+            "--drop",
+            type=Names(),
+            default=(),
+            help="Columns of FILE to leave out: a,b,c.",
+            rare=True,
         ),
-        click.option("--missing", type=click.Choice(["drop", "state"]), help=missing),
-        click.option(
+        option(Group.DATA, "--missing", type=click.Choice(["drop", "state"]), help=missing),
+        option(
+            Group.DATA,
             "--dates",
             type=click.Choice(["expand", "drop", "keep"]),
             help="Replace dates in FILE with year, month, weekday and time of day, leave them "
             "out, or read them as categories.  [default: expand]",
+            rare=True,
         ),
     )
 
 
-_TARGET = click.option("--target", help="The class column of FILE.")
+_TARGET = option(Group.DATA, "--target", help="The class column of FILE.")
 _MISSING = (
     "Drop incomplete rows, or treat a missing value as a separate state.  "
     "[default: the data set's policy, or drop]"
 )
 _STATES = (
-    click.option(
+    option(
+        Group.DATA,
         "--max-states",
         type=click.IntRange(min=2),
         help="Maximum number of states of a categorical column of FILE; the rarest values share "
         "one state.  [default: 50]",
+        rare=True,
     ),
-    click.option(
+    option(
+        Group.DATA,
         "--target-bins",
         type=click.IntRange(min=2),
         help="Cut the numeric class column of FILE into this many classes of about equal size.",
+        rare=True,
     ),
 )
 _WEIGHTS = (
-    click.option(
+    option(
+        Group.DATA,
         "--weight",
         metavar="COLUMN",
         help="Column of FILE with the weights of the rows; not a feature. A weight of 2 counts "
         "a row twice.",
+        rare=True,
     ),
-    click.option(
+    option(
+        Group.DATA,
         "--class-weight",
         type=CLASS_WEIGHT,
         metavar="balanced|LABEL=W,...",
         help="Factors for the weights of the rows of each class: sick=5,healthy=1; balanced gives "
         "all classes the same total weight.",
+        rare=True,
     ),
 )
-_BINS = click.option(
+_BINS = option(
+    Group.DATA,
     "--bins",
     type=BINS,
     metavar="mdlp|fine|quantile:K|auto",
@@ -113,18 +140,21 @@ _BINS = click.option(
     "several resolutions among which the structure chooses (auto).  [default: mdlp]",
 )
 _TABLE = (*_table_options(_TARGET, _MISSING), *_STATES, *_WEIGHTS, _BINS)
-_ROWS = click.option(
+_ROWS = option(
+    Group.DATA,
     "--rows",
     type=click.Choice(["train", "all"]),
     default="train",
     show_default=True,
     help="Learn from the training rows, or from all rows (then without test accuracy).",
+    rare=True,
 )
 
 data_options = option_group((*_TABLE, _ROWS))
 """Options that select the rows to learn from."""
 
-_TEST = click.option(
+_TEST = option(
+    Group.DATA,
     "--test",
     "test_file",
     metavar="FILE",
@@ -133,7 +163,8 @@ _TEST = click.option(
 
 held_out_options = option_group(
     (
-        click.option(
+        option(
+            Group.DATA,
             "--holdout",
             type=Number(0, 1),
             metavar="SHARE",
@@ -149,7 +180,8 @@ several_sets_options = option_group(
         *_table_options(
             _TARGET,
             _MISSING,
-            click.option(
+            option(
+                Group.DATA,
                 "--dataset",
                 type=Names(),
                 metavar="NAME[,NAME...]",
@@ -160,10 +192,12 @@ several_sets_options = option_group(
         *_WEIGHTS,
         _BINS,
         _TEST,
-        click.option(
+        option(
+            Group.DATA,
             "--fold-column",
             metavar="COLUMN",
             help="Column of FILE with the number of each row's test fold; not a feature.",
+            rare=True,
         ),
     )
 )
@@ -171,8 +205,12 @@ several_sets_options = option_group(
 
 several_targets_options = option_group(
     _table_options(
-        click.option(
-            "--targets", type=Names(), default=(), help="The class columns of FILE: a,b,c."
+        option(
+            Group.DATA,
+            "--targets",
+            type=Names(),
+            default=(),
+            help="The class columns of FILE: a,b,c.",
         ),
         "Drop incomplete rows, or keep them: a missing category is a separate state, a missing "
         "number becomes the mean.  [default: drop]",
@@ -193,12 +231,14 @@ def check_data_options(options: Mapping[str, Any]) -> None:
             f"or --data FILE --{target} {example}"
         )
     if options["file"] and not options[target]:
-        raise click.UsageError(f"--data needs --{target} {example} to know what to predict")
+        raise click.UsageError(f"--data requires --{target} {example} to know what to predict")
     of_files = (target, "categorical", "numeric", "drop", "dates", "max_states", "target_bins")
     for name in (*of_files, "weight", *(("missing",) if several else ())):
         if options["dataset"] and options.get(name):
             dashed = name.replace("_", "-")
-            raise click.UsageError(f"--{dashed} goes with --data FILE, not with --dataset")
+            raise click.UsageError(
+                f"--{dashed} requires --data FILE and cannot be combined with --dataset"
+            )
     _check_held_out(options)
 
 
@@ -209,9 +249,11 @@ def _check_held_out(options: Mapping[str, Any]) -> None:
     given += ["--folds"] if "fold_column" in options and options.get("folds") else []
     given += ["--rows all"] if options.get("rows") == "all" and given else []
     if len(given) > 1:
-        raise click.UsageError(f"{given[0]} does not go with {given[1]}")
+        raise click.UsageError(f"{given[0]} cannot be combined with {given[1]}")
     if options["dataset"] and given and given[0] in ("--test", "--fold-column"):
-        raise click.UsageError(f"{given[0]} goes with --data FILE, not with --dataset")
+        raise click.UsageError(
+            f"{given[0]} requires --data FILE and cannot be combined with --dataset"
+        )
 
 
 def load_table(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milpbn.cli.grouping import Commands, Group, option
 from milpbn.cli.outputs import Outputs
 from milpbn.cli.params import OutputFile
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from milpbn.datasets import CatalogEntry
 
 
-@click.group()
+@click.group(cls=Commands)
 def datasets() -> None:
     """List, describe and export the bundled data sets."""
 
@@ -69,8 +70,12 @@ def show(name: str) -> None:
 
 @datasets.command()
 @click.argument("name")
-@click.option(
-    "--out", type=OutputFile(), metavar="FILE.csv", help="Write to this file instead of stdout."
+@option(
+    Group.OUTPUT,
+    "--out",
+    type=OutputFile(),
+    metavar="FILE.csv",
+    help="Write to this file instead of stdout.",
 )
 def export(name: str, out: str | None) -> None:
     """Write a data set as CSV, with a header; missing values are empty."""

@@ -18,6 +18,7 @@ from milpbn.cli.data import (
     show_notes,
 )
 from milpbn.cli.evaluation_output import check_outputs, deliver, evaluation_outputs
+from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
 from milpbn.cli.options import (
     BUDGETS,
@@ -30,7 +31,7 @@ from milpbn.cli.options import (
     structure_options,
 )
 from milpbn.cli.params import Duration, Gap, Names
-from milpbn.cli.registries import RegistryOption, parameter_learners
+from milpbn.cli.registries import parameter_learners
 from milpbn.cli.selecting import AUTO, given_plan, selection_options
 from milpbn.cli.workers import jobs_options, n_jobs, worker_processes
 
@@ -39,9 +40,10 @@ if TYPE_CHECKING:
     from milpbn.evaluation import FoldRecord
 
 
-@click.command(short_help="Compare methods on test rows or folds.")
+@command(short_help="Compare methods on test rows or folds.")
 @several_sets_options
-@click.option(
+@option(
+    Group.METHOD,
     "--method",
     "methods",
     type=Names(),
@@ -53,9 +55,9 @@ if TYPE_CHECKING:
     "columns: sk:logistic, sk:svm, sk:random-forest, sk:gradient-boosting, sk:tree, interpret:ebm; "
     "settings follow a colon: sk:svm:inputs=states.",
 )
-@click.option(
+@option(
+    Group.PARAMETERS,
     "--parameters",
-    cls=RegistryOption,
     type=Names(),
     default="ml",
     show_default=True,
@@ -69,15 +71,22 @@ if TYPE_CHECKING:
 @budget_options
 @smoothing_option
 @selection_options
-@click.option(
+@option(
+    Group.PROTOCOL,
     "--folds",
     type=click.IntRange(min=2),
     help="Number of cross-validation folds.  [default: the data set's own protocol, or 5]",
 )
-@click.option(
-    "--gap", type=Gap(), default=0.0, help="Stop engines at this gap: 1% or 0.01.  [default: 0]"
+@option(
+    Group.PROOF,
+    "--gap",
+    type=Gap(),
+    default=0.0,
+    help="Stop engines at this gap: 1% or 0.01.  [default: 0]",
+    rare=True,
 )
-@click.option(
+@option(
+    Group.LIMITS,
     "--time-limit",
     type=Duration(),
     default="60s",

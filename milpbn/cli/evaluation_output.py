@@ -7,9 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from milpbn.cli.options import option_group
+from milpbn.cli.grouping import Group, option, option_group
 from milpbn.cli.outputs import Outputs, say
 from milpbn.cli.params import OutputFile, refuse_overwriting
 from milpbn.errors import OutputError
@@ -20,15 +18,16 @@ if TYPE_CHECKING:
 
     from milpbn.evaluation import Evaluation, Evaluations, FoldRecord, Summary
 
-_OUT = click.option(
+_OUT = option(
+    Group.OUTPUT,
     "--out",
     type=OutputFile(),
     metavar="RESULTS.jsonl",
     help="Keep finished folds in this file; the same command continues where it stopped.",
 )
 _PRINTED = (
-    click.option("--json", "as_json", is_flag=True, help="Print the results as JSON."),
-    click.option("--quiet", is_flag=True, help="No progress, notes or warnings on stderr."),
+    option(Group.OUTPUT, "--json", "as_json", is_flag=True, help="Print the results as JSON."),
+    option(Group.OUTPUT, "--quiet", is_flag=True, help="No progress, notes or warnings on stderr."),
 )
 
 # Files of a comma-separated table: option, its name in the code, and its help text.
@@ -42,14 +41,27 @@ _CSV = (
 evaluation_outputs = option_group(
     (
         _OUT,
-        click.option(
-            "--details", is_flag=True, help="Print confusion matrices and reliability curves, too."
+        option(
+            Group.CONTENT,
+            "--details",
+            is_flag=True,
+            help="Print confusion matrices and reliability curves, too.",
+            rare=True,
         ),
         *(
-            click.option(flag, name, type=OutputFile(), metavar="FILE.csv", help=text)
+            option(
+                Group.OUTPUT,
+                flag,
+                name,
+                type=OutputFile(),
+                metavar="FILE.csv",
+                help=text,
+                rare=flag != "--csv",
+            )
             for flag, name, text in _CSV
         ),
-        click.option(
+        option(
+            Group.OUTPUT,
             "--plot",
             type=OutputFile(".png", ".svg", ".pdf"),
             metavar="OUT.png",

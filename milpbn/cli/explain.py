@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.effects import ModelEffects
+from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.models import single_class_model
 from milpbn.cli.outputs import Outputs
 from milpbn.cli.params import Counts, OutputFile, refuse_overwriting
@@ -24,17 +25,19 @@ if TYPE_CHECKING:
     from milpbn.learning.model import Model
 
 
-@click.command(short_help="Explain predictions, feature by feature.")
+@command(short_help="Explain predictions, feature by feature.")
 @click.argument("model_file", metavar="MODEL.json")
 @click.argument("data_file", metavar="FILE")
-@click.option(
+@option(
+    Group.CONTENT,
     "--row",
     "rows",
     type=Counts(),
     metavar="N[,N...]",
     help="Rows of FILE to explain in detail; the first one is 1.  [default: all, as CSV]",
 )
-@click.option(
+@option(
+    Group.CONTENT,
     "--effects",
     is_flag=False,
     flag_value=_ALL,
@@ -42,20 +45,35 @@ if TYPE_CHECKING:
     help="Print what each state of a feature adds to the log-odds, averaged over the rows of FILE, "
     "instead of contributions: of all features, or of these.",
 )
-@click.option("--of", metavar="CLASS", help="Class to explain.  [default: the predicted class]")
-@click.option("--against", metavar="CLASS", help="Class to compare with.  [default: all others]")
-@click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON.")
-@click.option(
+@option(
+    Group.CONTENT, "--of", metavar="CLASS", help="Class to explain.  [default: the predicted class]"
+)
+@option(
+    Group.CONTENT,
+    "--against",
+    metavar="CLASS",
+    help="Class to compare with.  [default: all others]",
+)
+@option(Group.OUTPUT, "--json", "as_json", is_flag=True, help="Print the rows as JSON.")
+@option(
+    Group.OUTPUT,
     "--plot",
     type=OutputFile(".png", ".svg", ".pdf"),
     metavar="OUT.png",
     help="Draw the contributions of one row, or the effects (png, svg, pdf).",
 )
-@click.option(
-    "--out", type=OutputFile(), metavar="OUT.csv", help="Write to this file instead of stdout."
+@option(
+    Group.OUTPUT,
+    "--out",
+    type=OutputFile(),
+    metavar="OUT.csv",
+    help="Write to this file instead of stdout.",
 )
-@click.option(
-    "--strict", is_flag=True, help="Reject a FILE that lacks a column which the model uses."
+@option(
+    Group.CONTENT,
+    "--strict",
+    is_flag=True,
+    help="Reject a FILE that lacks a column which the model uses.",
 )
 def explain(
     model_file: str,
@@ -94,7 +112,7 @@ def explain(
             outputs.write(plot, found.plot)
         return
     if plot and (rows is None or len(rows) != 1):
-        raise click.UsageError("--plot needs one row, such as --row 1, or --effects")
+        raise click.UsageError("--plot requires one row, such as --row 1, or --effects")
     model = single_class_model(model_file)
     explanation = _explanation(model, data_file, rows, of, against, strict)
     with Outputs() as outputs:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.models import trust_option
 from milpbn.cli.outputs import Outputs, say
 from milpbn.cli.params import Names, OutputFile, refuse_overwriting
@@ -34,23 +35,30 @@ _ENDINGS = {
 _CODE = ("sql", "javascript", "onnx")
 
 
-@click.command(short_help="Write a model for other tools.")
+@command(short_help="Write a model for other tools.")
 @click.argument("model_file", metavar="MODEL.json")
-@click.option(
+@option(
+    Group.CONTENT,
     "--format",
     "kind",
     type=Registered(_FORMATS),
     help="Output format.  [default: by the extension of --out]",
 )
-@click.option(
-    "--out", type=OutputFile(), metavar="FILE", help="Write to this file instead of stdout."
+@option(
+    Group.OUTPUT,
+    "--out",
+    type=OutputFile(),
+    metavar="FILE",
+    help="Write to this file instead of stdout.",
 )
-@click.option(
+@option(
+    Group.CONTENT,
     "--table",
     metavar="NAME",
     help="The table that the SQL reads; schema.table for another schema.  [default: data]",
 )
-@click.option(
+@option(
+    Group.CONTENT,
     "--keep",
     type=Names(),
     default=(),

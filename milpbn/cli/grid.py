@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from milpbn.cli.drawing import draw_network_of, plot_gap_of
 from milpbn.cli.outputs import Outputs
 from milpbn.cli.session import Session
 
@@ -24,9 +26,13 @@ _HEADER = (
 )
 
 
+# The files that a grid writes, one for each p.
+_FILES = {"out": "--out", "trace_file": "--trace", "plot": "--plot", "draw": "--draw"}
+
+
 def check_grid(options: dict[str, Any]) -> None:
-    """Reject options that do not go with several values of p."""
-    for name, option in (("out", "--out"), ("trace_file", "--trace")):
+    """Reject options that cannot be combined with several values of p."""
+    for name, option in _FILES.items():
         if options[name] and PLACE not in str(options[name]):
             raise click.UsageError(
                 f"several values of p write several files: put {PLACE} into the file name of "
@@ -34,7 +40,7 @@ def check_grid(options: dict[str, Any]) -> None:
             )
     for name in ("write_model", "certificate"):
         if options[name]:
-            raise click.UsageError(f"--{name.replace('_', '-')} needs a single value of p")
+            raise click.UsageError(f"--{name.replace('_', '-')} requires a single value of p")
 
 
 def _example(file: str) -> str:
@@ -87,9 +93,11 @@ def _save(outputs: Outputs, options: dict[str, Any], model: Model, p: float) -> 
     from milpbn.cli.report import trace_csv
     from milpbn.files import write_whole
 
-    out, trace = (str(options[name] or "").replace(PLACE, str(p)) for name in ("out", "trace_file"))
+    out, trace, plot, draw = (str(options[name] or "").replace(PLACE, str(p)) for name in _FILES)
     outputs.write(out, model.save)
     outputs.write(trace, lambda file: write_whole(file, trace_csv(model.result)))
+    outputs.write(plot, partial(plot_gap_of, model))
+    outputs.write(draw, partial(draw_network_of, model))
 
 
 def _as_dict(model: Model, session: Session) -> dict[str, Any]:

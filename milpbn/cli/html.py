@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import click
 
+from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.models import single_class_model
 from milpbn.cli.outputs import Outputs, say
 from milpbn.cli.params import Counts, OutputFile, refuse_overwriting
 from milpbn.cli.rows import measured_rows, measured_rows_option
 
 
-@click.command(short_help="Write a report about a model as one HTML file.")
+@command(short_help="Write a report about a model as one HTML file.")
 @click.argument("model_file", metavar="MODEL.json")
-@click.option(
+@option(
+    Group.OUTPUT,
     "--out",
     type=OutputFile(".html", ".htm"),
     required=True,
@@ -20,7 +22,8 @@ from milpbn.cli.rows import measured_rows, measured_rows_option
     help="Write the report to this file.",
 )
 @measured_rows_option("Rows to measure the model on.")
-@click.option(
+@option(
+    Group.CONTENT,
     "--row",
     "explained",
     type=Counts(),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from milpbn.cli.drawing import draw_network_of, plot_gap_of
+from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.models import describe_gbnc, trust_option
 from milpbn.cli.options import picture_options
 from milpbn.cli.outputs import Outputs
@@ -17,8 +18,6 @@ from milpbn.widths import terminal_width
 from milpbn.words import name_in_list
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from milpbn.cli.importance import ModelImportance
     from milpbn.cli.tables import ModelTables
     from milpbn.learning.model import Model
@@ -31,10 +30,11 @@ _CANDIDATES = 10
 _ALL = ""
 
 
-@click.command(short_help="Show what a model file contains.")
+@command(short_help="Show what a model file contains.")
 @click.argument("model_file", metavar="MODEL.json", required=False)
 @picture_options("Draw the network (png, svg, pdf, dot); for a multinet, one file per class.")
-@click.option(
+@option(
+    Group.CONTENT,
     "--tables",
     is_flag=False,
     flag_value=_ALL,
@@ -42,13 +42,14 @@ _ALL = ""
     help="Print the class probabilities, cuts and probability tables instead of the report: of all "
     "variables, or of these.",
 )
-@click.option(
+@option(
+    Group.CONTENT,
     "--importance",
     is_flag=True,
     help="Print the importance of the features instead of the report.",
 )
 @measured_rows_option("Rows for --importance.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@option(Group.OUTPUT, "--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @trust_option
 def inspect(
     model_file: str | None,
@@ -76,7 +77,7 @@ def inspect(
     if model_file is None:
         raise click.UsageError("give a model file: milpbn inspect MODEL.json")
     if file is not None and not importance:
-        raise click.UsageError("--data only goes with --importance")
+        raise click.UsageError("--data requires --importance")
     refuse_overwriting({"--plot": plot, "--draw": draw}, {"MODEL.json": model_file, "--data": file})
     from milpbn.learning.model import Model
     from milpbn.model_files import load_model
@@ -94,14 +95,8 @@ def inspect(
         else:
             parts: list[Any] = list(chosen.values()) or [show]
             outputs.report("\n\n".join(part.text(terminal_width()) for part in parts))
-        outputs.write(plot, partial(_plot, show))
+        outputs.write(plot, show.plot)
         outputs.write(draw, show.draw)
-
-
-def _plot(show: _Single | _Several, file: str) -> None:
-    from milpbn.pictures import plot_gap
-
-    plot_gap(show.result.trace, file, title=show.name, score_name=show.score)
 
 
 def _chosen_tables(model: Model | GBNCModel, given: str) -> ModelTables:
@@ -149,7 +144,7 @@ class _Single:
 
     def __init__(self, model: Model) -> None:
         self.model, self.result = model, model.result
-        self.name, self.score = model.data.get("name", ""), model.result.score.upper()
+        self.name = model.data.get("name", "")
 
     def more(self) -> dict[str, Any]:
         parts = ("selection", "arcs", "alternatives", "stability")
@@ -159,19 +154,13 @@ class _Single:
             **{name: part.to_dict() for name, part in found.items() if part is not None},
         }
 
-    def draw(self, path: str) -> list[Path] | list[str]:
-        """Draw the network; return the files."""
-        from milpbn.pictures import draw_multinet, draw_network
-        from milpbn.structure import Structure
+    def plot(self, path: str) -> None:
+        """Plot the gap over time."""
+        plot_gap_of(self.model, path)
 
-        structure = self.result.structure
-        if not isinstance(structure, Structure):
-            return draw_multinet(structure, path, title=self.name, encoder=self.model.encoder)
-        arcs = self.model.arcs
-        margins = arcs.of(structure) if arcs else None
-        encoder = self.model.encoder
-        draw_network(structure, path, title=self.name, margins=margins, encoder=encoder)
-        return [path]
+    def draw(self, path: str) -> Sequence[object]:
+        """Draw the network; return the files."""
+        return draw_network_of(self.model, path)
 
     def text(self, width: int | None) -> str:
         from milpbn.cli.alternatives import alternative_lines
@@ -207,12 +196,18 @@ class _Several:
 
     def __init__(self, model: GBNCModel) -> None:
         self.model, self.result = model, model.classifier.result_
-        self.name, self.score = model.data.get("name", ""), "penalised CLL"
+        self.name = model.data.get("name", "")
 
     def more(self) -> dict[str, Any]:
         from dataclasses import asdict
 
         return {"training": asdict(self.model.classifier.training_)}
+
+    def plot(self, path: str) -> None:
+        """Plot the gap over time."""
+        from milpbn.pictures import plot_gap
+
+        plot_gap(self.result.trace, path, title=self.name, score_name="penalised CLL")
 
     def draw(self, path: str) -> list[str]:
         """Draw the class network; return the file."""

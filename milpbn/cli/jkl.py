@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -34,6 +35,10 @@ _NOT_WITH_SCORES = (
     "forbid",
     "constraints_file",
     *BUDGETS,
+    "select",
+    "select_by",
+    "exact_folds",
+    "plot_selection",
     "write_model",
     "certificate",
 )
@@ -82,13 +87,16 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     from milpbn.cli.solve import check_engine
 
     check_engine(ctx, options)
-    why = "does not go with --jkl: the file already contains the parent sets and their scores"
+    why = (
+        "cannot be combined with --jkl: the file already contains the parent sets and their scores"
+    )
     refuse_options(ctx, _NOT_WITH_SCORES, why)
-    refuse_options(ctx, ("best", "within"), "does not go with --jkl: it needs data")
+    refuse_options(ctx, ("best", "within", "draw"), "cannot be combined with --jkl: it needs data")
     refuse_overwriting(
         {
             "--out": options["out"],
             "--trace": options["trace_file"],
+            "--plot": options["plot"],
             "--checkpoint": options["checkpoint"],
         },
         {"the local scores": options["jkl"]},
@@ -98,6 +106,11 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
 def _deliver(result: Result, scores: LocalScores, options: dict[str, Any]) -> None:
     from milpbn.cli.report import trace_csv
     from milpbn.files import write_whole
+
+    def plot(file: str) -> None:
+        from milpbn.pictures import plot_gap
+
+        plot_gap(result, file, title=Path(options["jkl"]).name)
 
     with Outputs(quiet=options["quiet"]) as outputs:
         if options["as_json"]:
@@ -109,3 +122,4 @@ def _deliver(result: Result, scores: LocalScores, options: dict[str, Any]) -> No
         structure = json.dumps(result.structure.to_dict(), indent=1) + "\n"
         outputs.write(options["out"], lambda file: write_whole(file, structure))
         outputs.write(options["trace_file"], lambda file: write_whole(file, trace_csv(result)))
+        outputs.write(options["plot"], plot)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.data import data_options, held_out_options
+from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import (
     BUDGETS,
     given_names,
     given_settings,
+    picture_options,
     run_options,
     score_options,
     space_options,
@@ -20,7 +22,12 @@ from milpbn.cli.options import (
 from milpbn.cli.outputs import show
 from milpbn.cli.params import refuse_options
 from milpbn.cli.registries import RegistryCommand, learner_lines, multinet_lines
-from milpbn.cli.selecting import given_plan, selection_options, selection_plot_option
+from milpbn.cli.selecting import (
+    accept_old_plot,
+    given_plan,
+    selection_options,
+    selection_plot_option,
+)
 from milpbn.cli.session import Session
 
 if TYPE_CHECKING:
@@ -42,14 +49,15 @@ _SEARCH = (
 )
 
 
-@click.command(
+@command(
     cls=RegistryCommand,
     places={"{heuristics}": learner_lines, "{multinets}": multinet_lines},
     short_help="Learn a structure with a heuristic.",
 )
 @data_options
 @held_out_options
-@click.option(
+@option(
+    Group.METHOD,
     "--method",
     default="local-search",
     show_default=True,
@@ -60,8 +68,11 @@ _SEARCH = (
 @space_options
 @selection_options
 @selection_plot_option
-@click.option("--start", metavar="FILE", help="Model, network or structure file to start from.")
-@click.option(
+@option(
+    Group.METHOD, "--start", metavar="FILE", help="Model, network or structure file to start from."
+)
+@option(
+    Group.METHOD,
     "--structure",
     "structure_file",
     metavar="FILE",
@@ -69,6 +80,7 @@ _SEARCH = (
     "structure file.",
 )
 @run_options
+@picture_options("Draw the network (png, svg, pdf, dot); for a multinet, one file per class.")
 @click.pass_context
 def learn(ctx: click.Context, /, **options: Any) -> None:
     """Learn a structure with a heuristic: fast, but without a bound.
@@ -91,6 +103,7 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
       milpbn learn --dataset satimage --method all --score cr --class-root
       milpbn learn --dataset car --structure expert.bif --out model.json
     """
+    accept_old_plot(options)
     _check(ctx, options)
     from milpbn.interchange import read_structure
 
@@ -101,11 +114,11 @@ def learn(ctx: click.Context, /, **options: Any) -> None:
     if options["structure_file"]:
         assert start is not None
         settings = _given(settings, start, file)
-    plan = given_plan(options, "plot")
+    plan = given_plan(options, "plot_selection")
     if plan is not None:
         if racing or options["structure_file"]:
             other = "--method all" if racing else "--structure"
-            raise click.UsageError(f"--select does not go with {other}")
+            raise click.UsageError(f"--select cannot be combined with {other}")
         names = given_names(options, start=start)
         plan.candidates(names)  # bad values are reported before anything is read
     phases = ("selecting", "searching") if plan is not None else ("searching",)
@@ -139,7 +152,9 @@ def _given(settings: Settings, structure: Structure, file: str) -> Settings:
 def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     Session.check(options)
     if options["structure_file"]:
-        refuse_options(ctx, _SEARCH, "does not go with --structure, which replaces the search")
+        refuse_options(
+            ctx, _SEARCH, "cannot be combined with --structure, which replaces the search"
+        )
     from milpbn.errors import OptionError
     from milpbn.learning.methods import ENGINES, check_method
     from milpbn.scores import make_score

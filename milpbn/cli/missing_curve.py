@@ -14,6 +14,7 @@ from milpbn.cli.data import (
     notes_on_incomplete_rows,
     show_notes,
 )
+from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import seed_option
 from milpbn.cli.outputs import Outputs, say
@@ -25,67 +26,78 @@ from milpbn.cli.params import (
     ScoreName,
     refuse_overwriting,
 )
-from milpbn.cli.registries import RegistryOption, default_classifiers
+from milpbn.cli.registries import default_classifiers
 
 if TYPE_CHECKING:
     from milpbn.evaluation.missing_curve import CurvePoint
 
 
-@click.command("missing-curve", short_help="Measure accuracy as features go missing.")
+@command("missing-curve", short_help="Measure accuracy as features go missing.")
 @data_options
-@click.option(
+@option(
+    Group.METHOD,
     "--classifier",
     "classifiers",
-    cls=RegistryOption,
     multiple=True,
     metavar="STRUCTURE+PARAMETERS",
     help_from=lambda: (
         f"Such as tan-cmi+cl, or svm; may be repeated.  [default: {default_classifiers()}]"
     ),
 )
-@click.option(
+@option(
+    Group.PROTOCOL,
     "--counts",
     type=Counts(),
     help="Numbers of missing features: 0,5,10.  [default: about a dozen, from 0 to all but one]",
 )
-@click.option(
+@option(
+    Group.PROTOCOL,
     "--repeats",
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
     help="Repetitions for each number of missing features.",
 )
-@click.option(
+@option(
+    Group.SCORE,
     "--score",
     type=ScoreName(),
     default="cr",
     show_default=True,
     help="Score that structure searches maximise.",
 )
-@click.option(
+@option(
+    Group.SPACE,
     "--max-parents",
     type=click.IntRange(min=1),
     default=2,
     show_default=True,
     help="Maximum number of parents per feature, including the class; the class is a root.",
 )
-@click.option(
+@option(
+    Group.PARAMETERS,
     "--smoothing",
     type=SMOOTHING,
     default="laplace",
     show_default=True,
     help="Smoothing of the parameters: laplace[:COUNT] or epsilon[:VALUE].",
+    rare=True,
 )
-@click.option("--time-limit", type=Duration(), help="Time limit for each classifier: 90s, 5m.")
+@option(
+    Group.LIMITS, "--time-limit", type=Duration(), help="Time limit for each classifier: 90s, 5m."
+)
 @seed_option("Random seed for held-out rows, missing features and learners.")
-@click.option("--out", type=OutputFile(), metavar="CURVE.csv", help="Save the points as CSV.")
-@click.option(
+@option(
+    Group.OUTPUT, "--out", type=OutputFile(), metavar="CURVE.csv", help="Save the points as CSV."
+)
+@option(
+    Group.OUTPUT,
     "--plot",
     type=OutputFile(".png", ".svg", ".pdf"),
     metavar="CURVE.png",
     help="Plot the curves (png, svg, pdf).",
 )
-@click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
+@option(Group.OUTPUT, "--quiet", is_flag=True, help="No progress and no notes on stderr.")
 @click.pass_context
 def missing_curve(ctx: click.Context, /, **options: Any) -> None:
     """Remove features from the test rows and measure how accuracy falls.

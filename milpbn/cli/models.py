@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milpbn.cli.grouping import Command, Group, option
 from milpbn.cli.outputs import say
 from milpbn.cli.params import Names
 from milpbn.words import name_in_list
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from milpbn.mdc.model_file import GBNCModel
     from milpbn.model_files import AnyModel
 
-trust_option = click.option(
+trust_option = option(
+    Group.CONTENT,
     "--trust",
     type=Names(),
     default=(),
@@ -27,8 +29,8 @@ trust_option = click.option(
     help="Types of base models, other than scikit-learn's, that may be loaded from the file.",
 )
 
-moved_data_option = click.option(
-    "--data", "file", metavar="FILE", help="The data file, if it has moved since."
+moved_data_option = option(
+    Group.DATA, "--data", "file", metavar="FILE", help="The data file, if it has moved since."
 )
 
 
@@ -71,10 +73,10 @@ def old_spelling(command: click.Command) -> click.Command:
         say(f"note: `milpbn mdc {name}` is now `milpbn {name}`")
         return callback(*args, **options)
 
-    return click.Command(
+    return Command(
         name=command.name,
         callback=noted,
-        params=command.params,
+        params=[p for p in command.params if p.name != "help_all"],
         help=f"Old name of `milpbn {command.name}`.",
         hidden=True,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from milpbn.cli.grouping import Decorator, Group, option, option_group
 from milpbn.cli.params import (
     ARC,
     PARAMETERS,
@@ -22,7 +23,6 @@ from milpbn.cli.params import (
     Size,
 )
 from milpbn.cli.registries import (
-    RegistryOption,
     all_scores,
     exact_scores,
     generative_scores,
@@ -36,30 +36,19 @@ if TYPE_CHECKING:
     from milpbn.learning.settings import SettingNames, Settings
     from milpbn.structure import Structure
 
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-
-def option_group(options: Sequence[Decorator]) -> Decorator:
-    """A decorator that adds these options to a command."""
-
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
 
 def seed_option(of: str) -> Decorator:
     """The option --seed; `of` is its help text."""
     seeds = click.IntRange(0, 2**31 - 1)
-    return click.option("--seed", type=seeds, default=0, show_default=True, help=of)
+    return option(
+        Group.LIMITS, "--seed", type=seeds, default=0, show_default=True, help=of, rare=True
+    )
 
 
 def _score_option(known: Callable[[], str]) -> Decorator:
-    return click.option(
+    return option(
+        Group.SCORE,
         "--score",
-        cls=RegistryOption,
         type=ScoreName(),
         default="sm",
         show_default=True,
@@ -67,15 +56,15 @@ def _score_option(known: Callable[[], str]) -> Decorator:
     )
 
 
-_P = click.option(
+_P = option(
+    Group.SCORE,
     "--p",
-    cls=RegistryOption,
     type=Number(0.5, 1),
     help_from=lambda: f"Desired class probability for {scores_with('p')}.  [default: 0.9]",
 )
-_P_GRID = click.option(
+_P_GRID = option(
+    Group.SCORE,
     "--p",
-    cls=RegistryOption,
     type=Numbers(0.5, 1),
     metavar="P[,P...]",
     help_from=lambda: (
@@ -83,18 +72,21 @@ _P_GRID = click.option(
         "turn: 0.6,0.8,0.9.  [default: 0.9]"
     ),
 )
-_GAMMA = click.option("--gamma", type=Number(0), help="Desired log-margin, instead of --p.")
-
-ess_option = click.option(
-    "--ess",
-    cls=RegistryOption,
-    type=Number(0),
-    help_from=lambda: f"Equivalent sample size for {scores_with('ess')}.  [default: 1]",
+_GAMMA = option(
+    Group.SCORE, "--gamma", type=Number(0), help="Desired log-margin, instead of --p.", rare=True
 )
 
-_PENALTY = click.option(
+ess_option = option(
+    Group.SCORE,
+    "--ess",
+    type=Number(0),
+    help_from=lambda: f"Equivalent sample size for {scores_with('ess')}.  [default: 1]",
+    rare=True,
+)
+
+_PENALTY = option(
+    Group.SCORE,
     "--penalty",
-    cls=RegistryOption,
     type=PENALTY,
     metavar="LAMBDA|bic",
     help_from=lambda: (
@@ -103,15 +95,16 @@ _PENALTY = click.option(
     ),
 )
 
-_VALIDATION = click.option(
+_VALIDATION = option(
+    Group.SCORE,
     "--validation",
-    cls=RegistryOption,
     type=VALIDATION,
     metavar="loo|FOLDS|none",
     help_from=lambda: (
         "Score each row with parameters learned without it (loo) or without its fold, for "
         f"{scores_with('validation')}.  [default: none; loo if columns have several resolutions]"
     ),
+    rare=True,
 )
 
 _SETTINGS = (_GAMMA, _PENALTY, _VALIDATION, ess_option)
@@ -140,24 +133,31 @@ def check_score(options: Mapping[str, Any], settings: Sequence[str] = SCORE_SETT
     kind = score_class(options["score"])
     for name in settings:
         if options.get(name) is not None and name not in kind.parameter_names():
-            raise click.UsageError(f"--{name} does not go with --score {kind.name}")
+            raise click.UsageError(f"--{name} cannot be combined with --score {kind.name}")
 
 
 _CONSTRAINTS = (
-    click.option(
+    option(
+        Group.SPACE,
         "--require",
         type=ARC,
         multiple=True,
         help="Required arc; may be repeated. Put a name that contains -> in double quotes.",
     ),
-    click.option(
-        "--forbid", type=ARC, multiple=True, help="Forbidden arc, written like --require."
+    option(
+        Group.SPACE,
+        "--forbid",
+        type=ARC,
+        multiple=True,
+        help="Forbidden arc, written like --require.",
     ),
-    click.option(
+    option(
+        Group.SPACE,
         "--constraints",
         "constraints_file",
         metavar="FILE",
         help="TOML or JSON file with constraints: required and forbidden arcs, tiers, limits.",
+        rare=True,
     ),
 )
 
@@ -222,27 +222,30 @@ def given_solve_options(options: Mapping[str, Any]) -> SolveOptions:
 
 structure_options = option_group(
     (
-        click.option(
+        option(
+            Group.SPACE,
             "--max-parents",
             type=click.IntRange(min=1),
             default=2,
             show_default=True,
             help="Maximum number of parents per variable, including the class.",
         ),
-        click.option(
+        option(
+            Group.SPACE,
             "--class-parents/--class-root",
             default=True,
             show_default=True,
             help="Whether features may be parents of the class.",
         ),
-        click.option(
+        option(
+            Group.SPACE,
             "--augmented",
-            cls=RegistryOption,
             is_flag=True,
             help_from=lambda: (
                 "Require the class as a parent of every feature that has parents. Optional for "
                 f"generative scores ({generative_scores()}), always on for the others."
             ),
+            rare=True,
         ),
         *_CONSTRAINTS,
     )
@@ -258,23 +261,31 @@ BUDGETS = {
 
 budget_options = option_group(
     [
-        click.option(f"--{name.replace('_', '-')}", type=click.IntRange(min=0), help=text)
+        option(
+            Group.SPACE,
+            f"--{name.replace('_', '-')}",
+            type=click.IntRange(min=0),
+            help=text,
+            rare=True,
+        )
         for name, text in BUDGETS.items()
     ]
 )
 """Options that limit the structure as a whole."""
 
-smoothing_option = click.option(
+smoothing_option = option(
+    Group.PARAMETERS,
     "--smoothing",
     type=SMOOTHING,
     default="laplace",
     show_default=True,
     help="Smoothing of the parameters: laplace[:COUNT] or epsilon[:VALUE].",
+    rare=True,
 )
 
-_parameters = click.option(
+_parameters = option(
+    Group.PARAMETERS,
     "--parameters",
-    cls=RegistryOption,
     type=PARAMETERS,
     default="ml",
     show_default=True,
@@ -289,31 +300,45 @@ space_options = option_group((structure_options, budget_options, smoothing_optio
 
 output_options = option_group(
     (
-        click.option("--out", type=OutputFile(), metavar="MODEL.json", help="Save the classifier."),
-        click.option(
+        option(
+            Group.OUTPUT,
+            "--out",
+            type=OutputFile(),
+            metavar="MODEL.json",
+            help="Save the classifier.",
+        ),
+        option(
+            Group.OUTPUT,
             "--trace",
             "trace_file",
             type=OutputFile(),
             metavar="TRACE.csv",
             help="Save objective and bound over time.",
+            rare=True,
         ),
-        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
-        click.option("--quiet", is_flag=True, help="No progress and no notes on stderr."),
+        option(Group.OUTPUT, "--json", "as_json", is_flag=True, help="Print the result as JSON."),
+        option(Group.OUTPUT, "--quiet", is_flag=True, help="No progress and no notes on stderr."),
     )
 )
 """Options for the output."""
 
 proof_options = option_group(
     (
-        click.option(
-            "--gap", type=Gap(), default=0.0, help="Stop at this gap: 1% or 0.01.  [default: 0]"
+        option(
+            Group.PROOF,
+            "--gap",
+            type=Gap(),
+            default=0.0,
+            help="Stop at this gap: 1% or 0.01.  [default: 0]",
         ),
-        click.option(
+        option(
+            Group.LIMITS,
             "--threads",
             type=click.IntRange(min=1),
             default=1,
             show_default=True,
             help="Number of threads for passes over the rows, and for the monolithic engine.",
+            rare=True,
         ),
     )
 )
@@ -321,55 +346,68 @@ proof_options = option_group(
 
 checkpoint_options = option_group(
     (
-        click.option(
+        option(
+            Group.PROOF,
             "--checkpoint",
             type=OutputFile(),
             metavar="FILE",
             help="Save the tree every minute and at the end, so that --resume can continue.",
+            rare=True,
         ),
-        click.option(
+        option(
+            Group.PROOF,
             "--resume",
             type=click.Path(exists=True, dir_okay=False),
             metavar="FILE",
             help="Continue from a file that --checkpoint wrote for the same data, score and "
             "search space.",
+            rare=True,
         ),
     )
 )
 """Options that stop and continue a proof."""
 
-scheduler_option = click.option(
+scheduler_option = option(
+    Group.LIMITS,
     "--scheduler",
     metavar="ADDRESS",
     help="Use the workers of a running Dask cluster: tcp://HOST:8786. Needs milpbn[cluster].",
+    rare=True,
 )
 
 worker_options = option_group(
     (
-        click.option(
+        option(
+            Group.LIMITS,
             "--workers",
             type=click.IntRange(min=0),
             default=0,
             show_default=True,
             help="Number of local worker processes; needs the extra milpbn[cluster].",
+            rare=True,
         ),
         scheduler_option,
     )
 )
 """Options for worker processes of the tree."""
 
-memory_option = click.option(
+memory_option = option(
+    Group.LIMITS,
     "--memory-limit",
     type=Size(),
     default="4GiB",
     show_default=True,
     help="Reject problems that are estimated to need more memory: 500MB, 4GB.",
+    rare=True,
 )
 
 limit_options = option_group(
     (
-        click.option(
-            "--time-limit", type=Duration(), help="Time limit for the run: 90, 90s, 5m, 2h."
+        option(
+            Group.LIMITS,
+            "--time-limit",
+            type=Duration(),
+            help="Time limit for the run: 90, 90s, 5m, 2h.",
         ),
         seed_option("Random seed for the solver and the heuristics."),
         memory_option,
@@ -386,13 +424,15 @@ def picture_options(network: str) -> Decorator:
     formats = (".png", ".svg", ".pdf")
     return option_group(
         (
-            click.option(
+            option(
+                Group.OUTPUT,
                 "--plot",
                 type=OutputFile(*formats),
                 metavar="OUT.png",
                 help="Plot objective and bound over time (png, svg, pdf).",
             ),
-            click.option(
+            option(
+                Group.OUTPUT,
                 "--draw",
                 type=OutputFile(*formats, ".dot"),
                 metavar="OUT.png",

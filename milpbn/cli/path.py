@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.data import data_options, held_out_options
+from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import (
     given_names,
@@ -34,18 +35,20 @@ _WIDTHS = {
 _DISPENSABLE = ("objective", "features", "training", "arcs", "log-loss", "gap")
 
 
-@click.command(short_help="Learn optimal networks for a grid of penalties.")
+@command(short_help="Learn optimal networks for a grid of penalties.")
 @data_options
 @held_out_options
 @margin_options
-@click.option(
+@option(
+    Group.SCORE,
     "--penalty",
     "penalties",
     type=PENALTIES,
     metavar="LAMBDA,...",
     help="Penalties per free parameter: 0,0.5,2,bic.  [default: an automatic grid]",
 )
-@click.option(
+@option(
+    Group.SCORE,
     "--points",
     type=click.IntRange(min=2),
     default=20,
@@ -53,7 +56,8 @@ _DISPENSABLE = ("objective", "features", "training", "arcs", "log-loss", "gap")
     help="Maximum number of penalties above 0 in the automatic grid.",
 )
 @space_options
-@click.option(
+@option(
+    Group.PROTOCOL,
     "--folds",
     type=click.IntRange(min=0),
     default=5,
@@ -62,15 +66,18 @@ _DISPENSABLE = ("objective", "features", "training", "arcs", "log-loss", "gap")
 )
 @proof_options
 @limit_options
-@click.option("--out", type=OutputFile(), metavar="PATH.csv", help="Save the points as CSV.")
-@click.option(
+@option(
+    Group.OUTPUT, "--out", type=OutputFile(), metavar="PATH.csv", help="Save the points as CSV."
+)
+@option(
+    Group.OUTPUT,
     "--plot",
     type=OutputFile(".png", ".svg", ".pdf"),
     metavar="PATH.png",
     help="Plot margin, size and held-out measures (png, svg, pdf).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the points as JSON.")
-@click.option("--quiet", is_flag=True, help="No progress and no notes on stderr.")
+@option(Group.OUTPUT, "--json", "as_json", is_flag=True, help="Print the points as JSON.")
+@option(Group.OUTPUT, "--quiet", is_flag=True, help="No progress and no notes on stderr.")
 @click.pass_context
 def path(ctx: click.Context, /, **options: Any) -> None:
     """Learn an optimal network for every penalty of a grid, the sparsest first.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.data import show_notes
+from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.models import trust_option
 from milpbn.cli.outputs import Outputs, say
 from milpbn.cli.params import Names, OutputFile, refuse_overwriting
@@ -20,28 +21,34 @@ if TYPE_CHECKING:
     from milpbn.mdc.model_file import GBNCModel
 
 
-@click.command(short_help="Predict the class of every row of a file.")
+@command(short_help="Predict the class of every row of a file.")
 @click.argument("model_file", metavar="MODEL.json")
 @click.argument("data_file", metavar="FILE")
-@click.option(
+@option(
+    Group.METHOD,
     "--loss",
     type=click.Choice(["subset", "hamming"]),
     help="Loss that predictions of several class variables minimise.  [default: the model's]",
 )
-@click.option(
+@option(
+    Group.OUTPUT,
     "--out",
     type=OutputFile(),
     metavar="PREDICTIONS.csv",
     help="Write to this file instead of stdout.",
 )
-@click.option(
+@option(
+    Group.CONTENT,
     "--keep",
     type=Names(),
     default=(),
     help="Columns of FILE to copy to the output: id,name.",
 )
-@click.option(
-    "--strict", is_flag=True, help="Reject a FILE that lacks a column which the model uses."
+@option(
+    Group.CONTENT,
+    "--strict",
+    is_flag=True,
+    help="Reject a FILE that lacks a column which the model uses.",
 )
 @trust_option
 def predict(
@@ -67,7 +74,7 @@ def predict(
     model = load_model(model_file, trust)
     if isinstance(model, Model):
         if loss:
-            raise click.UsageError("--loss only goes with models for several class variables")
+            raise click.UsageError("--loss requires a model for several class variables")
         _predict_one(model, data_file, out, keep, strict)
     else:
         model.classifier.loss = loss or model.classifier.loss

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milpbn.cli.grouping import Command
+
 if TYPE_CHECKING:
     from milpbn.scores import Score
 
@@ -45,24 +47,7 @@ class Registered(_Choice):
         return tuple(self._names())
 
 
-class RegistryOption(click.Option):
-    """An option whose help text is computed when it is shown."""
-
-    def __init__(self, *args: Any, help_from: Callable[[], str], **attributes: Any) -> None:
-        self._help_from = help_from
-        super().__init__(*args, **attributes)
-
-    @property
-    def help(self) -> str | None:
-        """The help text."""
-        return self._help_from()
-
-    @help.setter
-    def help(self, value: str | None) -> None:
-        """Ignore what click's constructor sets."""
-
-
-class RegistryCommand(click.Command):
+class RegistryCommand(Command):
     """A command whose docstring has placeholders, filled in when it is shown.
 
     Parameters

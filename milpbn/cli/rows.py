@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
+from milpbn.cli.grouping import Decorator, Group, option
 from milpbn.cli.models import model_table
-from milpbn.cli.options import Decorator
 from milpbn.words import count
 
 if TYPE_CHECKING:
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 def measured_rows_option(purpose: str) -> Decorator:
     """The option --data; `purpose` is the first sentence of its help text."""
     default = "[default: the test rows of the model's data, or else its training rows]"
-    return click.option("--data", "file", metavar="FILE", help=f"{purpose}  {default}")
+    return option(Group.DATA, "--data", "file", metavar="FILE", help=f"{purpose}  {default}")
 
 
 def measured_rows(model: Model, model_file: str, file: str | None) -> MeasuredRows | None:

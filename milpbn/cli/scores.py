@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from milpbn.cli.data import (
     DATA_OPTIONS,
     check_data_options,
@@ -13,6 +11,7 @@ from milpbn.cli.data import (
     load_table,
     show_notes,
 )
+from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.options import (
     check_score,
     ess_option,
@@ -25,9 +24,10 @@ from milpbn.cli.params import Duration, OutputFile, refuse_overwriting
 from milpbn.cli.registries import Registered, decomposable_scores
 
 
-@click.command(short_help="Write local scores for other solvers.")
+@command(short_help="Write local scores for other solvers.")
 @data_options
-@click.option(
+@option(
+    Group.SCORE,
     "--score",
     type=Registered(decomposable_scores),
     default="mdl",
@@ -36,10 +36,16 @@ from milpbn.cli.registries import Registered, decomposable_scores
 )
 @ess_option
 @structure_options
-@click.option("--time-limit", type=Duration(), help="Time limit for the run: 90, 90s, 5m, 2h.")
+@option(
+    Group.LIMITS, "--time-limit", type=Duration(), help="Time limit for the run: 90, 90s, 5m, 2h."
+)
 @memory_option
-@click.option(
-    "--out", type=OutputFile(), metavar="X.jkl", help="Write to this file instead of stdout."
+@option(
+    Group.OUTPUT,
+    "--out",
+    type=OutputFile(),
+    metavar="X.jkl",
+    help="Write to this file instead of stdout.",
 )
 def scores(**options: Any) -> None:
     """Write the score of every candidate parent set, in the format of GOBNILP (.jkl).

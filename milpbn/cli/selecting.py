@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.options import option_group
+from milpbn.cli.grouping import Group, option, option_group
+from milpbn.cli.outputs import say
 from milpbn.cli.params import Candidates, OutputFile
-from milpbn.cli.registries import RegistryOption, criteria
+from milpbn.cli.registries import criteria
 
 if TYPE_CHECKING:
     from milpbn.learning.plan import SelectionPlan
@@ -19,7 +20,8 @@ BINS = "bins"
 
 selection_options = option_group(
     (
-        click.option(
+        option(
+            Group.SELECTION,
             "--select",
             type=Candidates(),
             multiple=True,
@@ -28,27 +30,40 @@ selection_options = option_group(
             "p=0.6,0.9, parameters=ml,cl or bins=mdlp,quantile:6; may be repeated. `auto` for the "
             "default candidates (with `milpbn evaluate`, use --method auto).",
         ),
-        click.option(
+        option(
+            Group.SELECTION,
             "--select-by",
-            cls=RegistryOption,
             metavar="MEASURE",
             help_from=lambda: f"Measure to select by: {criteria()}.  [default: log-loss]",
+            rare=True,
         ),
-        click.option(
+        option(
+            Group.SELECTION,
             "--exact-folds",
             is_flag=True,
             help="Run the exact engine, not local search, inside the folds of --select.",
+            rare=True,
         ),
     )
 )
 """Options that say what to choose from, and how."""
 
-selection_plot_option = click.option(
-    "--plot",
+selection_plot_option = option(
+    Group.SELECTION,
+    "--plot-selection",
     type=OutputFile(".png", ".svg", ".pdf"),
     metavar="OUT.png",
     help="Plot how the candidates of --select predict held-out rows (png, svg, pdf).",
+    rare=True,
 )
+
+
+def accept_old_plot(options: dict[str, Any]) -> None:
+    """With --select, --plot drew the candidates; for now it does unless --plot-selection does."""
+    if options["select"] and options["plot"] and not options["plot_selection"]:
+        if not options["quiet"]:
+            say("note: with --select, --plot draws the candidates; this is now --plot-selection")
+        options["plot_selection"], options["plot"] = options["plot"], None
 
 
 def given_plan(options: Mapping[str, Any], *with_it: str) -> SelectionPlan | None:
@@ -60,17 +75,17 @@ def given_plan(options: Mapping[str, Any], *with_it: str) -> SelectionPlan | Non
     if not names:
         for option in ("select_by", "exact_folds", *with_it):
             if options.get(option):
-                raise click.UsageError(f"--{option.replace('_', '-')} needs --select")
+                raise click.UsageError(f"--{option.replace('_', '-')} requires --select")
         return None
     if AUTO in names and set(names) - {AUTO, BINS}:
         raise click.UsageError(f"--select {AUTO} can only be combined with --select {BINS}=...")
     if len(set(names)) < len(names):
         raise click.UsageError("--select is given twice for the same setting")
     if options["bins"] is not None and BINS in names:
-        raise click.UsageError(f"--bins does not go with --select {BINS}=...")
+        raise click.UsageError(f"--bins cannot be combined with --select {BINS}=...")
     for name in ("p", "gamma"):
         if options[name] is not None and {"p", "gamma"} & set(names):
-            raise click.UsageError(f"--{name} does not go with --select p=... or gamma=...")
+            raise click.UsageError(f"--{name} cannot be combined with --select p=... or gamma=...")
     from milpbn.errors import OptionError
     from milpbn.learning.criteria import LOG_LOSS
     from milpbn.learning.plan import SelectionPlan

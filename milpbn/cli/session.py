@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +16,7 @@ from milpbn.cli.data import (
     load_table,
     show_notes,
 )
+from milpbn.cli.drawing import draw_network_of, plot_gap_of
 from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.options import check_score
 from milpbn.cli.outputs import Outputs, say
@@ -89,6 +91,8 @@ class Session:
                 "--write-model": options.get("write_model"),
                 "--certificate": options.get("certificate"),
                 "--plot": options.get("plot"),
+                "--draw": options.get("draw"),
+                "--plot-selection": options.get("plot_selection"),
                 "--checkpoint": options.get("checkpoint"),
             },
             {
@@ -209,7 +213,7 @@ class Session:
         from milpbn.cli.report import json_report, text_report, trace_csv, warnings
         from milpbn.files import write_whole
 
-        def plot(file: str) -> None:
+        def plot_candidates(file: str) -> None:
             from milpbn.pictures import plot_selection
 
             assert model.selection is not None
@@ -225,7 +229,9 @@ class Session:
             outputs.write(
                 options["trace_file"], lambda file: write_whole(file, trace_csv(model.result))
             )
-            outputs.write(options.get("plot"), plot)
+            outputs.write(options["plot"], partial(plot_gap_of, model))
+            outputs.write(options["draw"], partial(draw_network_of, model))
+            outputs.write(options["plot_selection"], plot_candidates)
 
 
 def _draft(options: dict[str, Any]) -> str | None:

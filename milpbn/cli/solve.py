@@ -11,12 +11,14 @@ from click.core import ParameterSource
 from milpbn.cli.alternatives import alternative_options, given_limits, with_alternatives
 from milpbn.cli.data import data_options, held_out_options
 from milpbn.cli.grid import check_grid, solve_grid
+from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import (
     checkpoint_options,
     given_names,
     given_settings,
     grid_score_options,
+    picture_options,
     proof_options,
     run_options,
     space_options,
@@ -25,9 +27,14 @@ from milpbn.cli.options import (
 from milpbn.cli.outputs import say
 from milpbn.cli.params import OutputFile
 from milpbn.cli.registries import Registered, registry
-from milpbn.cli.selecting import given_plan, selection_options, selection_plot_option
+from milpbn.cli.selecting import (
+    accept_old_plot,
+    given_plan,
+    selection_options,
+    selection_plot_option,
+)
 from milpbn.cli.session import Session
-from milpbn.messages import option
+from milpbn.messages import option as spelled
 
 if TYPE_CHECKING:
     from milpbn.learning.model import Model
@@ -40,64 +47,78 @@ if TYPE_CHECKING:
 _CERTIFIED = ("branch-and-cut", "highs")
 
 
-@click.command(short_help="Learn a structure exactly.")
+@command(short_help="Learn a structure exactly.")
 @data_options
 @held_out_options
-@click.option(
+@option(
+    Group.DATA,
     "--jkl",
     metavar="X.jkl",
     help="Use the local scores in this file instead of data; see `milpbn scores`.",
+    rare=True,
 )
 @grid_score_options
 @space_options
 @selection_options
 @selection_plot_option
-@click.option(
+@option(
+    Group.PROOF,
     "--engine",
     type=Registered(registry("milpbn.learning.methods", "ENGINES")),
     default="branch-and-cut",
     show_default=True,
     help="Engine that solves the problem.",
+    rare=True,
 )
-@click.option(
+@option(
+    Group.PROOF,
     "--host",
     type=Registered(registry("milpbn.anytime.options", "HOSTS")),
     default="highs",
     show_default=True,
     help="Solver that manages the branch-and-cut tree; scip needs the extra milpbn[scip].",
+    rare=True,
 )
-@click.option(
+@option(
+    Group.PROOF,
     "--emit",
     type=Registered(registry("milpbn.anytime.options", "EMITTERS")),
     default="pulp",
     show_default=True,
     help="How the monolithic model is passed to HiGHS.",
+    rare=True,
 )
-@click.option(
+@option(
+    Group.PROOF,
     "--warm-start",
     metavar="FILE|NAME|none",
     default="local-search",
     show_default=True,
     help="Start from a model, network or structure file, or from the result of a heuristic of "
     "`milpbn learn`; none for no start.",
+    rare=True,
 )
 @proof_options
 @worker_options
 @checkpoint_options
 @alternative_options
-@click.option(
+@option(
+    Group.PROOF,
     "--write-model",
     type=OutputFile(".lp", ".mps"),
     metavar="X.lp|X.mps",
     help="Save the mixed-integer program.",
+    rare=True,
 )
-@click.option(
+@option(
+    Group.PROOF,
     "--certificate",
     type=OutputFile(),
     metavar="FILE",
-    help="Save the proof of the bound, compressed; `milpbn check` checks it.",
+    help="Save the proof of the bound, compressed; `milpbn verify --certificate` replays it.",
 )
 @run_options
+@picture_options("Draw the network (png, svg, pdf, dot).")
 @click.pass_context
 def solve(ctx: click.Context, /, **options: Any) -> None:
     """Learn a structure exactly; print objective, bound and gap.
@@ -123,11 +144,12 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
         from milpbn.cli.jkl import solve_local_scores
 
         solve_local_scores(ctx, options)
+    accept_old_plot(options)
     _check(ctx, options)
     limits = given_limits(options)
     start = start_structure(options["warm_start"])
     search = ("warm start",) if isinstance(start, str) else ()
-    settings, plan = given_settings(options, start=start), given_plan(options, "plot")
+    settings, plan = given_settings(options, start=start), given_plan(options, "plot_selection")
     if plan is not None:
         names = given_names(options, start=start)
         plan.candidates(names)  # bad values are reported before anything is read
@@ -175,21 +197,23 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     if isinstance(options["p"], tuple):
         check_grid(options)
         if options["select"]:
-            raise click.UsageError("--select needs a single value of p; write --select p=0.6,0.9")
+            raise click.UsageError(
+                "--select requires a single value of p; write --select p=0.6,0.9"
+            )
         if options["checkpoint"] or options["resume"]:
-            raise click.UsageError("--checkpoint and --resume need a single value of p")
+            raise click.UsageError("--checkpoint and --resume require a single value of p")
         if options["warm_start"] != "local-search":
             raise click.UsageError(
-                "--warm-start needs a single value of p; several start from each other's structures"
+                "--warm-start requires a single value of p; several start from one another"
             )
     check_engine(ctx, options)
     if options["write_model"] and score_class(options["score"]).smooth:
         raise click.UsageError(
-            f"--write-model does not go with --score {options['score']}: it is not piecewise "
+            f"--write-model cannot be combined with --score {options['score']}: it is not piecewise "
             "linear, so no mixed-integer linear program describes it"
         )
     if options["certificate"] and (options["engine"], options["host"]) != _CERTIFIED:
-        raise click.UsageError("--certificate needs --engine branch-and-cut and --host highs")
+        raise click.UsageError("--certificate requires --engine branch-and-cut and --host highs")
     score = score_class(options["score"])
     if not score.exact:
         raise click.UsageError(
@@ -201,16 +225,16 @@ def check_engine(ctx: click.Context, options: dict[str, Any]) -> None:
     """Reject options of one engine or host that are given for another."""
     emit_given = ctx.get_parameter_source("emit") is ParameterSource.COMMANDLINE
     if emit_given and options["engine"] != "monolithic":
-        raise click.UsageError("--emit goes with --engine monolithic")
+        raise click.UsageError("--emit requires --engine monolithic")
     if options["workers"] and options["scheduler"]:
         raise click.UsageError("give one of --workers and --scheduler")
     for name in ("checkpoint", "resume", "workers", "scheduler"):
         if options[name] and (options["engine"], options["host"]) != ("branch-and-cut", "highs"):
-            raise click.UsageError(f"--{name} goes with --engine branch-and-cut and --host highs")
+            raise click.UsageError(f"--{name} requires --engine branch-and-cut and --host highs")
     if options["host"] != "scip":
         return
     if options["engine"] != "branch-and-cut":
-        raise click.UsageError("--host goes with --engine branch-and-cut")
+        raise click.UsageError("--host requires --engine branch-and-cut")
     from milpbn.engines.scip_host import scip_version
 
     scip_version()
@@ -220,7 +244,7 @@ def note_replaced_checkpoint(options: dict[str, Any]) -> None:
     """Say that a checkpoint will be lost while there is time for Ctrl-C."""
     file = options["checkpoint"]
     if file and not options["resume"] and not options["quiet"] and Path(file).is_file():
-        replaced = option("resume", file).on_command_line()
+        replaced = spelled("resume", file).on_command_line()
         say(f"note: {file} will be replaced; {replaced} continues from it.")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.additions import Addition, addition_options, model_options
+from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.params import Duration
 from milpbn.cli.registries import Registered, registry
@@ -22,23 +23,27 @@ _OTHERS = 10
 _OWN = "arc of the model"
 
 
-@click.command(short_help="Learn again from resampled rows, and count the arcs.")
+@command(short_help="Relearn the structure on bootstrap samples and count the arcs.")
 @model_options
-@click.option(
+@option(
+    Group.PROTOCOL,
     "--resamples",
     type=click.IntRange(min=1),
     default=100,
     show_default=True,
     help="Number of bootstrap samples.",
 )
-@click.option(
+@option(
+    Group.METHOD,
     "--method",
     type=Registered(registry("milpbn.evaluation.stability", "METHODS")),
     default="local-search",
     show_default=True,
     help="What learns the structures; branch-and-cut proves that they are optimal.",
 )
-@click.option("--resample-limit", type=Duration(), help="Time limit for each sample: 10s, 1m.")
+@option(
+    Group.LIMITS, "--resample-limit", type=Duration(), help="Time limit for each sample: 10s, 1m."
+)
 @jobs_options("Number of samples to work on in parallel; -1 for all cores.")
 @addition_options
 @click.pass_context

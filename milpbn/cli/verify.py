@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
+from click.core import ParameterSource
 
-from milpbn.cli.models import model_table, moved_data_option, trust_option
+from milpbn.cli.grouping import Group, command, option
+from milpbn.cli.models import model_table, moved_data_option, single_class_model, trust_option
+from milpbn.cli.options import memory_option
 from milpbn.cli.outputs import show
-from milpbn.cli.params import Duration
+from milpbn.cli.params import Duration, refuse_options
 
 if TYPE_CHECKING:
+    from milpbn.datasets.table import Table
     from milpbn.learning.checks import Verification
     from milpbn.learning.model import Model
 
@@ -21,23 +25,42 @@ EXIT_DISAGREES = 4
 _MARKS = {True: "holds", False: "DISAGREES", None: "open"}
 
 
-@click.command(short_help="Check a model file against its data.")
+class Replay(NamedTuple):
+    """What the replay of a certificate shows."""
+
+    lines: list[str]
+    verdict: str
+    holds: bool
+
+
+@command(short_help="Check a model file against its data.")
 @click.argument("model_file", metavar="MODEL.json")
 @moved_data_option
-@click.option(
+@option(
+    Group.PROOF,
+    "--certificate",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Replay the proof in this file, which `milpbn solve --certificate` wrote.",
+)
+@option(
+    Group.LIMITS,
     "--time-limit",
     type=Duration(),
     default="60s",
     show_default=True,
-    help="Time limit for bounds and enumeration: 90s, 5m.",
+    help="Time limit for bounds and enumeration, and for the replay if it is given: 90s, 5m.",
 )
+@memory_option
 @trust_option
 @click.pass_context
 def verify(
     ctx: click.Context,
     model_file: str,
     file: str | None,
+    certificate: str | None,
     time_limit: float,
+    memory_limit: int,
     trust: tuple[str, ...],
 ) -> None:
     """Read the data again and check everything that MODEL.json claims.
@@ -45,9 +68,18 @@ def verify(
     Encoding, parameters, constraints and score are computed again by independent code; the
     root bound is derived from scratch; a new search looks for a structure above the bound;
     and if the space is small enough, every structure is enumerated. The exit code is 4 if
-    anything disagrees. Entries that say the same in two places must agree, and those that
-    nothing can confirm, such as times, are listed. With several class variables, the base
-    models of the file are used as they are; only a score of held-out rows needs new ones.
+    anything disagrees. Redundant entries must agree. Entries that cannot be checked, such as
+    timings, are listed. With several class variables, the base models of the file are used as
+    they are; only a score of held-out rows needs new ones.
+
+    With --certificate, the proof of the bound is replayed, too, by a small program that shares no
+    code with the learners: it computes tables and cuts from the definitions.
+
+    \b
+    Examples:
+      milpbn verify heart.json
+      milpbn solve --dataset heart --class-root --out heart.json --certificate heart.gz
+      milpbn verify heart.json --certificate heart.gz
     """
     from milpbn.errors import ConstraintError, ModelFileError, OptionError
     from milpbn.files import read_marked_json
@@ -56,7 +88,10 @@ def verify(
     from milpbn.mdc.verification import verify_gbnc
     from milpbn.model_files import load_model
 
-    model = load_model(model_file, trust)
+    if certificate is None:
+        refuse_options(ctx, ("memory_limit",), "requires --certificate")
+    single = certificate is not None  # models for several class variables have none
+    model = single_class_model(model_file) if single else load_model(model_file, trust)
     content = read_marked_json(model_file, model.versions)
     table = model_table(model, model_file, file)
     try:
@@ -68,20 +103,53 @@ def verify(
             verdict = _verdict_several(verification)
     except (ModelFileError, OptionError, ConstraintError) as error:
         raise error.at(model_file) from None
+    holds = verification.agrees
     for check in verification.checks:
         show(f"{_MARKS[check.holds]:<11}{check.claim} ({check.seen})")
     if verification.unchecked:
         show(_not_checked(verification.unchecked))
+    if certificate is not None and isinstance(model, Model):
+        limited = ctx.get_parameter_source("time_limit") is ParameterSource.COMMANDLINE
+        seconds = time_limit if limited else None
+        replayed = replay(model, table, certificate, memory_limit, seconds)
+        show("\n".join(replayed.lines))
+        agrees = "Everything agrees." if replayed.holds else "Everything else agrees."
+        verdict = f"{agrees if holds else _DISAGREES} {replayed.verdict}"
+        holds &= replayed.holds
     show("\n" + verdict)
-    ctx.exit(0 if verification.agrees else EXIT_DISAGREES)
+    ctx.exit(0 if holds else EXIT_DISAGREES)
+
+
+def replay(
+    model: Model, table: Table, certificate: str, memory_limit: int, time_limit: float | None
+) -> Replay:
+    """Replay a certificate, by the checker that shares no code with the learners."""
+    from milpbn.errors import CertificateError
+    from milpbn.learning.certificate_claims import check_model
+    from milpbn.words import count
+
+    try:
+        proven = check_model(model, table, certificate, memory_limit, time_limit)
+    except CertificateError as error:
+        lines = [f"REJECTED   {error.on_command_line()}"]
+        return Replay(lines, "The certificate proves nothing here.", holds=False)
+    size = f"{count(proven.nodes, 'node')}, {count(proven.rows, 'row')}"
+    lines = [
+        f"proven     no structure in this space scores more than {proven.bound:.6f} ({size})",
+        f"found      the structure of the model scores {proven.score:.6f}",
+    ]
+    verdict = "The certificate holds. It proves the bound of the model."
+    if proven.optimal:
+        verdict = "The certificate holds. The structure is optimal, at the tolerance of the model."
+    return Replay(lines, verdict, holds=True)
 
 
 def _not_checked(entries: Sequence[str]) -> str:
-    """The entries that nothing can confirm, as a paragraph like the claims above it."""
+    """The entries that cannot be checked, as a paragraph like the claims above it."""
     return fill(
         ", ".join(entries),
         width=99,
-        initial_indent=f"{'open':<11}nothing can confirm or refute ",
+        initial_indent=f"{'open':<11}cannot be checked: ",
         subsequent_indent=" " * 11,
         break_long_words=False,
         break_on_hyphens=False,

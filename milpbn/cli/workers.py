@@ -8,9 +8,8 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any
 
-import click
-
-from milpbn.cli.options import Decorator, option_group, scheduler_option
+from milpbn.cli.grouping import Decorator, Group, option, option_group
+from milpbn.cli.options import scheduler_option
 from milpbn.cli.params import Jobs
 
 # The command exits without shutting down the interpreter, so joblib never withdraws the temporary
@@ -20,8 +19,15 @@ _SILENT = "ignore:resource_tracker:UserWarning"
 
 def jobs_options(what: str) -> Decorator:
     """The options --jobs and --scheduler; `what` is the help text of the first."""
-    jobs = click.option(
-        "--jobs", "--workers", "jobs", type=Jobs(), default=1, show_default=True, help=what
+    jobs = option(
+        Group.LIMITS,
+        "--jobs",
+        "--workers",
+        "jobs",
+        type=Jobs(),
+        default=1,
+        show_default=True,
+        help=what,
     )
     return option_group((jobs, scheduler_option))
 

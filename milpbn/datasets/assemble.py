@@ -79,7 +79,9 @@ def build_table(
     wanted = _check_columns(raw, columns)
     several = len(columns.targets) > 1
     if several and bins != MDLP:
-        told = " does not go with several targets, whose base models take numbers as they are"
+        told = (
+            " cannot be combined with several targets, whose base models take numbers as they are"
+        )
         raise OptionError(Message(option("bins", bins), told))
     frame, notes = labelled_rows(raw, columns.targets)
     frame, weights, more_notes = weighted_rows(frame, raw, columns.weight)

@@ -61,7 +61,7 @@ def solve_branch_and_cut(
     pool
         Cuts of an earlier run on the same rows and families; replaced by those of this run's root.
     log
-        Is notified of everything that the bound rests on; not with the host SCIP.
+        Receives everything that the bound rests on; not with the host SCIP.
     """
     run, log = run or Run(), log or ProofLog()
     solver = scip_version() if run.options.host == "scip" else None

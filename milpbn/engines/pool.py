@@ -60,9 +60,9 @@ class PoolLimits:
 
     def __post_init__(self) -> None:
         if self.most < 1:
-            raise OptionError(f"at least 1 structure must be wanted, not {self.most}")
+            raise OptionError(f"best must be at least 1, not {self.most}")
         if self.within is not None and not 0 <= self.within < 1:
-            raise OptionError(f"the tolerance must be from 0 to less than 1, not {self.within}")
+            raise OptionError(f"within must be at least 0 and less than 1, not {self.within}")
 
     def floor(self, best: float) -> float:
         """The lowest score that is wanted."""

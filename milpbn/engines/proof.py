@@ -1,7 +1,7 @@
 """What closes a node, in terms that do not depend on the program of a solver.
 
 A :class:`Proof` holds the multipliers of a bound L(y) (:mod:`milpbn.engines.relaxation`), each with
-what its row was made from. A :class:`ProofLog` is notified of everything that the bound of the tree
+what its row was made from. A :class:`ProofLog` receives everything that the bound of the tree
 rests on. This one forgets it, that of :mod:`milpbn.engines.certificate` writes it down.
 """
 
@@ -84,7 +84,7 @@ class SubtreeLog(msgspec.Struct, frozen=True):
 
 
 class ProofLog:
-    """Is notified of the steps of a proof.
+    """Receives the steps of a proof.
 
     A step is logged before the tree relies on it, so that an interrupted run has a proof of its
     last bound.

@@ -112,7 +112,7 @@ class Tree:
     n_families
         Number of families. The root allows all of them; it is being processed from the start.
     log
-        Is notified of everything that the bound rests on.
+        Receives everything that the bound rests on.
     """
 
     def __init__(

@@ -24,7 +24,7 @@ def arc_margins(
     time_limit: float | None = None,
     watch: Watch | None = None,
 ) -> ArcMargins:
-    """By how much structures score less that differ from a classifier's in one arc.
+    """How much score each arc of a classifier is worth: the loss if it is removed, or added.
 
     Parameters
     ----------

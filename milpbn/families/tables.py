@@ -1,4 +1,4 @@
-"""Tables of the candidate families, counted when somebody asks for them.
+"""Tables of the candidate families, computed on demand.
 
 The table of a family has an entry for each configuration of its features and each class: its
 term of log P(c, z), from which margins are differences. Nothing here is of size rows x families:

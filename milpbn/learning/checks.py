@@ -36,7 +36,7 @@ class Verification:
     checks
         The claims that were checked.
     unchecked
-        Entries of the file that nothing can confirm, such as how long the run took.
+        Entries of the file that cannot be checked, such as how long the run took.
     """
 
     checks: tuple[Check, ...]
@@ -68,7 +68,7 @@ def check_entries(told: Mapping[str, Any], again: Mapping[str, Any]) -> Check:
 def not_checkable(
     paths: Sequence[str], told: Mapping[str, Any], again: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """The entries of a file that nothing can confirm, and those that no model has."""
+    """The entries of a file that cannot be checked, and those that no model has."""
     return (*present(paths, told), *unknown_entries(told, again))
 
 

@@ -66,7 +66,7 @@ def result_errors(
     if result.bound is None and result.bound_is_trivial:
         yield "a bound that does not exist cannot be trivial"
     if any(seconds < 0 for seconds in result.seconds.values()):
-        yield "a phase took less than no time"
+        yield "a phase has a negative duration"
     yield from _start_errors(result, told)
     yield from trace_errors(result)
 

@@ -43,7 +43,7 @@ def learn_structure(
         Called with every any-time event.
     certificate
         A file for the proof of the bound, which :func:`milpbn.check.check_certificate` and
-        ``milpbn check`` can check; only with branch-and-cut.
+        ``milpbn verify --certificate`` can check; only with branch-and-cut.
     settings
         Score, search space, method and limits:
 

@@ -327,7 +327,7 @@ def _triviality(result: Result, objective: Objective) -> Check:
     far = abs(result.bound - quick) > allowed_gap(quick)
     trivial = result.bound == quick and result.bound > result.objective
     right = not far if result.bound_is_trivial else not trivial
-    return Check("whether the bound is trivial is stated as it is", right, f"{quick:.6f} is")
+    return Check('the "trivial bound" flag is correct', right, f"the trivial bound is {quick:.6f}")
 
 
 def _root(told: float, value: float, bound: float, slack: float) -> Check:

@@ -1,4 +1,4 @@
-"""``milpbn solve --certificate`` and ``milpbn check``."""
+"""``milpbn solve --certificate``, ``verify --certificate`` and its old spelling ``check``."""
 
 from __future__ import annotations
 
@@ -67,6 +67,33 @@ def test_a_new_run_writes_over_the_draft_of_a_killed_one(milpbn: Run, tmp_path: 
     assert sorted(p.name for p in tmp_path.iterdir()) == ["iris.gz", "iris.json", "tree"]
 
 
+def test_verify_replays_the_certificate_too(milpbn: Run, solved: tuple[Path, Path]) -> None:
+    done = milpbn("verify", solved[0], "--certificate", solved[1])
+    assert done.exit_code == 0, done.output
+    assert "holds      a new search finds nothing above the bound" in done.stdout
+    assert "\nproven     no structure in this space scores more than" in done.stdout
+    assert "Everything agrees. The certificate holds. The structure is optimal" in done.stdout
+    old = milpbn("check", *solved)
+    assert old.stderr.startswith("note: `milpbn check` is now `milpbn verify --certificate`")
+
+
+def test_verify_fails_if_only_the_certificate_is_wrong(
+    milpbn: Run, solved: tuple[Path, Path], tmp_path: Path
+) -> None:
+    _, certificate = edited(solved, tmp_path, lambda _, lines: lines.pop())
+    done = milpbn("verify", solved[0], "--certificate", certificate)
+    assert done.exit_code == 4, done.output
+    assert "DISAGREES" not in done.stdout
+    assert "Everything else agrees. The certificate proves nothing here." in done.stdout
+
+
+def test_the_memory_limit_of_verify_is_for_certificates(
+    milpbn: Run, solved: tuple[Path, Path]
+) -> None:
+    done = milpbn("verify", solved[0], "--memory-limit", "1GB")
+    assert (done.exit_code, "--memory-limit requires --certificate" in done.stderr) == (2, True)
+
+
 def edited(
     solved: tuple[Path, Path], folder: Path, change: Callable[..., Any]
 ) -> tuple[Path, Path]:
@@ -124,8 +151,8 @@ def test_other_files_are_not_certificates(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--engine", "monolithic"), "--certificate needs --engine branch-and-cut"),
-        (("--p", "0.6,0.9"), "--certificate needs a single value of p"),
+        (("--engine", "monolithic"), "--certificate requires --engine branch-and-cut"),
+        (("--p", "0.6,0.9"), "--certificate requires a single value of p"),
         (("--out", "c.gz"), "c.gz is also --out"),
         (("--out", "c.gz.part"), "--out c.gz.part is also the unfinished certificate"),
     ],

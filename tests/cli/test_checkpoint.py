@@ -84,9 +84,9 @@ def test_local_scores_have_checkpoints_too(milpbn, tmp_path):
     [
         (("--resume", "absent"), "File 'absent' does not exist"),
         (("--checkpoint", "absent/tree"), "there is no folder absent"),
-        (("--checkpoint", "tree", "--p", "0.6,0.9"), "need a single value of p"),
-        (("--checkpoint", "tree", "--engine", "monolithic"), "goes with --engine branch-and-cut"),
-        (("--checkpoint", "tree", "--host", "scip"), "goes with --engine branch-and-cut"),
+        (("--checkpoint", "tree", "--p", "0.6,0.9"), "require a single value of p"),
+        (("--checkpoint", "tree", "--engine", "monolithic"), "requires --engine branch-and-cut"),
+        (("--checkpoint", "tree", "--host", "scip"), "requires --engine branch-and-cut"),
         (("--checkpoint", "tree", "--out", "tree"), "--checkpoint tree is also --out"),
     ],
 )

@@ -79,10 +79,10 @@ def test_a_saved_tree_is_continued(milpbn: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--write-model", "x.lp"), "--write-model does not go with --score cll"),
+        (("--write-model", "x.lp"), "--write-model cannot be combined with --score cll"),
         (("--engine", "monolithic"), "choose the method branch-and-cut"),
-        (("--p", "0.9"), "--p does not go with --score cll"),
-        (("--p", "0.6,0.9"), "--p does not go with --score cll"),
+        (("--p", "0.9"), "--p cannot be combined with --score cll"),
+        (("--p", "0.6,0.9"), "--p cannot be combined with --score cll"),
     ],
 )
 def test_what_does_not_go_with_it_is_refused(

@@ -107,7 +107,7 @@ def test_the_waterfall(milpbn: Run, heart: tuple[Path, Path], tmp_path: Path) ->
         (("--row", "x"), "'x' is not a list of whole numbers"),
         (("--of", "7"), "--of: there is no class '7'; the classes are '1', '2'"),
         (("--of", "1", "--against", "1"), "both '1'"),
-        (("--plot", "row.png"), "--plot needs one row"),
+        (("--plot", "row.png"), "--plot requires one row"),
         (("--row", "1", "--plot", "row.gif"), "must end in .png"),
     ],
 )

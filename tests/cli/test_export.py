@@ -124,7 +124,7 @@ def test_a_structure_of_other_variables_is_refused(milpbn, tmp_path):
 def test_a_given_structure_and_a_search_contradict(milpbn, tmp_path, option):
     result = milpbn("learn", "--dataset", "iris", "--structure", tmp_path / "x", *option)
     assert result.exit_code == 2
-    assert f"{option[0]} does not go with --structure" in result.output
+    assert f"{option[0]} cannot be combined with --structure" in result.output
 
 
 def test_bif_is_a_warm_start(milpbn, iris_model, tmp_path):

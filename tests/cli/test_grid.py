@@ -60,7 +60,7 @@ def test_ctrl_c_between_two_values_keeps_what_is_finished(
         (("--out", "model.json"), "model-{p}.json"),
         (("--write-model", "x.lp"), "--write-model"),
         (("--warm-start", "none"), "--warm-start"),
-        (("--score", "mdl"), "--p does not go with --score mdl"),
+        (("--score", "mdl"), "--p cannot be combined with --score mdl"),
     ],
 )
 def test_what_does_not_go_with_a_grid(

@@ -100,8 +100,8 @@ def test_a_classifier_below_the_majority_is_announced(milpbn, files, tmp_path):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (("--holdout", 0.2, "--test", "x.csv"), 2, "--test does not go with --holdout"),
-        (("--holdout", 0.2, "--rows", "all"), 2, "--holdout does not go with --rows all"),
+        (("--holdout", 0.2, "--test", "x.csv"), 2, "--test cannot be combined with --holdout"),
+        (("--holdout", 0.2, "--rows", "all"), 2, "--holdout cannot be combined with --rows all"),
         (("--holdout", 1.5), 2, "--holdout"),
         (("--holdout", 0.001), 1, "leaves no row to learn from or to test"),
         (("--test", "gone.csv"), 1, "there is no file gone.csv"),
@@ -118,7 +118,7 @@ def test_bundled_sets_keep_their_own_test_rows(milpbn):
     result = milpbn("solve", "--dataset", "monks-1", "--holdout", 0.2)
     assert (result.exit_code, "already has test rows" in result.stderr) == (1, True)
     wrong = milpbn("solve", "--dataset", "iris", "--test", "x.csv")
-    assert "--test goes with --data FILE" in wrong.stderr
+    assert "--test requires --data FILE" in wrong.stderr
     assert (
         "120 training, 30 test"
         in milpbn("learn", "--dataset", "iris", "--method", "nb", "--holdout", 0.2).stdout

@@ -267,7 +267,7 @@ def test_importance_on_other_rows(milpbn: Run, iris_model: Path, tmp_path: Path)
     assert "accuracy lost" not in unlabelled.stdout
     wrong = milpbn("inspect", iris_model, "--data", tmp_path / "rows.csv")
     assert (wrong.exit_code, wrong.stdout) == (2, "")
-    assert "--data only goes with --importance" in wrong.stderr
+    assert "--data requires --importance" in wrong.stderr
 
 
 def test_importance_of_a_model_without_data(milpbn: Run, tmp_path: Path) -> None:

@@ -143,9 +143,12 @@ def test_a_start_is_read_from_a_file(milpbn: Run, iris_model: Path) -> None:
         (("--dataset", "iris", "--validation", "1"), "validation needs at least 2 folds, not 1"),
         (
             ("--dataset", "iris", "--validation", "3", "--score", "mdl"),
-            "--validation does not go with --score mdl",
+            "--validation cannot be combined with --score mdl",
         ),
-        (("--dataset", "iris", "--p", "0.8", "--score", "cr"), "--p does not go with --score cr"),
+        (
+            ("--dataset", "iris", "--p", "0.8", "--score", "cr"),
+            "--p cannot be combined with --score cr",
+        ),
         (("--dataset", "iris", "--out", os.curdir), "it is a folder"),
         (("--dataset", "iris", "--gap", "1%"), "No such option"),
     ],

@@ -282,7 +282,7 @@ def test_published_folds_are_used(milpbn, rows, tmp_path):
     [
         (("solve",), 2, "give the data to learn from"),
         (("solve", "--dataset", "Jura", "--data", "x.csv"), 2, "not both"),
-        (("solve", "--data", "x.csv"), 2, "--data needs --targets"),
+        (("solve", "--data", "x.csv"), 2, "--data requires --targets"),
         (("solve", "--data", "none.csv", "--targets", "a,b"), 1, "there is no file none.csv"),
         (("solve", "--dataset", "Jurra"), 1, "did you mean mdc/Jura?"),
         (
@@ -290,7 +290,7 @@ def test_published_folds_are_used(milpbn, rows, tmp_path):
             1,
             "one class variable, 'class'; choose one of flare2_mdc3, mdc/Adult",
         ),
-        (("solve", "--dataset", "Jura", "--targets", "a,b"), 2, "--targets goes with --data"),
+        (("solve", "--dataset", "Jura", "--targets", "a,b"), 2, "--targets requires --data"),
         (("solve", "--dataset", "Jura", "--base", "svm"), 2, "unknown base 'svm'; known ones"),
         (("solve", "--dataset", "Jura", "--base", "logistic:c=1"), 2, "with one of: C"),
         (("solve", "--dataset", "Jura", "--base", "logistic:C=no"), 2, "a number or auto"),

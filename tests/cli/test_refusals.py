@@ -54,7 +54,7 @@ def test_models_for_one_class_variable_are_needed(milpbn, gbnc, iris_rows, tmp_p
 
 def test_a_loss_is_for_several_class_variables(milpbn, iris_model, iris_rows):
     told = refused(milpbn, 2, "predict", iris_model, iris_rows, "--loss", "hamming")
-    assert "--loss only goes with models for several class variables" in told
+    assert "--loss requires a model for several class variables" in told
 
 
 def test_predictions_without_labels_have_no_accuracy(milpbn, iris_model, iris_rows, tmp_path):
@@ -116,12 +116,17 @@ def test_options_that_do_not_go_together(milpbn, tmp_path):
     pairs = {
         ("solve", "--dataset", "iris", "--p", "0.6,0.6"): "'0.6,0.6' contains a number twice",
         ("evaluate", "--dataset", "iris", "--jobs", "many"): "many",
-        ("solve", "--dataset", "iris", "--emit", "pulp"): "--emit goes with --engine monolithic",
+        ("solve", "--dataset", "iris", "--emit", "pulp"): "--emit requires --engine monolithic",
         (
             *("mdc", "evaluate", "--dataset", "Jura", "--folds", "2"),
             *("--fold-file", tmp_path / "folds.csv"),
         ): "give --folds or --fold-file, not both",
-        ("mdc", "solve", "--data", "x.csv"): "--data needs --targets a,b,c to know what to predict",
+        (
+            "mdc",
+            "solve",
+            "--data",
+            "x.csv",
+        ): "--data requires --targets a,b,c to know what to predict",
         ("export", "model.json"): "give --format, one of bif",
         ("export", "model.json", "--out", "model.txt"): "give --format, one of bif",
     }
@@ -132,7 +137,7 @@ def test_options_that_do_not_go_together(milpbn, tmp_path):
 def test_scip_goes_with_branch_and_cut(milpbn):
     pytest.importorskip("pyscipopt")
     scip = ("solve", "--dataset", "iris", "--host", "scip")
-    assert "--host goes with --engine branch-and-cut" in refused(
+    assert "--host requires --engine branch-and-cut" in refused(
         milpbn, 2, *scip, "--engine", "monolithic"
     )
 

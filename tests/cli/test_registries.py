@@ -160,6 +160,9 @@ def test_a_registered_score_is_there_in_every_command(milpbn: Run) -> None:
     assert learned.exit_code == 0, learned.output
     assert milpbn("scores", *data, "--score", "aic").exit_code == 0
     refused = milpbn("solve", *data, "--score", "aic", "--p", 0.8)
-    assert (refused.exit_code, "--p does not go with --score aic" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "--p cannot be combined with --score aic" in refused.stderr) == (
+        2,
+        True,
+    )
     refused = milpbn("learn", *data, "--method", "multinet-cmi", "--score", "aic")
     assert (refused.exit_code, "not defined for multinets" in refused.stderr) == (2, True)

@@ -58,7 +58,7 @@ def test_the_report_has_no_classifier_in_it(milpbn, car_jkl):
 def test_options_about_data_do_not_go_with_scores(milpbn, car_jkl, option):
     result = milpbn("solve", "--jkl", car_jkl, *option)
     assert result.exit_code == 2
-    assert "does not go with --jkl" in result.output
+    assert "cannot be combined with --jkl" in result.output
 
 
 def test_a_start_that_needs_rows_is_refused(milpbn, car_jkl):
@@ -80,7 +80,10 @@ def test_a_truncated_file_is_an_error_without_traceback(milpbn, car_jkl):
     ("options", "message"),
     [
         (("--dataset", "car", "--score", "sm"), "'sm' is not one of 'mdl', 'bic', 'bdeu'"),
-        (("--dataset", "car", "--score", "mdl", "--ess", 2), "--ess does not go with --score mdl"),
+        (
+            ("--dataset", "car", "--score", "mdl", "--ess", 2),
+            "--ess cannot be combined with --score mdl",
+        ),
         ((), "give the data to learn from"),
     ],
 )

@@ -18,7 +18,7 @@ def test_solve_selects_and_proves(milpbn, tmp_path):
     out, plot = tmp_path / "model.json", tmp_path / "candidates.png"
     result = milpbn(
         *("solve", *QUICK, "--select", "max-parents=1,2", "--select", "penalty=0,bic"),
-        *("--select-by", "accuracy", "--out", out, "--plot", plot),
+        *("--select-by", "accuracy", "--out", out, "--plot-selection", plot),
     )
     assert result.exit_code == 0
     assert "selected    max-parents=2, penalty=" in result.stdout
@@ -31,6 +31,20 @@ def test_solve_selects_and_proves(milpbn, tmp_path):
     shown = milpbn("inspect", out).stdout
     assert "max-parents=1, penalty=bic" in shown
     assert milpbn("verify", out).exit_code == 0
+
+
+def test_plot_with_select_still_draws_the_candidates(milpbn, tmp_path):
+    old, new, gap = (tmp_path / f"{name}.svg" for name in ("old", "new", "gap"))
+    how = ("learn", *QUICK, "--method", "nb", "--select", "parameters=ml,cl:penalty=1")
+    done = milpbn(*how, "--plot", old)
+    assert done.exit_code == 0, done.output
+    assert "note: with --select, --plot draws the candidates; this is now --plot-" in done.stderr
+    both = milpbn(*how, "--plot", gap, "--plot-selection", new)
+    assert both.exit_code == 0, both.output
+    assert "note: with --select" not in both.stderr
+    assert "cl:penalty=1" in old.read_text()
+    assert "cl:penalty=1" in new.read_text()
+    assert "cl:penalty=1" not in gap.read_text()
 
 
 def test_yes_and_no_are_values_and_inspect_cuts_long_lists_off(milpbn, tmp_path):
@@ -99,20 +113,24 @@ def test_evaluate_has_a_method_that_selects_by_itself(milpbn, monkeypatch):
 @pytest.mark.parametrize(
     ("command", "options", "message"),
     [
-        ("solve", ("--plot", "a.png"), "--plot needs --select"),
-        ("solve", ("--select-by", "auc"), "--select-by needs --select"),
-        ("learn", ("--exact-folds",), "--exact-folds needs --select"),
+        ("solve", ("--plot-selection", "a.png"), "--plot-selection requires --select"),
+        ("solve", ("--select-by", "auc"), "--select-by requires --select"),
+        ("learn", ("--exact-folds",), "--exact-folds requires --select"),
         ("solve", ("--select", "auto", "--select", "p=0.9"), "can only be combined with --s"),
         (
             "solve",
             ("--select", "bins=mdlp,4"),
             "unknown bins 4; write mdlp, fine, auto",
         ),
-        ("solve", ("--select", "bins=mdlp", "--bins", "auto"), "does not go with --select bins"),
+        (
+            "solve",
+            ("--select", "bins=mdlp", "--bins", "auto"),
+            "cannot be combined with --select bins",
+        ),
         ("solve", ("--select", "p=0.9,2"), "p must lie strictly between 0.5 and 1, not 2"),
         ("solve", ("--select", "penalty=aic"), "penalty"),
-        ("solve", ("--select", "penalty=0,1", "--p", "0.6,0.9"), "needs a single value of p"),
-        ("learn", ("--select", "p=0.9", "--method", "all"), "does not go with --method all"),
+        ("solve", ("--select", "penalty=0,1", "--p", "0.6,0.9"), "requires a single value of p"),
+        ("learn", ("--select", "p=0.9", "--method", "all"), "cannot be combined with --method all"),
         ("evaluate", ("--select", "auto"), "use --method auto"),
         ("evaluate", ("--select", "p=0.6", "--select-by", "f1"), "cannot select by 'f1'"),
     ],

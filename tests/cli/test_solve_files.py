@@ -117,9 +117,9 @@ def test_a_file_that_is_not_there_is_named(milpbn: Run, tmp_path: Path, name: st
     [
         ((), "give the data to learn from: --dataset NAME"),
         (("--dataset", "iris", "--data", "x.csv"), "either --dataset NAME or --data FILE"),
-        (("--data", "x.csv"), "--data needs --target COLUMN"),
-        (("--dataset", "iris", "--target", "class"), "--target goes with --data FILE"),
-        (("--dataset", "iris", "--drop", "a"), "--drop goes with --data FILE"),
+        (("--data", "x.csv"), "--data requires --target COLUMN"),
+        (("--dataset", "iris", "--target", "class"), "--target requires --data FILE"),
+        (("--dataset", "iris", "--drop", "a"), "--drop requires --data FILE"),
         (
             ("--dataset", "iris", "--score", "smm"),
             "'--score': unknown score 'smm'; did you mean sm",
@@ -127,11 +127,14 @@ def test_a_file_that_is_not_there_is_named(milpbn: Run, tmp_path: Path, name: st
         (("--dataset", "iris", "--p", "0.4"), "'--p': 0.4 is not in the range 0.5<x<1"),
         (("--dataset", "iris", "--p", "0.9", "--gamma", "2"), "give --p or --gamma, not both"),
         (("--dataset", "iris", "--gamma", "0"), "'--gamma': 0.0 is not in the range"),
-        (("--dataset", "iris", "--score", "mdl", "--p", "0.9"), "--p does not go with --score mdl"),
-        (("--dataset", "iris", "--ess", "2"), "--ess does not go with --score sm"),
+        (
+            ("--dataset", "iris", "--score", "mdl", "--p", "0.9"),
+            "--p cannot be combined with --score mdl",
+        ),
+        (("--dataset", "iris", "--ess", "2"), "--ess cannot be combined with --score sm"),
         (
             ("--dataset", "iris", "--score", "mdl", "--penalty", "1"),
-            "--penalty does not go with --score mdl",
+            "--penalty cannot be combined with --score mdl",
         ),
         (
             ("--dataset", "iris", "--penalty", "-1"),
@@ -149,7 +152,7 @@ def test_a_file_that_is_not_there_is_named(milpbn: Run, tmp_path: Path, name: st
         (("--dataset", "iris", "--engine", "magic"), "'--engine': 'magic'"),
         (
             ("--dataset", "iris", "--engine", "branch-and-cut", "--emit", "pulp"),
-            "--emit goes with --engine monolithic",
+            "--emit requires --engine monolithic",
         ),
         (("--dataset", "iris", "--write-model", "a.txt"), "'a.txt' must end in .lp or .mps"),
         (("--dataset", "iris", "--out", "no/a.json"), "'--out': cannot write no/a.json"),
@@ -195,3 +198,29 @@ def test_errors_leave_nothing_behind(
     assert message in result.stderr
     assert "Traceback" not in result.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_pictures_of_the_run_and_the_network(milpbn: Run, tmp_path: Path) -> None:
+    plot, draw = tmp_path / "gap.svg", tmp_path / "network.dot"
+    pictures = ("--plot", plot, "--draw", draw)
+    done = milpbn("solve", "--dataset", "iris", "--max-parents", 1, *pictures)
+    assert done.exit_code == 0, done.output
+    assert f"wrote {plot}\nwrote {draw}\n" in done.stderr
+    assert "<svg" in plot.read_text()
+    assert "digraph" in draw.read_text()
+    grid = ("--plot", tmp_path / "gap-{p}.svg", "--draw", tmp_path / "network-{p}.dot")
+    done = milpbn("solve", "--dataset", "iris", "--max-parents", 1, "--p", "0.6,0.9", *grid)
+    assert done.exit_code == 0, done.output
+    names = ("gap-0.6.svg", "gap-0.9.svg", "network-0.6.dot", "network-0.9.dot")
+    assert all((tmp_path / name).exists() for name in names)
+
+
+def test_local_scores_have_a_gap_but_no_selection(milpbn: Run, tmp_path: Path) -> None:
+    scores, plot = tmp_path / "car.jkl", tmp_path / "gap.svg"
+    assert milpbn("scores", "--dataset", "iris", "--max-parents", 1, "--out", scores).exit_code == 0
+    done = milpbn("solve", "--jkl", scores, "--plot", plot)
+    assert done.exit_code == 0, done.output
+    assert "<svg" in plot.read_text()
+    for options in (("--select", "p=0.6,0.9"), ("--draw", "a.svg"), ("--select-by", "auc")):
+        refused = milpbn("solve", "--jkl", scores, *options)
+        assert (refused.exit_code, f"{options[0]} cannot be comb" in refused.stderr) == (2, True)

@@ -91,7 +91,9 @@ def test_the_options_of_files_do_not_go_with_data_sets(milpbn):
     for option in (("--dates", "drop"), ("--max-states", 9), ("--target-bins", 3)):
         done = milpbn("solve", "--dataset", "iris", *option)
         assert done.exit_code == 2
-        assert f"{option[0]} goes with --data FILE, not with --dataset" in done.stderr
+        assert (
+            f"{option[0]} requires --data FILE and cannot be combined with --dataset" in done.stderr
+        )
 
 
 def test_a_regression_target_is_refused_or_cut(milpbn, tmp_path):

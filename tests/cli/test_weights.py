@@ -104,7 +104,7 @@ def test_weights_are_for_files_and_classes_must_exist(
     milpbn: Run, files: tuple[Path, Path]
 ) -> None:
     result = milpbn("solve", "--dataset", "iris", "--weight", "w")
-    assert (result.exit_code, "--weight goes with --data FILE" in result.stderr) == (2, True)
+    assert (result.exit_code, "--weight requires --data FILE" in result.stderr) == (2, True)
     result = milpbn("solve", "--dataset", "iris", "--class-weight", "heavy")
     assert result.exit_code == 2
     assert "'heavy' is neither balanced nor a weight for classes" in result.stderr

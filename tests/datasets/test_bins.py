@@ -100,5 +100,5 @@ def test_several_targets_take_numbers_as_they_are(tmp_path):
     lines = [f"{i * 7 % 40 / 2},{'ab'[i % 2]},{'uv'[i // 20]}" for i in range(40)]
     file.write_text("\n".join(["x,y,z", *lines]))
     assert read_table(file, "y", drop=["z"], bins="quantile:4").bins == "quantile:4"
-    with pytest.raises(OptionError, match="bins='auto' does not go with several targets"):
+    with pytest.raises(OptionError, match="bins='auto' cannot be combined with several targets"):
         read_table(file, ["y", "z"], bins="auto")

@@ -9,6 +9,7 @@ import click
 from milpbn.cli.data import check_data_options, several_targets_options
 from milpbn.cli.evaluate import run_evaluation
 from milpbn.cli.evaluation_output import check_outputs, short_outputs
+from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.mdc.options import (
     load_several,
     make_classifier,
@@ -26,35 +27,40 @@ if TYPE_CHECKING:
 _METHODS = ("gbnc", "br", "cc", "cp")
 
 
-@click.command(short_help="Cross-validate GBNC and the baselines.")
+@command(short_help="Cross-validate GBNC and the baselines.")
 @several_targets_options
 @model_options
 @constraint_options
-@click.option(
+@option(
+    Group.METHOD,
     "--methods",
     type=Names(),
     default=",".join(_METHODS),
     show_default=True,
     help="Methods: gbnc, br (binary relevance), cc (classifier chains), cp (class powerset).",
 )
-@click.option(
+@option(
+    Group.PROTOCOL,
     "--folds",
     type=click.IntRange(min=2),
     help="Number of folds, drawn with --seed.  [default: the data set's own protocol, or 10]",
 )
-@click.option(
+@option(
+    Group.PROTOCOL,
     "--fold-file",
     metavar="FILE",
     help="Published folds instead: a file with a header, then the test fold of each row.",
 )
-@click.option(
+@option(
+    Group.METHOD,
     "--chains",
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
     help="Number of classifier chains, or of orders that --order auto tries.",
 )
-@click.option(
+@option(
+    Group.METHOD,
     "--order",
     type=Registered(registry("milpbn.mdc.baselines", "ORDERS")),
     default="random",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from milpbn.cli.grouping import Commands
 from milpbn.cli.inspect import inspect
 from milpbn.cli.mdc.evaluate import evaluate
 from milpbn.cli.mdc.solve import solve
@@ -11,7 +12,7 @@ from milpbn.cli.models import old_spelling
 from milpbn.cli.predict import predict
 
 
-@click.group(short_help="Learn and evaluate with several class variables.")
+@click.group(cls=Commands, short_help="Learn and evaluate with several class variables.")
 def mdc() -> None:
     """Multi-dimensional classification with an exactly learned network of class variables.
 

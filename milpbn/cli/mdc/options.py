@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.data import load_table, show_notes
-from milpbn.cli.options import given_constraints, option_group, seed_option
+from milpbn.cli.grouping import Group, option, option_group
+from milpbn.cli.options import given_constraints, seed_option
 from milpbn.cli.params import BASE
-from milpbn.cli.registries import Registered, RegistryOption, base_models, registry
+from milpbn.cli.registries import Registered, base_models, registry
 from milpbn.cli.workers import jobs_options, n_jobs
 
 if TYPE_CHECKING:
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 
 model_options = option_group(
     (
-        click.option(
+        option(
+            Group.SCORE,
             "--base",
-            cls=RegistryOption,
             type=BASE,
             default="logistic",
             show_default=True,
@@ -33,32 +34,38 @@ model_options = option_group(
                 "logistic:C=0.1. Without C, it is chosen by validation."
             ),
         ),
-        click.option(
+        option(
+            Group.SCORE,
             "--validation",
             type=click.IntRange(min=2),
             metavar="FOLDS",
             help="Score each row of GBNC by base models trained without its fold, instead of "
             "penalising the likelihood of the training rows.",
         ),
-        click.option(
+        option(
+            Group.SPACE,
             "--max-parents",
             type=click.IntRange(min=0),
             help="Maximum number of class parents per class variable.  [default: no limit]",
         ),
-        click.option(
+        option(
+            Group.SCORE,
             "--mixed",
             type=Registered(registry("milpbn.mdc.features", "MIXED")),
             default="partition",
             show_default=True,
             help="Whether categorical features partition the rows or become indicator columns.",
+            rare=True,
         ),
-        click.option(
+        option(
+            Group.SCORE,
             "--max-discrete-parents",
             type=click.IntRange(min=0),
             default=1,
             show_default=True,
             help="Maximum number of categorical features that partition the rows of a class "
             "variable.",
+            rare=True,
         ),
         jobs_options("Number of processes that train base models; -1 for all cores."),
         seed_option("Random seed for folds, validation and base models."),

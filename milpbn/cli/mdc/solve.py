@@ -10,6 +10,7 @@ import click
 
 from milpbn import PROCESS_START
 from milpbn.cli.data import check_data_options, several_targets_options, show_notes
+from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
 from milpbn.cli.mdc.options import (
     load_several,
@@ -46,33 +47,40 @@ _SETTINGS = (
 )
 
 
-@click.command(short_help="Learn a class network exactly.")
+@command(short_help="Learn a class network exactly.")
 @several_targets_options
 @model_options
 @constraint_options
-@click.option(
+@option(
+    Group.METHOD,
     "--loss",
     type=Registered(registry("milpbn.mdc.gbnc", "LOSSES")),
     default="subset",
     show_default=True,
     help="Loss that predictions minimise; `milpbn predict --loss` can override it.",
 )
-@click.option(
+@option(
+    Group.PROOF,
     "--engine",
     type=Registered(registry("milpbn.learning.methods", "ENGINES")),
     default="branch-and-cut",
     show_default=True,
     help="Engine that finds the class network.",
+    rare=True,
 )
-@click.option(
+@option(
+    Group.PROOF,
     "--warm-start",
     metavar="FILE|NAME|none",
     default="none",
     show_default=True,
     help="Start from a model or structure file, or from the result of a heuristic; none for no "
     "start.",
+    rare=True,
 )
-@click.option("--time-limit", type=Duration(), help="Time limit for the run: 90, 90s, 5m, 2h.")
+@option(
+    Group.LIMITS, "--time-limit", type=Duration(), help="Time limit for the run: 90, 90s, 5m, 2h."
+)
 @output_options
 @click.pass_context
 def solve(ctx: click.Context, /, **options: Any) -> None:
