@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.grouping import Group, option, option_group
-from milpbn.cli.params import Gap
+from milpbn.cli.params import Gap, usage_errors
 from milpbn.words import arc_in_list, count
 
 if TYPE_CHECKING:
@@ -51,11 +51,11 @@ def given_limits(options: dict[str, Any]) -> PoolLimits | None:
         return None
     from milpbn.errors import OptionError
     from milpbn.learning.alternatives import pool_limits
+    from milpbn.learning.methods import require_tree
 
-    if options["engine"] != "branch-and-cut" or options["host"] != "highs":
-        raise click.UsageError(
-            "--best and --within require --engine branch-and-cut and --host highs"
-        )
+    with usage_errors():
+        wanted = "within" if options["best"] is None else "best"
+        require_tree(wanted, options["engine"], options["host"])
     if isinstance(options["p"], tuple):
         raise click.UsageError("--best and --within require a single value of p")
     try:

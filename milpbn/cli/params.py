@@ -6,7 +6,8 @@ import csv
 import importlib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -361,6 +362,17 @@ class OutputFile(_ParamType):
         except OptionError as error:
             self.fail(error.on_command_line(), param, ctx)
         return path
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Turn an error about options into a usage error, with the spelling of the command line."""
+    from milpbn.errors import OptionError
+
+    try:
+        yield
+    except OptionError as error:
+        raise click.UsageError(error.on_command_line()) from None
 
 
 def refuse_options(ctx: click.Context, names: Sequence[str], why: str) -> None:

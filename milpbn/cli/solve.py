@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from milpbn.cli.options import (
     worker_options,
 )
 from milpbn.cli.outputs import say
-from milpbn.cli.params import OutputFile
+from milpbn.cli.params import OutputFile, usage_errors
 from milpbn.cli.registries import Registered, registry
 from milpbn.cli.selecting import (
     accept_old_plot,
@@ -37,14 +38,15 @@ from milpbn.cli.session import Session
 from milpbn.messages import option as spelled
 
 if TYPE_CHECKING:
+    from milpbn.learning.methods import Engine
     from milpbn.learning.model import Model
     from milpbn.learning.settings import Settings
     from milpbn.result import Result
     from milpbn.scores import Objective
     from milpbn.structure import Structure
 
-# The engine and the host that write certificates.
-_CERTIFIED = ("branch-and-cut", "highs")
+# Options of a tree that belongs to milpbn.
+_OF_TREE = ("checkpoint", "resume", "workers", "scheduler", "certificate")
 
 
 @command(short_help="Learn a structure exactly.")
@@ -209,11 +211,9 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     check_engine(ctx, options)
     if options["write_model"] and score_class(options["score"]).smooth:
         raise click.UsageError(
-            f"--write-model cannot be combined with --score {options['score']}: it is not piecewise "
-            "linear, so no mixed-integer linear program describes it"
+            f"--write-model cannot be combined with --score {options['score']}: it is not "
+            "piecewise linear, so no mixed-integer linear program describes it"
         )
-    if options["certificate"] and (options["engine"], options["host"]) != _CERTIFIED:
-        raise click.UsageError("--certificate requires --engine branch-and-cut and --host highs")
     score = score_class(options["score"])
     if not score.exact:
         raise click.UsageError(
@@ -223,21 +223,31 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
 
 def check_engine(ctx: click.Context, options: dict[str, Any]) -> None:
     """Reject options of one engine or host that are given for another."""
+    from milpbn.learning.methods import ENGINES, require_tree
+
+    engine, host = ENGINES[options["engine"]], options["host"]
     emit_given = ctx.get_parameter_source("emit") is ParameterSource.COMMANDLINE
-    if emit_given and options["engine"] != "monolithic":
-        raise click.UsageError("--emit requires --engine monolithic")
+    if emit_given and not engine.emitters:
+        raise click.UsageError(f"--emit requires --engine {_names(lambda e: e.emitters)}")
     if options["workers"] and options["scheduler"]:
         raise click.UsageError("give one of --workers and --scheduler")
-    for name in ("checkpoint", "resume", "workers", "scheduler"):
-        if options[name] and (options["engine"], options["host"]) != ("branch-and-cut", "highs"):
-            raise click.UsageError(f"--{name} requires --engine branch-and-cut and --host highs")
-    if options["host"] != "scip":
+    with usage_errors():
+        for name in _OF_TREE:
+            if options[name]:
+                require_tree(name, options["engine"], host)
+    if host != "scip":
         return
-    if options["engine"] != "branch-and-cut":
-        raise click.UsageError("--host requires --engine branch-and-cut")
+    if host not in engine.other_hosts:
+        raise click.UsageError(f"--host requires --engine {_names(lambda e: bool(e.other_hosts))}")
     from milpbn.engines.scip_host import scip_version
 
     scip_version()
+
+
+def _names(able: Callable[[Engine], bool]) -> str:
+    from milpbn.learning.methods import ENGINES
+
+    return " or ".join(name for name, engine in ENGINES.items() if able(engine))
 
 
 def note_replaced_checkpoint(options: dict[str, Any]) -> None:

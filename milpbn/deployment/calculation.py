@@ -24,12 +24,12 @@ from milpbn.encoding import Encoder
 from milpbn.encoding.columns import CATEGORICAL, NUMERIC, UNKNOWN, ColumnCode, Variable
 from milpbn.encoding.texts import codes_by_number
 from milpbn.errors import OptionError
+from milpbn.families.candidates import CLASS
 from milpbn.network.factors import cheapest
 from milpbn.network.multinet import Classifier, Multinet
 from milpbn.network.network import Network
 from milpbn.words import between_cuts
 
-_CLASS = 0
 # So many states of a merged state are listed in its label.
 _LISTED = 3
 
@@ -265,9 +265,9 @@ def _terms(network: Network, merged: Sequence[np.ndarray]) -> tuple[Term, ...]:
             own = [logsumexp(network.shares[i][merged[i] == k]) for k in range(len(firsts[-1]))]
             values = values + np.array(own)
         normalised = network.is_normalised[i]
-        with_class = _CLASS in scope
-        values = np.moveaxis(values, scope.index(_CLASS), -1) if with_class else values[..., None]
-        terms.append(Term(i - 1, tuple(v - 1 for v in scope if v != _CLASS), values, normalised))
+        with_class = CLASS in scope
+        values = np.moveaxis(values, scope.index(CLASS), -1) if with_class else values[..., None]
+        terms.append(Term(i - 1, tuple(v - 1 for v in scope if v != CLASS), values, normalised))
     return tuple(terms)
 
 

@@ -63,6 +63,11 @@ class Node:
     proof: Proof = field(compare=False, default=TRIVIAL, repr=False)
 
     def __post_init__(self) -> None:
+        self.place(self.number)
+
+    def place(self, number: int | None = None) -> None:
+        """Set the place among the open nodes, by the bound and then by the number."""
+        self.number = self.number if number is None else number
         self.rank = (-self.bound, self.number)
 
     def bound_by(self, bound: float, proof: Proof) -> None:
@@ -160,8 +165,7 @@ class Tree:
         self.root = self.root if root is None else root
         self._heap = [node for node in nodes if node is not root]
         for number, node in enumerate(self._heap):
-            node.number = number
-            node.__post_init__()
+            node.place(number)
         self._made = len(self._heap)
         heapq.heapify(self._heap)
 
@@ -183,8 +187,7 @@ class Tree:
         self.settle(record.settled)
         for node in nodes:
             self._made += 1
-            node.number = self._made
-            node.__post_init__()
+            node.place(self._made)
             heapq.heappush(self._heap, node)
         gone = set(map(id, taken))
         self._active = [node for node in self._active if id(node) not in gone]
@@ -230,8 +233,7 @@ class Tree:
                 self.log.close(child)
             else:
                 self._made += 1
-                child.number = self._made
-                child.__post_init__()
+                child.place(self._made)
                 kept.append(child)
         kept.sort(reverse=True)
         others = [n for n in self._active if n is not node]
@@ -268,7 +270,7 @@ class Tree:
         for node in self._heap:
             node.allowed = node.allowed & ~removed
             node.edges |= edges
-            node.__post_init__()  # the bound may have fallen since
+            node.place()  # the bound may have fallen since
         heapq.heapify(self._heap)
 
     def done(self) -> bool:

@@ -33,6 +33,7 @@ from milpbn.encoding.columns import Coarsening, ColumnCode, Variable
 from milpbn.errors import OptionError
 from milpbn.explanation.explain import class_position
 from milpbn.explanation.resolutions import seen_by_family
+from milpbn.families.candidates import CLASS
 from milpbn.families.smoothing import Smoothing
 from milpbn.network.inference import log_posterior
 from milpbn.network.multinet import Classifier, Multinet
@@ -43,7 +44,6 @@ MOST_POINTS = 10
 """The largest number of points of a line, unless another one is chosen."""
 
 THE_REST = "the rest"
-_CLASS = 0
 _STEPS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 
@@ -168,7 +168,7 @@ class ScoreCard:
         used = codes[(codes >= 0).all(axis=1)]
         labels, exact = used[:, 0].astype(np.int64), log_posterior(network, used[:, 1:])
         if len(self.columns) == 1:
-            own = self.codes[_CLASS].variable.states.index(self.columns[0])
+            own = self.codes[CLASS].variable.states.index(self.columns[0])
             others = np.logaddexp.reduce(np.delete(exact, own, axis=1), axis=1)
             exact = np.column_stack([others, exact[:, own]])
             labels = (labels == own).astype(np.int64)
@@ -190,7 +190,7 @@ class ScoreCard:
             for cell in product(*(range(len(states)) for states in own)):
                 states = [s[k] for s, k in zip(own, cell, strict=True)]
                 given = list(map(assignment, names, states))
-                is_class = table.variable == self.codes[_CLASS].name
+                is_class = table.variable == self.codes[CLASS].name
                 lines.append(
                     {
                         "feature": table.variable,
@@ -245,7 +245,7 @@ def make_card(
     OptionError
         There is no such class, or the card is not defined.
     """
-    states = network.variables[_CLASS].states
+    states = network.variables[CLASS].states
     if points < 1:
         raise OptionError(f"points must be at least 1, not {points}")
     if len(states) > 2 and of is None:
@@ -285,7 +285,7 @@ def _card_of_all(network: Classifier, encoder: Encoder, points: int) -> ScoreCar
     lost = sum(t.mean_loss(table, scale) for t, table in zip(terms, tables, strict=True))
     start = replace(prior, table=prior.table + lost).above_least().rounded(scale)
     used = tuple(table for table in (start, *tables) if table.points.any())
-    return ScoreCard(network.variables[_CLASS].states, "", encoder, used, scale, 0.0)
+    return ScoreCard(network.variables[CLASS].states, "", encoder, used, scale, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,7 +339,7 @@ def _term_tables(network: Classifier) -> list[_Terms]:
     found = []
     for i, variable in enumerate(network.variables):
         seen = seen_by_family(network.structure, i)
-        scope = (*sorted(set(seen) - {_CLASS, i}), *([i] if i != _CLASS else []))
+        scope = (*sorted(set(seen) - {CLASS, i}), *([i] if i != CLASS else []))
         resolutions = tuple(seen[v] for v in scope)
         # One finest state for each coarse one: within it, the tables are the same.
         first = [_first_states(network.variables[v].resolution(seen[v])) for v in scope]
@@ -349,7 +349,7 @@ def _term_tables(network: Classifier) -> list[_Terms]:
         table = np.stack([np.broadcast_to(t, cards) for t in own], axis=-1)
         weights = np.ones(cards)
         if isinstance(network, Network) and network.counts is not None:
-            axes = [k for k, v in enumerate(network.scope(i)) if v == _CLASS]
+            axes = [k for k, v in enumerate(network.scope(i)) if v == CLASS]
             weights = network.counts[i].sum(axis=tuple(axes))
         found.append(_Terms(variable.name, scope, resolutions, table, weights))
     return found
@@ -371,11 +371,11 @@ def _one_against_the_rest(network: Classifier, own: int, smoothing: Smoothing) -
             "of: the model file has no counts, which a card for one class against the rest "
             "needs; learn the model again"
         )
-    target = network.variables[_CLASS]
+    target = network.variables[CLASS]
     two = Variable(target.name, (THE_REST, target.states[own]))
     counts = []
     for i, table in enumerate(network.counts):
-        axis = network.scope(i).index(_CLASS) if _CLASS in network.scope(i) else None
+        axis = network.scope(i).index(CLASS) if CLASS in network.scope(i) else None
         if axis is not None:
             single = np.take(table, [own], axis=axis)
             rest = table.sum(axis=axis, keepdims=True) - single

@@ -24,10 +24,10 @@ import numpy.typing as npt
 import scipy
 
 from milpbn._types import Codes, FloatArray
+from milpbn.families.candidates import CLASS
 from milpbn.network.multinet import Classifier, Multinet
 from milpbn.network.terms import family_terms
 
-_CLASS = 0
 _TERMS_AT_ONCE = 1_000_000
 
 
@@ -47,7 +47,7 @@ def contributions_of(
     """
     weights = _weights_of_rivals(terms.sum(axis=1), of, against)
     out = _differences(terms, of, weights)
-    out[:, _CLASS] -= scipy.special.entr(weights).sum(axis=1)
+    out[:, CLASS] -= scipy.special.entr(weights).sum(axis=1)
     return out
 
 
@@ -76,7 +76,7 @@ def sizes_of(
     """
     sizes = np.abs(contributions_of(terms, of, against)[:, 1:-1])
     if class_parents:
-        own = terms[:, [_CLASS]]
+        own = terms[:, [CLASS]]
         beyond = own - (own.mean(axis=0) if usual is None else usual)
         weights = _weights_of_rivals(terms.sum(axis=1), of, against)
         shared = np.abs(_differences(beyond, of, weights)) / len(class_parents)
@@ -116,12 +116,12 @@ def mean_contributions(
     """
     amounts = np.ones(len(features)) if weights is None else weights
     total = max(float(amounts.sum()), np.finfo(np.float64).tiny)
-    above = () if isinstance(network, Multinet) else network.structure.parents[_CLASS]
+    above = () if isinstance(network, Multinet) else network.structure.parents[CLASS]
     at_once = max(1, _TERMS_AT_ONCE // (len(network.variables) * network.n_classes))
     parts = [slice(start, start + at_once) for start in range(0, len(features), at_once)]
     usual = np.zeros((1, network.n_classes))
     for part in parts if above else ():
-        usual += amounts[part] @ family_terms(network, features[part])[:, _CLASS] / total
+        usual += amounts[part] @ family_terms(network, features[part])[:, CLASS] / total
     means = np.zeros(len(network.variables) - 1)
     for part in parts:
         terms = family_terms(network, features[part])

@@ -18,7 +18,7 @@ from milpbn.errors import OptionError, OutputError, OutputWarning
 from milpbn.families import Constraints
 from milpbn.files import writing_whole
 from milpbn.learning.checks import plain
-from milpbn.learning.methods import method_name
+from milpbn.learning.methods import engine_of, method_name
 from milpbn.learning.settings import Settings
 from milpbn.scores import SCORES, Objective
 
@@ -28,8 +28,9 @@ _CERTIFIED = ("sm", "sbm", "cll", "mdl", "bdeu")
 def check_certifiable(settings: Settings) -> None:
     """Refuse settings for which there are no certificates."""
     method, host = method_name(settings.method), settings.options.host
-    if method != "branch-and-cut" or host != "highs":
-        what = f"the host {host}" if method == "branch-and-cut" else f"the method {method}"
+    if not settings.has_tree:
+        engine = engine_of(settings.method)
+        what = f"the host {host}" if engine and engine.tree_host else f"the method {method}"
         raise OptionError(
             f"{what} writes no certificate; only branch-and-cut with the host highs does"
         )

@@ -19,6 +19,7 @@ from milpbn.encoding.data import EncodedData
 from milpbn.engines.rows import Pool
 from milpbn.errors import OptionError
 from milpbn.learning.maximise import Shared
+from milpbn.learning.methods import engine_of
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SettingNames, Settings, make_settings
 from milpbn.learning.structure import run_method
@@ -129,7 +130,8 @@ def run_grid(
     """
     settings = next(iter(runs.values()))
     first = objective or grid_objective(data, settings, clock)
-    pool = Pool() if share_cuts and settings.method == "branch-and-cut" else None
+    engine = engine_of(settings.method)
+    pool = Pool() if share_cuts and engine is not None and engine.shares_cuts else None
     found: list[Structure] = []
     for k, (value, own) in enumerate(runs.items()):
         objective = first.with_score(concave_score(own))

@@ -19,7 +19,7 @@ from milpbn.clock import Clock
 from milpbn.engines.rows import Pool
 from milpbn.learning.classifier import Encoded, fit_parameters
 from milpbn.learning.maximise import Shared, warm_starter
-from milpbn.learning.methods import ENGINES, method_name, wants_whole_space
+from milpbn.learning.methods import ENGINES, engine_of, method_name, wants_whole_space
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import Settings
 from milpbn.learning.structure import run_method
@@ -145,7 +145,7 @@ class FoldLearner:
         shared = Shared(objective, tuple(structure for structure, _ in self._structures.values()))
         if settings.method == LocalSearch.name or (settings.method in ENGINES and not self._exact):
             settings = settings.with_learner(warm_starter(LocalSearch.name, _PATIENCE), start=None)
-        elif settings.method == "branch-and-cut":
+        elif (engine := engine_of(settings.method)) is not None and engine.shares_cuts:
             # Cuts of another penalty are valid, but cost more time than they save.
             pool = self._pools.setdefault((tables, _penalty(settings.score)), Pool())
             shared = replace(shared, pool=pool)

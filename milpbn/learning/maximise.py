@@ -12,7 +12,7 @@ from milpbn.anytime import Run
 from milpbn.clock import Clock
 from milpbn.engines.proof import ProofLog
 from milpbn.engines.rows import Pool
-from milpbn.learning.methods import ENGINES
+from milpbn.learning.methods import Engine, engine_of
 from milpbn.learning.settings import Settings
 from milpbn.result import Listener, Result, Status, TracePoint
 from milpbn.scores import Objective
@@ -69,8 +69,8 @@ def maximise(
     """
     clock, shared = clock or Clock(settings.time_limit), shared or Shared()
     stages = _Stages(objective, settings, clock, listener)
-    if isinstance(settings.method, str) and settings.method in ENGINES:
-        return _run_engine(stages, shared, log)
+    if (engine := engine_of(settings.method)) is not None:
+        return _run_engine(engine, stages, shared, log)
     assert isinstance(settings.method, str | Learner)
     learner = make_learner(settings.method)
     start = settings.start if isinstance(settings.start, Structure) else None
@@ -115,7 +115,7 @@ class _Stages:
 
     def heuristic(self, learner: Learner, start: Structure | None, seconds: float) -> Structure:
         """Run a heuristic that looks for a start."""
-        proves = isinstance(self.settings.method, str) and self.settings.method in ENGINES
+        proves = engine_of(self.settings.method) is not None
         phase = "warm start" if proves else "searching"
         run = Run(
             clock=self.clock.until(self.clock.elapsed + seconds, phase=phase),
@@ -141,14 +141,14 @@ class _Stages:
         return replace(result, trace=(*self.trace, *result.trace))
 
 
-def _run_engine(stages: _Stages, shared: Shared, log: ProofLog | None) -> Result:
+def _run_engine(engine: Engine, stages: _Stages, shared: Shared, log: ProofLog | None) -> Result:
     """Run an exact engine, after the heuristics that look for its start."""
     settings = stages.settings
-    engine = ENGINES[str(settings.method)]
-    if shared.pool is not None:
-        engine = partial(engine, pool=shared.pool)
+    solve = engine.solve
+    if shared.pool is not None and engine.shares_cuts:
+        solve = partial(solve, pool=shared.pool)
     if log is not None and log.recording:
-        engine = partial(engine, log=log)
+        solve = partial(solve, log=log)
     start, source = settings.start, settings.start_source
     if isinstance(start, str) and settings.options.resume is not None:
         start = None  # the checkpoint has a better one
@@ -156,10 +156,9 @@ def _run_engine(stages: _Stages, shared: Shared, log: ProofLog | None) -> Result
         begin = best_of(stages.objective, shared.begin) or stages.first_answer()
         source = start
         seconds = min(_START_SECONDS, _START_SHARE * stages.clock.remaining)
-        brief = settings.method == "branch-and-cut"
-        learner = warm_starter(start, _BRIEF_PATIENCE if brief else START_PATIENCE)
+        learner = warm_starter(start, _BRIEF_PATIENCE if engine.searches else START_PATIENCE)
         start = stages.heuristic(learner, begin, seconds)
-    return stages.last(engine, start, source)
+    return stages.last(solve, start, source)
 
 
 def _without_end(listener: Listener | None) -> Listener | None:

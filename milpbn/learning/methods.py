@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from milpbn.engines.branch_and_cut import solve_branch_and_cut
 from milpbn.engines.monolithic import solve_monolithic
 from milpbn.errors import OptionError
+from milpbn.messages import Message, Spelling, option
 from milpbn.result import Result
 from milpbn.scores import Score
 from milpbn.scores.rescore import check_per_class
@@ -15,9 +17,50 @@ from milpbn.search import LEARNERS, Learner, make_learner
 from milpbn.search.multinet import MULTINETS
 from milpbn.structure import AnyStructure
 
-ENGINES: dict[str, Callable[..., Result]] = {
-    "branch-and-cut": solve_branch_and_cut,
-    "monolithic": solve_monolithic,
+
+@dataclass(frozen=True)
+class Engine:
+    """An exact engine, and what it can do.
+
+    Attributes
+    ----------
+    solve
+        Maximises an objective.
+    tree_host
+        The host with which the tree is milpbn's own: it can be saved and continued, worked on by
+        other processes, written down as a certificate, and searched for more structures. None if
+        there is no such tree.
+    other_hosts
+        The other solvers that can manage its tree.
+    smooth
+        Whether it maximises scores that are not piecewise linear.
+    shares_cuts
+        Whether runs on the same rows can use each other's cuts.
+    searches
+        Whether it goes on looking for structures, so that a short search for its start is enough.
+    emitters
+        Whether there is a choice of how the program is passed to its solver.
+    """
+
+    solve: Callable[..., Result]
+    tree_host: str | None = None
+    other_hosts: tuple[str, ...] = ()
+    smooth: bool = False
+    shares_cuts: bool = False
+    searches: bool = False
+    emitters: bool = False
+
+
+ENGINES: dict[str, Engine] = {
+    "branch-and-cut": Engine(
+        solve_branch_and_cut,
+        tree_host="highs",
+        other_hosts=("scip",),
+        smooth=True,
+        shares_cuts=True,
+        searches=True,
+    ),
+    "monolithic": Engine(solve_monolithic, emitters=True),
 }
 """Exact engines by name."""
 
@@ -41,13 +84,37 @@ def check_method(method: Method, score: Score) -> None:
             f"the score {score.name} cannot be maximised exactly; choose another score or one of "
             f"the heuristics {', '.join(LEARNERS)}"
         )
-    if method == "monolithic" and score.smooth:
+    if method in ENGINES and score.smooth and not ENGINES[method].smooth:
+        able = " or ".join(name for name, engine in ENGINES.items() if engine.smooth)
         raise OptionError(
             f"the score {score.name} is not piecewise linear, so no single linear program "
-            "describes it; choose the method branch-and-cut"
+            f"describes it; choose the method {able}"
         )
     if method in MULTINETS:
         check_per_class(score)
+
+
+def engine_of(method: Method) -> Engine | None:
+    """The engine that a method is; None if it proves nothing."""
+    return ENGINES.get(method) if isinstance(method, str) else None
+
+
+def has_tree(method: Method, host: str) -> bool:
+    """Whether a run has a tree of its own, see :class:`Engine`."""
+    engine = engine_of(method)
+    return engine is not None and engine.tree_host == host
+
+
+def require_tree(name: str, method: Method, host: str) -> None:
+    """Raise an error if the option `name` needs a tree that a run does not have."""
+    if has_tree(method, host):
+        return
+    engine, tree_host = next((n, e.tree_host) for n, e in ENGINES.items() if e.tree_host)
+    needed = Spelling(
+        f"the engine {engine} and the host {tree_host}",
+        f"--engine {engine} and --host {tree_host}",
+    )
+    raise OptionError(Message(option(name), " requires ", needed))
 
 
 def method_name(method: Method) -> str:

@@ -13,7 +13,7 @@ from milpbn.families import Constraints
 from milpbn.families.constraints import BUDGETS, Arc
 from milpbn.families.smoothing import Laplace, Smoothing, parse_smoothing
 from milpbn.families.views import other_resolutions
-from milpbn.learning.methods import Method, check_method, method_name
+from milpbn.learning.methods import Method, check_method, has_tree, method_name, require_tree
 from milpbn.messages import Message, option
 from milpbn.parameters import Parameters, make_parameters
 from milpbn.parameters.ml import MaximumLikelihood
@@ -92,15 +92,13 @@ class Settings:
     def __post_init__(self) -> None:
         check_method(self.method, self.score)
         for name in _OF_ONE_RUN:
-            if getattr(self.options, name) and not self.has_tree:
-                raise OptionError(
-                    Message(option(name), " needs the engine branch-and-cut and the host highs")
-                )
+            if getattr(self.options, name):
+                require_tree(name, self.method, self.options.host)
 
     @property
     def has_tree(self) -> bool:
         """Whether the run has a tree of its own, which it can save and give to others."""
-        return self.method == "branch-and-cut" and self.options.host == "highs"
+        return has_tree(self.method, self.options.host)
 
     def with_learner(self, learner: Learner, **changes: Any) -> Settings:
         """The settings with a heuristic as the method; options of a tree have no meaning then."""

@@ -27,11 +27,11 @@ import numpy.typing as npt
 
 from milpbn._types import Codes, FloatArray
 from milpbn.compiled import jit
+from milpbn.families.candidates import CLASS
 from milpbn.network.factors import TINY
 from milpbn.network.network import Network
 
 _jit = jit()
-_CLASS = 0
 
 
 @dataclass(frozen=True)
@@ -70,18 +70,18 @@ class Forest:
         parent = np.full(n, -1, dtype=np.int64)
         by_class, by_parent = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
         for i, parents in enumerate(network.structure.parents):
-            features = [p for p in parents if p != _CLASS]
-            if i == _CLASS:
+            features = [p for p in parents if p != CLASS]
+            if i == CLASS:
                 continue
             if len(features) > 1:
                 return None
             # The class has the smallest index, so it is the first axis of a table.
             if features:
                 parent[i], by_parent[i] = features[0], cards[i]
-            if _CLASS in parents:
+            if CLASS in parents:
                 by_class[i] = network.log_cpts[i][0].size
-        order = [i for i in reversed(network.structure.order) if i != _CLASS]
-        sizes = [0 if i == _CLASS else t.size for i, t in enumerate(network.log_cpts)]
+        order = [i for i in reversed(network.structure.order) if i != CLASS]
+        sizes = [0 if i == CLASS else t.size for i, t in enumerate(network.log_cpts)]
         tables = [t.ravel() for t in network.log_cpts[1:]]
         return cls(
             np.array(order, dtype=np.int64),
@@ -95,7 +95,7 @@ class Forest:
 
     def log_evidence(self, features: Codes) -> FloatArray:
         """``(M, |C|)``: log P(observed features | c), up to the class's own factor."""
-        out = np.zeros((len(features), int(self.cards[_CLASS])))
+        out = np.zeros((len(features), int(self.cards[CLASS])))
         _sum_out(np.ascontiguousarray(features, dtype=np.int64), *self._arrays(), out)
         return out
 
@@ -104,7 +104,7 @@ class Forest:
 
         The expectation is over the missing features given the observed ones and the class.
         """
-        out = np.zeros((len(features), len(self.cards), int(self.cards[_CLASS])))
+        out = np.zeros((len(features), len(self.cards), int(self.cards[CLASS])))
         _expect(np.ascontiguousarray(features, dtype=np.int64), *self._arrays(), out)
         return out
 

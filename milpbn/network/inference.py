@@ -17,13 +17,13 @@ import scipy
 
 from milpbn._types import BoolArray, Codes, FloatArray
 from milpbn.errors import DataError
+from milpbn.families.candidates import CLASS
 from milpbn.network.factors import Factor, cheapest, sum_out
 from milpbn.network.forest import Forest
 from milpbn.network.multinet import Classifier, Multinet
 from milpbn.network.network import Network
 
 _ROWS_AT_ONCE = 2048
-_CLASS = 0
 
 
 def log_joint(network: Classifier, features: Codes) -> FloatArray:
@@ -80,7 +80,7 @@ def by_pattern(
 def by_row(network: Network, features: Codes) -> tuple[Forest | None, BoolArray]:
     """The forest of the features, and the incomplete rows that it can sum out."""
     absent = features < 0
-    hidden = absent[:, [p - 1 for p in network.structure.parents[_CLASS]]].any(axis=1)
+    hidden = absent[:, [p - 1 for p in network.structure.parents[CLASS]]].any(axis=1)
     rows: BoolArray = np.logical_and(absent.any(axis=1), ~hidden)
     forest = Forest.of(network) if rows.any() else None
     return forest, np.zeros_like(rows) if forest is None else rows
@@ -88,9 +88,9 @@ def by_row(network: Network, features: Codes) -> tuple[Forest | None, BoolArray]
 
 def class_terms(network: Network, features: Codes) -> FloatArray:
     """``(M, |C|)``: the logarithms of the class's own table; its parents are observed."""
-    above_class = network.structure.parents[_CLASS]
+    above_class = network.structure.parents[CLASS]
     index = [features[:, p - 1, None] for p in above_class]
-    found = network.look_up(_CLASS, [*index, np.arange(network.n_classes)])
+    found = network.look_up(CLASS, [*index, np.arange(network.n_classes)])
     return np.broadcast_to(found, (len(features), network.n_classes))
 
 
@@ -133,7 +133,7 @@ def _log_joint_of_pattern(network: Network, codes: Codes, missing: frozenset[int
         left.remove(variable)
         factor = sum_out([f for f in factors if variable in f.scope], variable)
         factors = [f for f in factors if variable not in f.scope]
-        if set(factor.scope) <= {_CLASS}:
+        if set(factor.scope) <= {CLASS}:
             total += factor.values.reshape(len(codes), -1)
         else:
             factors.append(factor)
@@ -156,7 +156,7 @@ def barren_variables(network: Network, missing: frozenset[int]) -> frozenset[int
 def restricted(network: Network, i: int, codes: Codes, missing: frozenset[int]) -> Factor:
     """The log table of variable i at each row's observed values."""
     scope = network.scope(i)
-    free = tuple(v for v in scope if v == _CLASS or v in missing)
+    free = tuple(v for v in scope if v == CLASS or v in missing)
     ndim = 1 + len(free)
     index: list[Codes] = []
     for v in scope:

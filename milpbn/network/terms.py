@@ -29,6 +29,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from milpbn._types import Codes, FloatArray
+from milpbn.families.candidates import CLASS
 from milpbn.network.factors import Factor, cheapest, expectation, marginal, multiply, sum_out
 from milpbn.network.inference import (
     barren_variables,
@@ -40,8 +41,6 @@ from milpbn.network.inference import (
 )
 from milpbn.network.multinet import Classifier, Multinet
 from milpbn.network.network import Network
-
-_CLASS = 0
 
 
 def family_terms(network: Classifier, features: Codes) -> FloatArray:
@@ -81,7 +80,7 @@ def family_terms(network: Classifier, features: Codes) -> FloatArray:
     forest, done = by_row(network, features)
     if forest is not None:
         out[done, :n] = forest.expected_terms(features[done])
-        out[done, _CLASS] = class_terms(network, features[done])
+        out[done, CLASS] = class_terms(network, features[done])
     for rows, codes, missing in by_pattern(features, ~done):
         out[rows, :n] = _terms_of_pattern(network, codes, missing)
     incomplete = (features < 0).any(axis=1)
@@ -105,7 +104,7 @@ def _terms_of_pattern(network: Network, codes: Codes, missing: frozenset[int]) -
     beliefs = _beliefs(list(hidden.values()), missing, cards)
     for (i, factor), belief in zip(hidden.items(), beliefs, strict=True):
         if i not in missing:
-            terms[:, i] = expectation(belief, factor, _CLASS)
+            terms[:, i] = expectation(belief, factor, CLASS)
     return terms
 
 
@@ -113,7 +112,7 @@ def _beliefs(
     factors: Sequence[Factor], missing: frozenset[int], cards: Sequence[int]
 ) -> list[Factor]:
     """For each factor, a distribution of its missing variables (and others) for each class."""
-    every_class = Factor((_CLASS,), np.zeros((1, cards[_CLASS])))
+    every_class = Factor((CLASS,), np.zeros((1, cards[CLASS])))
     active, left = list(factors), set(missing)
     buckets: list[tuple[list[Factor], Factor]] = []
     while left:

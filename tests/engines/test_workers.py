@@ -195,7 +195,7 @@ def test_options_that_do_not_go_together(monkeypatch):
         SolveOptions(workers=1, scheduler="tcp://x")
     with pytest.raises(OptionError, match="workers must not be negative"):
         SolveOptions(workers=-1)
-    with pytest.raises(OptionError, match="workers needs the engine branch-and-cut"):
+    with pytest.raises(OptionError, match="workers requires the engine branch-and-cut"):
         learn_structure(noise(), method="monolithic", workers=2)
 
 
