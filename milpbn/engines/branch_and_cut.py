@@ -32,7 +32,6 @@ from milpbn.engines.worker import Worker
 from milpbn.errors import BudgetError, ClusterWarning, ProofWarning
 from milpbn.result import Result, Status
 from milpbn.scores import Objective, ScoreReport
-from milpbn.scores.rows import RowObjective
 
 # If there is no tree, local search ends after this many consecutive failures.
 _LONE_SEARCH_PATIENCE = 2000
@@ -136,8 +135,7 @@ def _too_large(objective: Objective, memory_limit: int) -> str:
     space = objective.space
     if len(space) * (space.n_variables + 8 * _ROWS) > memory_limit:
         return "the tree does"
-    tables = objective.tables if isinstance(objective, RowObjective) else None
-    if tables is not None and not tables.fits(np.arange(len(space))):
+    if not objective.fits():
         return f"the tables of {len(space):,} candidate families do"
     return ""
 

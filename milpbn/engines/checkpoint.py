@@ -38,7 +38,6 @@ from milpbn.engines.snapshot import (
 from milpbn.errors import ModelFileError, OptionError, OutputError, OutputWarning
 from milpbn.files import MAX_TEXT, naming_damage, read_limited, write_whole
 from milpbn.scores import LinearObjective, Objective, ScoreReport
-from milpbn.scores.rows import RowObjective
 
 if TYPE_CHECKING:
     from milpbn.anytime import Progress
@@ -73,8 +72,7 @@ def describe_problem(objective: Objective, score: ScoreReport) -> dict[str, str]
     described = {"score": score.name, **settings}
     variables = (repr(x).encode() for x in (space.names, space.cards, space.coarsenings))
     described["variables"] = f"{space.n_variables} ({_digest(variables)})"
-    rows = objective.rows if isinstance(objective, LinearObjective | RowObjective) else None
-    if rows is not None:
+    if (rows := objective.rows) is not None:
         content = (rows.codes.tobytes(), rows.weights.tobytes())
         described["training rows"] = f"{len(rows)} distinct rows ({_digest(content)})"
     elif isinstance(objective, LinearObjective):

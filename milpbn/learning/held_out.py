@@ -25,7 +25,7 @@ from milpbn.learning.settings import Settings
 from milpbn.learning.structure import run_method
 from milpbn.network.inference import log_posterior
 from milpbn.result import Status
-from milpbn.scores import ConcaveObjective, ConcaveScore, Objective, Score
+from milpbn.scores import Objective, Score
 from milpbn.search.local_search import LocalSearch
 from milpbn.structure import AnyStructure
 
@@ -170,19 +170,13 @@ class FoldLearner:
                 prune=not wants_whole_space(settings.method),
                 most_families=max(clock.remaining, 1.0) * _FAMILIES_PER_SECOND,
             )
-        objective, score = self._objectives[key], settings.score
-        if isinstance(objective, ConcaveObjective) and isinstance(score, ConcaveScore):
-            return objective.with_score(score)
-        return objective
+        return self._objectives[key].with_score(settings.score)
 
 
 def _tables_key(settings: Settings) -> Key:
     """What the tables depend on."""
-    score = settings.score
-    if isinstance(score, ConcaveScore):
-        score = score.plain()
-    return (str(score), str(settings.space), wants_whole_space(settings.method))
+    return (str(settings.score.plain()), str(settings.space), wants_whole_space(settings.method))
 
 
 def _penalty(score: Score) -> float:
-    return score.cost_per_parameter(1e9) if isinstance(score, ConcaveScore) else 0.0
+    return score.cost_per_parameter(1e9)

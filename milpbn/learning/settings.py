@@ -261,7 +261,7 @@ def make_settings(**names: Unpack[SettingNames]) -> Settings:
         parameters=make_parameters(given.get("parameters", MaximumLikelihood.name)),
         smoothing=smoothing,
         options=replace(options, **_fields(SolveOptions, given)),
-        choose_validation=by_name and isinstance(made, RowScore),
+        choose_validation=by_name and "validation" in made.parameter_names(),
         **{name: given[name] for name in plain if name in given},
     )
 

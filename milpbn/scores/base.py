@@ -87,6 +87,8 @@ class Objective(ABC):
     """A score on one data set: a function of the chosen families, to be maximised."""
 
     space: FamilySpace
+    rows: MergedRows | None = None
+    """The training rows; None if the objective does not keep them."""
 
     @property
     def scale(self) -> float:
@@ -104,6 +106,14 @@ class Objective(ABC):
     @abstractmethod
     def quick_bound(self) -> float:
         """An upper bound that costs nothing, so that a run has one from the start."""
+
+    def fits(self) -> bool:
+        """Whether the tables of all families fit into the memory limit, if it has tables."""
+        return True
+
+    def with_score(self, score: Score) -> Objective:
+        """The objective of another score that has the same tables, see :meth:`Score.plain`."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -197,6 +207,14 @@ class Score(ABC):
     def scale(self, total: float) -> float:
         """See :attr:`Objective.scale`, for rows with this sum of weights."""
         return 1.0
+
+    def plain(self) -> Score:
+        """The score with default settings, apart from those that its tables depend on."""
+        return self
+
+    def cost_per_parameter(self, n_rows: float) -> float:
+        """The cost of a free parameter for this many rows, or for this sum of their weights."""
+        return 0.0
 
     @abstractmethod
     def objective(

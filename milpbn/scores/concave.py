@@ -18,7 +18,7 @@ import numpy as np
 
 from milpbn._types import AnyFamilies, FloatArray
 from milpbn.errors import OptionError
-from milpbn.scores.base import SearchState
+from milpbn.scores.base import Score, SearchState
 from milpbn.scores.penalised import PenalisedState
 from milpbn.scores.rows import RowObjective, RowScore
 
@@ -53,8 +53,8 @@ class ConcaveObjective(RowObjective):
         """The cost of the sparsest choice of families: no structure costs less."""
         return float(np.maximum.reduceat(self.costs, self.space.offsets[:-1]).sum())
 
-    def with_score(self, score: ConcaveScore) -> Self:
-        """The same tables with the settings of another score of this kind."""
+    def with_score(self, score: Score) -> Self:
+        """See :class:`~milpbn.scores.Objective`: another score of this kind."""
         penalty = score.cost_per_parameter(self.rows.total)
         if penalty < self.least_penalty:
             least = self.least_penalty
@@ -126,11 +126,11 @@ class ConcaveScore(RowScore):
         return shown if self.penalty else {k: v for k, v in shown.items() if k != "penalty"}
 
     def cost_per_parameter(self, n_rows: float) -> float:
-        """The penalty that is used for this many rows, or for this sum of their weights."""
+        """See :class:`~milpbn.scores.Score`: the penalty."""
         if self.penalty == BIC:
             return 0.5 * math.log(max(n_rows, 1.0))  # weights may add up to less than a row
         return float(self.penalty)
 
     def plain(self) -> ConcaveScore:
-        """The score with default settings, apart from those that its tables depend on."""
+        """See :class:`~milpbn.scores.Score`: without the penalty."""
         return replace(self, penalty=0.0)

@@ -21,6 +21,7 @@ from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.errors import OptionError
 from milpbn.families.candidates import CLASS, FamilySpace
 from milpbn.families.rows import MergedRows
+from milpbn.scores.base import Score
 from milpbn.scores.concave import ConcaveObjective, ConcaveScore
 from milpbn.scores.rows import HINGE
 
@@ -36,7 +37,7 @@ class MarginObjective(ConcaveObjective):
         """See :class:`~milpbn.scores.concave.ConcaveObjective`."""
         return self.gamma
 
-    def with_score(self, score: ConcaveScore) -> MarginObjective:
+    def with_score(self, score: Score) -> MarginObjective:
         """See :class:`~milpbn.scores.concave.ConcaveObjective`."""
         assert isinstance(score, MarginScore)
         return replace(super().with_score(score), gamma=score.hinge)

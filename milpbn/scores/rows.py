@@ -84,9 +84,13 @@ class RowObjective(Objective):
         return self.tables.space
 
     @property
-    def rows(self) -> MergedRows:
+    def rows(self) -> MergedRows:  # type: ignore[override]
         """The training rows."""
         return self.tables.rows
+
+    def fits(self) -> bool:
+        """See :class:`~milpbn.scores.Objective`."""
+        return self.tables.fits(np.arange(len(self.space)))
 
     def margins(self, families: AnyFamilies) -> FloatArray:
         """``(U,)``: the smallest margin of each row under a structure."""

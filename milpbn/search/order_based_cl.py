@@ -29,7 +29,6 @@ from milpbn.parameters.optimise import Problem, climb
 from milpbn.parameters.tables import ClassTable, Rows, TableLayout
 from milpbn.search.base import Search
 from milpbn.search.order_based import OMI, ParentSelection
-from milpbn.search.tan_cmi import rows_of
 
 _PENALTY = 1.0
 _STEPS = 30
@@ -57,7 +56,7 @@ class _ConditionalSelection(ParentSelection):
 
     def __init__(self, search: Search, order: list[int], source: str) -> None:
         super().__init__(search, order, source)
-        rows = rows_of(search.objective)
+        rows = search.objective.rows
         assert rows is not None, "the order was computed from the rows"
         self.rows = rows
         self.rate = 0.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from milpbn.families.candidates import FamilySpace
 from milpbn.search.base import Learner, Search
-from milpbn.search.tan_cmi import TanCMI, rows_of
+from milpbn.search.tan_cmi import TanCMI
 
 # With fewer variables, local search is past both structures in no time.
 _MANY_VARIABLES = 50
@@ -28,5 +28,5 @@ class Simple(Learner):
     def run(self, search: Search) -> None:
         """See :class:`~milpbn.search.Learner`."""
         search.offer(search.state(search.simple_start()), "naive-bayes")
-        if rows_of(search.objective) is not None:
+        if search.objective.rows is not None:
             TanCMI().run(search)

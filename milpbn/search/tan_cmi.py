@@ -21,21 +21,15 @@ from milpbn.errors import OptionError
 from milpbn.families.candidates import CLASS
 from milpbn.families.information import JointValues, class_information, pairwise_information
 from milpbn.families.rows import MergedRows
-from milpbn.scores import LinearObjective, Objective, RowObjective
 from milpbn.search.base import Learner, Search
 from milpbn.search.hc import KTrees, choose_resolutions
 
 Arcs = list[tuple[int, int]]
 
 
-def rows_of(objective: Objective) -> MergedRows | None:
-    """The training rows of an objective; None if it does not keep them."""
-    return objective.rows if isinstance(objective, RowObjective | LinearObjective) else None
-
-
 def training_rows(search: Search, name: str) -> MergedRows:
     """The rows from which mutual information is computed, in their default resolutions."""
-    rows = rows_of(search.objective)
+    rows = search.objective.rows
     if rows is not None:
         return search.space.views.default_rows(rows)
     raise OptionError(
