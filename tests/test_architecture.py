@@ -60,10 +60,25 @@ def room_of(module):
     return "shared" if first in SHARED else first
 
 
+def homes():
+    """The modules that define the names of the package itself."""
+    found = {name: home.removeprefix("milpbn.") for name, home in milpbn._HOMES.items()}
+    return {**found, "__version__": "", "PROCESS_START": ""}
+
+
 def imports(tree):
-    """Modules of milpbn that a file imports, also inside functions and for type checking."""
+    """Modules of milpbn that a file imports, also inside functions and for type checking.
+
+    ``from milpbn import X`` imports the module X, or the one that defines the name X. The names that
+    the package defines itself belong to no room.
+    """
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("milpbn."):
+        if isinstance(node, ast.Import):
+            assert not any(a.name.startswith("milpbn.") for a in node.names), "use from ... import"
+        elif isinstance(node, ast.ImportFrom) and node.module == "milpbn":
+            targets = (homes().get(alias.name, alias.name) for alias in node.names)
+            yield from filter(None, targets)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("milpbn."):
             yield node.module.removeprefix("milpbn.")
 
 
@@ -103,6 +118,38 @@ def test_the_checker_of_certificates_stands_alone():
 
 def test_the_exceptions_are_still_needed():
     assert set(EDGES) >= WRONG_WAY
+
+
+def test_imports_from_the_package_itself_are_seen():
+    tree = ast.parse("from milpbn import BNClassifier, clock, __version__\nimport milpbn")
+    assert list(imports(tree)) == ["estimators", "clock"]
+
+
+def needs():
+    """For each room those that it imports directly and not through another one that it imports."""
+    direct = {
+        room: {t for m, t in EDGES if room_of(m) == room and (m, t) not in WRONG_WAY}
+        - {room, "shared"}
+        for room in ROOMS[1:]
+    }
+    behind = {}
+    for room in ROOMS[1:]:  # the rooms above come first
+        behind[room] = direct[room].union(*(behind[above] for above in direct[room]))
+    return {
+        room: sorted(
+            {a for a in above if not any(a in behind[other] for other in above)}, key=ROOMS.index
+        )
+        for room, above in direct.items()
+    }
+
+
+def test_the_picture_in_the_manual_is_the_graph_of_the_imports():
+    page = ROOT.parent / "docs" / "explanation" / "architecture.md"
+    if not page.exists():
+        pytest.skip("the manual is not part of an installed package")
+    lines = [f"{room:<12} <- {', '.join(above)}".rstrip(" <-") for room, above in needs().items()]
+    picture = "\n".join(["```text", *lines, "```"])
+    assert picture in page.read_text("utf-8"), f"the picture must be\n{picture}"
 
 
 def test_the_manual_shows_every_room():

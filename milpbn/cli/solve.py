@@ -267,14 +267,12 @@ def start_structure(given: str) -> Structure | str | None:
         return None
     if given in LEARNERS:
         return given
-    from milpbn.interchange import read_structure  # slow to import
-
     if not Path(given).exists():
         raise OptionError(
             f"--warm-start {given!r} is neither a file nor a heuristic; the heuristics are "
             f"{', '.join(LEARNERS)}"
         )
-    from milpbn.interchange import read_structure
+    from milpbn.interchange import read_structure  # slow to import
 
     return read_structure(given)
 
