@@ -69,8 +69,8 @@ def homes():
 def imports(tree):
     """Modules of milpbn that a file imports, also inside functions and for type checking.
 
-    ``from milpbn import X`` imports the module X, or the one that defines the name X. The names that
-    the package defines itself belong to no room.
+    ``from milpbn import X`` imports the module X, or the one that defines the name X. The names
+    that the package defines itself belong to no room.
     """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -25,7 +25,7 @@ from milpbn.engines.cuts.oracle import CutOracle
 from milpbn.engines.cuts.soft import Soft
 from milpbn.engines.proof import BOUND, EMPTY, KNOWN, Proof, ProofLog, SubtreeLog
 from milpbn.engines.rows import Source
-from milpbn.engines.tree import Node, Sight
+from milpbn.engines.tree import Candidate, Node, Sight
 from milpbn.families.candidates import FamilySpace, ParentSet
 from milpbn.scores import ConcaveObjective
 
@@ -114,16 +114,20 @@ class ProofLines(ProofLog):
         origin, number = children[0].origin, self._names[id(node)]
         logged = self._logged[number]
         self._leave(node)
-        candidate = None if origin is None else origin.candidate
-        on: Line = {"on": "class"}
-        if isinstance(candidate, tuple):
-            on = {"on": "pair", "pair": candidate}
-        elif isinstance(candidate, Sight):
-            on = {"on": "sight", "child": candidate.variable, "view": candidate.view}
-        elif candidate is not None:
-            on = {"on": "family", "family": self._family(*self._space.family(candidate))}
+        on = self._branched(None if origin is None else origin.candidate)
         into = [self._name(child, self._next(), logged) for child in children]
         self._write({"branch": number, **on, "into": into})
+
+    def _branched(self, candidate: Candidate | None) -> Line:
+        if candidate is None:
+            return {"on": "class"}
+        if isinstance(candidate, tuple):
+            return {"on": "pair", "pair": candidate}
+        if isinstance(candidate, Sight):
+            return {"on": "sight", "child": candidate.variable, "view": candidate.view}
+        if isinstance(candidate, int | np.integer):
+            return {"on": "family", "family": self._family(*self._space.family(int(candidate)))}
+        raise TypeError(f"certificates have no line for branching on {type(candidate).__name__}")
 
     def _family(self, child: int, parents: ParentSet, seen: tuple[int, ...]) -> list[Any]:
         """A family as the view of its child and those of its parents."""
@@ -240,8 +244,9 @@ class ProofLines(ProofLog):
             return {"kind": "features", "witnesses": source.witnesses}
         if isinstance(source, str):
             return {"kind": "budget", "of": source}
-        assert isinstance(source, tuple)
-        return {"kind": "pair", "pair": source}
+        if isinstance(source, tuple):
+            return {"kind": "pair", "pair": source}
+        raise TypeError(f"certificates have no line for rows made from {type(source).__name__}")
 
     def _against(self, hinge: Hinge) -> list[int]:
         """The class that each row of a group is compared with; tables of two classes need none."""

@@ -156,8 +156,8 @@ class Score(ABC):
 
     A score is a frozen dataclass. Its fields are its settings: `make_score` accepts their
     names, and reports and model files show their values. The class attributes say what the
-    score can be used for. Only engines, cuts, programs and pruning ask for the type of an
-    objective or a score; the rest of milpbn asks for these attributes and methods.
+    score can be used for. Engines, programs and pruning also ask for the type of an objective,
+    and grids for that of a score; the rest of milpbn asks for these attributes and methods.
 
     A score is implemented twice. `objective` is the fast implementation, for the learners.
     `definition` computes the score of one structure from the raw codes, with

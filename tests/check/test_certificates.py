@@ -13,7 +13,11 @@ from certified import (
 )
 
 from milpbn import learn_structure
+from milpbn.engines.proof import Proof
+from milpbn.engines.proof_lines import ProofLines
+from milpbn.engines.tree import Node, Origin
 from milpbn.errors import OptionError
+from milpbn.families import candidate_families
 
 NUMBERS = [*range(60), *(pytest.param(k, marks=pytest.mark.slow) for k in range(60, 500))]
 SIGHTS = [*range(24), *(pytest.param(k, marks=pytest.mark.slow) for k in range(24, 200))]
@@ -152,3 +156,17 @@ def test_the_same_run_writes_the_same_certificate(tmp_path):
     one, other = (certified(84, tmp_path / name) for name in ("a.gz", "b.gz"))
     assert one.lines == other.lines == lines_of(tmp_path / "a.gz")
     assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
+
+
+def test_rows_and_branchings_of_an_unknown_kind_are_errors():
+    space = candidate_families(["class", "a"], [2, 2], max_parents=1)
+    lines = []
+    log = ProofLines(lines.append, space)
+    root = Node(1.0, 0, np.ones(len(space), dtype=bool), proof=Proof(((object(), 1.0),)))
+    log.begin(None, [root])
+    with pytest.raises(TypeError, match="no line for rows made from object"):
+        log.close(root)
+    children = [Node(1.0, k, root.allowed, origin=Origin("new", k, 0.5, 1.0)) for k in (0, 1)]
+    with pytest.raises(TypeError, match="no line for branching on str"):
+        log.branch(root, children)
+    assert lines == []
