@@ -28,7 +28,7 @@ Lou, Caruana, Gehrke & Hooker (2013), Accurate intelligible models with pairwise
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import chdtrc
+import scipy
 
 from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.clock import Checkpoint
@@ -87,7 +87,9 @@ class TanResidual(TanCMI):
         z = (share * sums / excess - freedom) / np.sqrt(2 * freedom)
         pairs = np.array(np.triu_indices(n, 1))[:, n - 1 :]  # without the class
         first, second = pairs
-        found = _discoveries(chdtrc(freedom[first, second], share * sums[first, second] / excess))
+        found = _discoveries(
+            scipy.special.chdtrc(freedom[first, second], share * sums[first, second] / excess)
+        )
         first, second = pairs[:, found]
         weights[first, second] = weights[second, first] = z[first, second]
         return weights
