@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # the names with an alias are exported, for type checkers
     from milpbn.errors import DataWarning as DataWarning
     from milpbn.estimators import BNClassifier as BNClassifier
     from milpbn.estimators import BNClassifierCV as BNClassifierCV
+    from milpbn.estimators import MDLPDiscretizer as MDLPDiscretizer
     from milpbn.estimators import arc_margins as arc_margins
     from milpbn.evaluation import evaluate as evaluate
     from milpbn.families import Constraints as Constraints
@@ -56,6 +57,7 @@ _HOMES = {
     "EncodedData": "milpbn.encoding",
     "Encoder": "milpbn.encoding",
     "GBNCClassifier": "milpbn.mdc",
+    "MDLPDiscretizer": "milpbn.estimators",
     "Model": "milpbn.learning.model",
     "Result": "milpbn.result",
     "SelectionPlan": "milpbn.learning.plan",

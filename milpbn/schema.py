@@ -44,6 +44,7 @@ class ColumnContent(TypedDict, total=False):
     coarsenings: list[list[float | str]]
     search: Count
     ordered: bool
+    special: list[float]
 
 
 class ReadingContent(TypedDict, total=False):
@@ -56,6 +57,14 @@ class ReadingContent(TypedDict, total=False):
     cuts: list[float]
 
 
+class OwnBinsContent(TypedDict, total=False):
+    """Own cuts and special values of columns, and the smallest share of a bin."""
+
+    cuts: dict[str, list[float]]
+    special: dict[str, list[float]]
+    min_share: float
+
+
 class EncoderContent(TypedDict, total=False):
     """How raw columns are mapped to states."""
 
@@ -65,6 +74,7 @@ class EncoderContent(TypedDict, total=False):
     missing: Required[Policy]
     readings: dict[str, ReadingContent]
     bins: str
+    own_bins: OwnBinsContent
 
 
 class FileColumns(TypedDict, total=False):
@@ -107,6 +117,7 @@ class DataContent(TypedDict, total=False):
     n_incomplete_rows: Count
     missing: Policy
     bins: str
+    own_bins: OwnBinsContent
     columns: FileColumns
     class_weight: str | dict[str, float] | None
     features: list[str]

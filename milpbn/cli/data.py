@@ -10,11 +10,12 @@ import click
 
 from milpbn.cli.grouping import Decorator, Group, option, option_group
 from milpbn.cli.outputs import say
-from milpbn.cli.params import BINS, CLASS_WEIGHT, Names, Number
+from milpbn.cli.params import BINS, CLASS_WEIGHT, ColumnNumbers, Names, Number, Share
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.messages import on_command_line
 
 if TYPE_CHECKING:
+    from milpbn.datasets.own_bins import Bins
     from milpbn.datasets.table import Table
     from milpbn.datasets.weights import ClassWeight
 
@@ -32,6 +33,9 @@ DATA_OPTIONS = (
     "weight",
     "class_weight",
     "bins",
+    "cuts",
+    "special",
+    "min_bin",
     "rows",
 )
 """The names of the data options, which are the arguments of `load_table`."""
@@ -139,7 +143,34 @@ _BINS = option(
     "parameters with smooth effects (fine), into K bins with about the same number of rows, or in "
     "several resolutions among which the structure chooses (auto).  [default: mdlp]",
 )
-_TABLE = (*_table_options(_TARGET, _MISSING), *_STATES, *_WEIGHTS, _BINS)
+_OWN_BINS = (
+    option(
+        Group.DATA,
+        "--cuts",
+        type=ColumnNumbers(),
+        multiple=True,
+        metavar="COLUMN=X,...",
+        help="Your own cuts of a numeric column: income=1000,2000. May be repeated.",
+    ),
+    option(
+        Group.DATA,
+        "--special",
+        type=ColumnNumbers(),
+        multiple=True,
+        metavar="COLUMN=X,...",
+        help="Values of a numeric column that are states of their own, such as codes for refused "
+        "answers: income=-999,-998. May be repeated.",
+    ),
+    option(
+        Group.DATA,
+        "--min-bin",
+        type=Share(),
+        metavar="SHARE",
+        help="Smallest share of a column's rows in a bin: 5%. Cuts given by --cuts are kept.",
+    ),
+)
+_CUTTING = (_BINS, *_OWN_BINS)
+_TABLE = (*_table_options(_TARGET, _MISSING), *_STATES, *_WEIGHTS, *_CUTTING)
 _ROWS = option(
     Group.DATA,
     "--rows",
@@ -190,7 +221,7 @@ several_sets_options = option_group(
         ),
         *_STATES,
         *_WEIGHTS,
-        _BINS,
+        *_CUTTING,
         _TEST,
         option(
             Group.DATA,
@@ -271,6 +302,9 @@ def load_table(
     weight: str | None = None,
     class_weight: ClassWeight | None = None,
     bins: str | None = None,
+    cuts: Sequence[tuple[str, Sequence[float]]] = (),
+    special: Sequence[tuple[str, Sequence[float]]] = (),
+    min_bin: float | None = None,
     rows: str,
     checkpoint: Checkpoint = no_checkpoint,
 ) -> Table:
@@ -280,9 +314,14 @@ def load_table(
     from milpbn.datasets import load_dataset, read_table
     from milpbn.datasets.bins import MDLP
     from milpbn.datasets.infer import MAX_STATES
-    from milpbn.datasets.table import weighted
+    from milpbn.datasets.own_bins import OTHERS
+    from milpbn.datasets.table import binned, weighted
     from milpbn.datasets.weights import parse_class_weight
 
+    given: Bins | None = bins
+    if cuts:
+        given = {**_by_column("cuts", cuts), OTHERS: bins or MDLP}
+    apart, least = _by_column("special", special), min_bin or 0.0
     if file is not None:
         assert target is not None
         table = read_table(
@@ -297,12 +336,15 @@ def load_table(
             target_bins=target_bins,
             weight=weight,
             checkpoint=checkpoint,
-            bins=bins or MDLP,
+            bins=given or MDLP,
+            special=apart,
+            min_bin_share=least,
         )
     else:
         assert dataset is not None
         table = load_dataset(dataset)
-        table = replace(table, missing=missing or table.missing, bins=bins or table.bins)
+        table = replace(table, missing=missing or table.missing)
+        table = binned(table, given, apart, least)
     if class_weight is not None:
         labels = sorted(set(table.target))
         factors = parse_class_weight(class_weight, dict(zip(labels, labels, strict=True)))
@@ -311,6 +353,19 @@ def load_table(
         source = {**table.source, "rows": rows}
         table = replace(table, is_train=np.ones(len(table), dtype=bool), source=source)
     return table
+
+
+def _by_column(
+    flag: str, pairs: Sequence[tuple[str, Sequence[float]]]
+) -> dict[str, Sequence[float]]:
+    given = dict(pairs)
+    if len(given) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise click.UsageError(
+            f"--{flag} names the column {twice!r} twice; give all its numbers once"
+        )
+    return given
 
 
 def notes_on_incomplete_rows(table: Table, fate: str = "are left out") -> list[str]:

@@ -120,7 +120,7 @@ def model_table(model: AnyModel, model_file: str, file: str | None) -> Table:
             f"{model_file} names {told['file']!r} as its data, which is not a file of data; name "
             "the file with --data"
         )
-    columns = told.get("columns", {})
+    columns, own = told.get("columns", {}), told.get("own_bins", {})
     table = load_table(
         dataset=told.get("dataset"),
         file=file or told.get("file"),
@@ -136,6 +136,9 @@ def model_table(model: AnyModel, model_file: str, file: str | None) -> Table:
         weight=columns.get("weight"),
         class_weight=told.get("class_weight"),
         bins=told.get("bins"),
+        cuts=tuple(own.get("cuts", {}).items()),
+        special=tuple(own.get("special", {}).items()),
+        min_bin=own.get("min_share"),
         rows=told.get("rows", "train"),
     )
     held_out = told.get("holdout")

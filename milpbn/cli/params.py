@@ -71,6 +71,55 @@ class Gap(_ParamType):
         return gap
 
 
+class Share(_ParamType):
+    """A share of less than a half, from ``5%`` or ``0.05``.
+
+    Examples
+    --------
+    >>> Share().convert("5%", None, None)
+    0.05
+    """
+
+    name = "share"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        """See :class:`click.ParamType`."""
+        text = str(value).strip()
+        number = text.removesuffix("%").strip()
+        try:
+            share = float(number) / (1 if number == text else 100)
+        except ValueError:
+            share = math.nan
+        if not 0 <= share < 0.5:
+            self.fail(f"{value!r} is not a share below a half; write 5% or 0.05", param, ctx)
+        return share
+
+
+class ColumnNumbers(_ParamType):
+    """A column and its numbers, ``income=1000,2000``.
+
+    Examples
+    --------
+    >>> ColumnNumbers().convert("income=1000, 2000", None, None)
+    ('income', (1000.0, 2000.0))
+    """
+
+    name = "column=numbers"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, tuple[float, ...]]:
+        """See :class:`click.ParamType`."""
+        if isinstance(value, tuple):
+            return value
+        column, _, texts = str(value).rpartition("=")
+        try:
+            numbers = tuple(map(float, texts.split(",")))
+        except ValueError:
+            numbers = ()
+        if not column.strip() or not numbers or not all(map(math.isfinite, numbers)):
+            self.fail(f"{value!r} is not a column with numbers; write income=1000,2000", param, ctx)
+        return column.strip(), numbers
+
+
 class Size(_ParamType):
     """Bytes from ``500MB``, ``4GB`` or ``4GiB``.
 

@@ -119,8 +119,9 @@ def structure_lines(model: Model) -> list[str]:
 
 def bins_lines(model: Model) -> list[str]:
     """How numeric columns were cut, if not in the usual way."""
-    bins = model.encoder.bins
-    return [f"{'bins':<12}{bins}"] if bins != MDLP else []
+    bins, own = model.encoder.bins, " ".join(model.encoder.own_bins.on_command_line())
+    told = [bins] if bins != MDLP else []
+    return [f"{'bins':<12}{', '.join([*told, *([own] if own else [])])}"] if told or own else []
 
 
 def selection_lines(model: Model, most: int = 0) -> list[str]:
@@ -170,6 +171,7 @@ def _advice(model: Model, data: EncodedData) -> str:
         for name, value in told.items()
         if value and value != usual.get(name)
     ]
+    words += model.encoder.own_bins.on_command_line()
     return (
         "To estimate the accuracy on new rows, add --holdout 0.25, or run: "
         f"milpbn evaluate {' '.join(words)}"

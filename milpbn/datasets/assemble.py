@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ import pandas as pd
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.datasets.bins import MDLP
 from milpbn.datasets.infer import FEW_VALUES, MAX_STATES, Rules
+from milpbn.datasets.own_bins import Bins, OwnBins, split_bins
 from milpbn.datasets.raw import Columns, RawFrame
 from milpbn.datasets.screening import Screened, screen
 from milpbn.datasets.table import Table
@@ -21,7 +22,7 @@ from milpbn.datasets.targets import decide_target
 from milpbn.datasets.text import column_names
 from milpbn.datasets.weights import weighted_rows
 from milpbn.errors import DataError, OptionError
-from milpbn.messages import Message, option
+from milpbn.messages import Message, Spelling, option
 from milpbn.words import count, quoted
 
 
@@ -38,7 +39,9 @@ def table_from_frame(
     max_states: int | None = MAX_STATES,
     target_bins: int | None = None,
     weight: str | None = None,
-    bins: str = MDLP,
+    bins: Bins = MDLP,
+    special: Mapping[str, Sequence[float]] | None = None,
+    min_bin_share: float = 0.0,
 ) -> Table:
     """Build a table from columns in memory, by the rules for files.
 
@@ -61,13 +64,24 @@ def table_from_frame(
     if labels.name in frame.columns:
         raise DataError(f"{name}: the target {labels.name!r} is also a feature; leave it out")
     raw = RawFrame(name, frame.assign(**{str(labels.name): labels}), untyped=False)
-    kinds = tuple(categorical), tuple(numeric), tuple(drop)
+    binning = split_bins(bins, special, min_bin_share)
+    kinds = tuple(categorical), with_binned(numeric, binning[1], frame.columns), tuple(drop)
     columns = Columns((str(labels.name),), *kinds, dates, max_states, target_bins, weight)
-    return build_table(raw, columns, missing, bins)
+    return build_table(raw, columns, missing, binning)
+
+
+def with_binned(numeric: Iterable[str], own: OwnBins, names: Iterable[Any]) -> tuple[str, ...]:
+    """The columns to read as numbers: those that are named, and those with bins of their own."""
+    known = set(map(str, names))
+    return tuple(dict.fromkeys([*numeric, *(name for name in own.columns if name in known)]))
 
 
 def build_table(
-    raw: RawFrame, columns: Columns, missing: str, bins: str, checkpoint: Checkpoint = no_checkpoint
+    raw: RawFrame,
+    columns: Columns,
+    missing: str,
+    binning: tuple[str, OwnBins],
+    checkpoint: Checkpoint = no_checkpoint,
 ) -> Table:
     """Decide the targets and every other column of a raw frame.
 
@@ -77,12 +91,14 @@ def build_table(
     numeric, and under ``missing="drop"`` incomplete rows are left out here.
     """
     wanted = _check_columns(raw, columns)
+    bins, own = binning
     several = len(columns.targets) > 1
-    if several and bins != MDLP:
+    if several and (bins != MDLP or own):
         told = (
             " cannot be combined with several targets, whose base models take numbers as they are"
         )
-        raise OptionError(Message(option("bins", bins), told))
+        given = option("bins", bins) if bins != MDLP else Spelling("bins", own.on_command_line()[0])
+        raise OptionError(Message(given, told))
     frame, notes = labelled_rows(raw, columns.targets)
     frame, weights, more_notes = weighted_rows(frame, raw, columns.weight)
     notes += more_notes
@@ -96,9 +112,11 @@ def build_table(
         max_states=max_states,
         few_values=0 if several else FEW_VALUES,
         taken=frozenset(columns.targets),
+        binned=frozenset(own.columns),
     )
     left_out = [*columns.targets, *columns.drop, *((columns.weight,) if columns.weight else ())]
     screened = screen(frame.drop(columns=left_out), rules, wanted, checkpoint)
+    own.check(raw.name, screened.features.columns, screened.numeric)
     table = Table(
         name=raw.name,
         features=screened.features,
@@ -116,6 +134,7 @@ def build_table(
         },
         max_states=max_states,
         bins=bins,
+        own_bins=own,
         notes=(*raw.notes, *notes, *(n for t in targets for n in t.notes), *screened.notes),
         source=dict(raw.source),
     )

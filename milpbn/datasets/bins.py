@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Sequence
 
 import numpy as np
@@ -114,6 +115,50 @@ def quantile_cuts(
     # Of two cuts that are equally close, the upper one.
     is_upper = below[upper] - wanted <= wanted - below[lower] + _TIE
     return midpoints(distinct, np.unique(np.where(is_upper, upper, lower)) + 1)
+
+
+def large_bins(
+    values: FloatArray,
+    wanted: Sequence[Sequence[float]],
+    share: float,
+    weights: FloatArray | None = None,
+) -> set[float]:
+    """Cuts that leave every bin its share of the known values; earlier ones are preferred.
+
+    Parameters
+    ----------
+    values
+        The column; NaN stands for a missing value.
+    wanted
+        Cuts in groups, the most important group first.
+    share
+        The smallest share of the values in a bin.
+    weights
+        The weight of each row.
+
+    Examples
+    --------
+    >>> sorted(large_bins(np.arange(10.0), [[4.5], [0.5, 2.5, 7.5]], 0.2))
+    [2.5, 4.5, 7.5]
+    """
+    known = ~np.isnan(values)
+    order = np.argsort(values[known])
+    amounts = np.ones(len(order)) if weights is None else weights[known][order]
+    sums = np.concatenate([[0.0], np.cumsum(amounts)])
+    column, kept = values[known][order], [-np.inf, np.inf]
+    least = share * sums[-1] * (1 - _TIE)
+
+    def rows(low: float, high: float) -> float:
+        """The weight of the values above `low`, up to `high`."""
+        first, last = np.searchsorted(column, [low, high], side="right")
+        return float(sums[last] - sums[first])
+
+    for cut in (cut for group in wanted for cut in group):
+        place = bisect.bisect_left(kept, cut)
+        low, high = kept[place - 1], kept[place]
+        if cut != high and min(rows(low, cut), rows(cut, high)) >= least:
+            kept.insert(place, cut)
+    return set(kept[1:-1])
 
 
 def check_finite(values: FloatArray) -> None:

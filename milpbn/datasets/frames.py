@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import pandas as pd
 from milpbn.datasets.infer import CATEGORICAL, NUMERIC, Rules
 from milpbn.datasets.moments import typed_kind
 from milpbn.datasets.notes import Names
+from milpbn.datasets.own_bins import Bins, split_bins
 from milpbn.datasets.screening import screen
 from milpbn.datasets.table import Table
 from milpbn.datasets.values import show_value
@@ -69,7 +70,9 @@ def labelled_table(
     missing: str,
     dates: str,
     max_states: int | None,
-    bins: str,
+    bins: Bins,
+    special: Mapping[str, Sequence[float]] | None = None,
+    min_bin_share: float = 0.0,
 ) -> Table:
     """The table that a classifier learns from; a column whose dtype is a number is numeric."""
     wanted = dict.fromkeys(
@@ -81,6 +84,8 @@ def labelled_table(
                 f"column {name!r} is both in categorical_features and in numeric_features"
             )
         wanted[name] = NUMERIC
+    others, own = split_bins(bins, special, min_bin_share)
+    wanted |= {c: NUMERIC for c in own.columns if c in frame.columns and c not in wanted}
     target = str(labels.name)
     rules = Rules(
         "X",
@@ -90,9 +95,11 @@ def labelled_table(
         few_values=0,
         by_type=True,
         taken=frozenset([target]),
+        binned=frozenset(own.columns),
         names=_NAMES,
     )
     screened = screen(frame, rules, wanted)
+    own.check("X", screened.features.columns, screened.numeric)
     return Table(
         name="X",
         features=screened.features,
@@ -102,7 +109,8 @@ def labelled_table(
         missing=missing,
         readings=screened.readings,
         max_states=max_states,
-        bins=bins,
+        bins=others,
+        own_bins=own,
         notes=screened.notes,
     )
 

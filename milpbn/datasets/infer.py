@@ -27,7 +27,7 @@ from milpbn.datasets.values import (
     without_blanks,
 )
 from milpbn.errors import DataError
-from milpbn.messages import Message
+from milpbn.messages import Message, Spelling
 from milpbn.words import count, quoted
 
 Numbers = npt.NDArray[np.float64]
@@ -78,6 +78,8 @@ class Rules:
         Whether a column whose type is a number stays numeric in any case.
     taken
         Names that the parts of dates may not have.
+    binned
+        The columns that have bins of their own.
     names
         How Python calls the options.
     """
@@ -90,6 +92,7 @@ class Rules:
     few_values: int = FEW_VALUES
     by_type: bool = False
     taken: frozenset[str] = frozenset()
+    binned: frozenset[str] = frozenset()
     names: Names = field(default_factory=Names)
 
 
@@ -228,7 +231,9 @@ def _as_asked_numbers(values: pd.Series[Any], rules: Rules, known: int) -> Decis
             Message(
                 f"{rules.where}: column {name!r} holds no numbers, only "
                 f"{_examples(values, numbers)}; remove ",
-                rules.names.option("numeric", [name]),
+                Spelling("its bins and special values", "--cuts and --special for it")
+                if name in rules.binned
+                else rules.names.option("numeric", [name]),
             )
         )
     notes: tuple[Note, ...] = ()

@@ -6,7 +6,7 @@ import gzip
 import hashlib
 import io
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +14,10 @@ import pandas as pd
 
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.datasets.arff import parse_arff
-from milpbn.datasets.assemble import build_table, unknown_columns
+from milpbn.datasets.assemble import build_table, unknown_columns, with_binned
 from milpbn.datasets.bins import MDLP
 from milpbn.datasets.infer import MAX_STATES
+from milpbn.datasets.own_bins import Bins, split_bins
 from milpbn.datasets.raw import Columns, RawFrame
 from milpbn.datasets.strings import with_objects
 from milpbn.datasets.table import Table
@@ -46,7 +47,9 @@ def read_table(
     max_states: int | None = MAX_STATES,
     target_bins: int | None = None,
     weight: str | None = None,
-    bins: str = MDLP,
+    bins: Bins = MDLP,
+    special: Mapping[str, Sequence[float]] | None = None,
+    min_bin_share: float = 0.0,
     checkpoint: Checkpoint = no_checkpoint,
 ) -> Table:
     """Read a table to learn from, with one class column or several.
@@ -80,7 +83,12 @@ def read_table(
         out.
     bins
         How numeric features are cut: ``"mdlp"``, ``"quantile:K"`` or ``"auto"``; see
-        :func:`~milpbn.datasets.bins.parse_bins`.
+        :func:`~milpbn.datasets.bins.parse_bins`. Or own cuts for some columns, as in
+        ``{"income": [1000, 2000], "*": "auto"}``, where ``"*"`` stands for the others.
+    special
+        Values that are states of their own, for some numeric columns: ``{"income": [-999]}``.
+    min_bin_share
+        The smallest share of a column's rows that a bin may have, unless its cuts are given.
     checkpoint
         Called between columns if there are many; may raise to stop.
 
@@ -90,11 +98,13 @@ def read_table(
         Its notes name every decision that an option would change.
     """
     targets = (target,) if isinstance(target, str) else tuple(target)
-    kinds = tuple(categorical), tuple(numeric), tuple(drop)
-    columns = Columns(targets, *kinds, dates, max_states, target_bins, weight)
+    binning = split_bins(bins, special, min_bin_share)
     raw = read_raw(path, checkpoint)
+    numbers = with_binned(numeric, binning[1], raw.frame.columns.difference(list(targets)))
+    kinds = tuple(categorical), numbers, tuple(drop)
+    columns = Columns(targets, *kinds, dates, max_states, target_bins, weight)
     source = {**raw.source, "columns": columns.to_dict()}
-    return build_table(replace(raw, source=source), columns, missing, bins, checkpoint)
+    return build_table(replace(raw, source=source), columns, missing, binning, checkpoint)
 
 
 def read_features(

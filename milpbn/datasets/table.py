@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,6 +13,7 @@ import pandas as pd
 
 from milpbn._types import FloatArray
 from milpbn.datasets.bins import MDLP, parse_bins
+from milpbn.datasets.own_bins import Bins, OwnBins, split_bins
 from milpbn.datasets.readings import Reading
 from milpbn.datasets.weights import (
     ClassWeight,
@@ -66,6 +68,8 @@ class Table:
     bins
         How numeric features are cut: ``"mdlp"``, ``"fine"``, ``"quantile:K"`` or ``"auto"``; see
         :func:`~milpbn.datasets.bins.parse_bins`.
+    own_bins
+        Cuts and special values of single columns, and the smallest share of a bin.
     folds
         Number of folds that the catalog proposes for cross-validation; 0 for none.
     notes
@@ -101,6 +105,7 @@ class Table:
     readings: dict[str, Reading] = field(default_factory=dict)
     max_states: int | None = None
     bins: str = MDLP
+    own_bins: OwnBins = field(default_factory=OwnBins)
     folds: int = 0
     notes: tuple[str, ...] = ()
     source: dict[str, Any] = field(default_factory=dict)
@@ -201,6 +206,40 @@ class Table:
 
 def _chosen(frame: pd.DataFrame, mask: npt.NDArray[np.bool_]) -> pd.DataFrame:
     return (frame if mask.all() else frame.loc[mask]).reset_index(drop=True)
+
+
+def binned(
+    table: Table,
+    bins: Bins | None = None,
+    special: Mapping[str, Sequence[float]] | None = None,
+    min_bin_share: float = 0.0,
+) -> Table:
+    """The table with other bins; without any, those of the table stay.
+
+    Parameters
+    ----------
+    table
+        The table.
+    bins
+        How numeric columns are cut: a name, or cuts for some columns, as in
+        ``{"income": [1000, 2000], "*": "auto"}``, where ``"*"`` stands for the others.
+    special
+        Values that are states of their own, for some numeric columns.
+    min_bin_share
+        The smallest share of a column's rows that a bin may have.
+
+    Examples
+    --------
+    >>> from milpbn import load_dataset
+    >>> iris = binned(load_dataset("iris"), {"petalwidth": [1, 2]}, min_bin_share=0.1)
+    >>> iris.bins, iris.own_bins.cuts
+    ('mdlp', {'petalwidth': (1.0, 2.0)})
+    """
+    if bins is None and not special and not min_bin_share:
+        return table
+    others, own = split_bins(table.bins if bins is None else bins, special, min_bin_share)
+    own.check(table.name, table.features.columns, table.numeric)
+    return replace(table, bins=others, own_bins=own)
 
 
 def weighted(

@@ -49,7 +49,8 @@ class InputColumn:
     spellings
         Of a text column: the code of each text.
     numbers
-        Of a text column: the code of each number that may be spelled in several ways.
+        Of a text column: the code of each number that may be spelled in several ways. Of a numeric
+        column: the code of each number that is a state of its own.
     bins
         Of a numeric column: the code of each bin.
     other
@@ -316,7 +317,10 @@ def _column(code: ColumnCode, feature: int, merged: np.ndarray) -> InputColumn:
         code.kind == NUMERIC,
         tuple(cut for cut, _ in cuts),
         {s: of[k] for k, s in enumerate(code.states)},
-        {number: of[k] for number, k in codes_by_number(code.states).items()},
+        {
+            number: of[k]
+            for number, k in (*codes_by_number(code.states).items(), *code.special_codes.items())
+        },
         tuple(bins),
         of[n_states] if code.pool else UNKNOWN,
         of[-1] if code.missing_state else UNKNOWN,

@@ -52,6 +52,7 @@ def calculation_content(calculation: Calculation) -> dict[str, Any]:
                 "name": column.name,
                 "labels": list(column.labels),
                 "missing": column.missing,
+                "numbers": list(map(list, column.numbers.items())),
                 **(
                     {"cuts": list(column.cuts), "bins": list(column.bins)}
                     if column.numeric
@@ -59,7 +60,6 @@ def calculation_content(calculation: Calculation) -> dict[str, Any]:
                         # Pairs: the order of the keys of an object is not that of the file, and
                         # "__proto__" is not an ordinary key.
                         "texts": list(map(list, column.spellings.items())),
-                        "numbers": list(map(list, column.numbers.items())),
                         "other": column.other,
                     }
                 ),

@@ -122,6 +122,9 @@ class _Graph:
         above = self.node("Cast", self.node("Greater", source, cuts), to=tensor.INT64)
         bins = self.node("ReduceSum", above, self.constant([1]), keepdims=0)
         found = self.node("Gather", self.constant([1 + b for b in column.bins]), bins)
+        for number, code in column.numbers.items():
+            same = self._flat(self.node("Equal", source, self.constant(np.array([[number]]))))
+            found = self.node("Where", same, self.constant(1 + code), found)
         unknown = self._flat(self.node("IsNaN", source))
         return self.node("Where", unknown, self.constant(1 + column.missing), found)
 

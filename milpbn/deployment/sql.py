@@ -140,6 +140,11 @@ def _number(value: float) -> str:
     return text if "e" in text else f"{text}e0"
 
 
+def _exact(value: float) -> str:
+    """A literal that is read back as the same number."""
+    return f"{value!r}{'' if 'e' in repr(value) else 'e0'}"
+
+
 def _qualified(table: str) -> str:
     return ".".join(quote_name(part) for part in table.split("."))
 
@@ -155,13 +160,16 @@ def _code(column: InputColumn) -> str:
     value = f"t.{quote_name(column.name)}"
     if column.numeric:
         number = f"CAST({value} AS DOUBLE PRECISION)"
+        apart = "".join(
+            f" WHEN {number} = {_exact(own)} THEN {code}" for own, code in column.numbers.items()
+        )
         below = "".join(
-            f" WHEN {number} <= {cut!r}{'' if 'e' in repr(cut) else 'e0'} THEN {code}"
+            f" WHEN {number} <= {_exact(cut)} THEN {code}"
             for cut, code in zip(column.cuts, column.bins, strict=False)
         )
         # NaN, where a database has it, is larger than every number.
         missing = f"{value} IS NULL OR {number} > 1.7976931348623157e308"
-        return f"CASE WHEN {missing} THEN {column.missing}{below} ELSE {column.bins[-1]} END"
+        return f"CASE WHEN {missing} THEN {column.missing}{apart}{below} ELSE {column.bins[-1]} END"
     text = f"CAST({value} AS VARCHAR)"
     trimmed = {t: code for t, code in column.texts.items() if t == t.strip()}
     blank = {t: column.missing for t in ("", "nan", "NaN") if t not in trimmed}

@@ -174,11 +174,14 @@ class ColumnCode:
         For a categorical column, the strings that the codes 0, 1, ... stand for.
     pool
         Whether a category has a state, after `states`, for all other values.
+    special
+        For a numeric column, the values that are states of their own, after the bins.
     missing_state
         Whether there is a last state for missing values.
     coarsenings
         The other resolutions. Each keeps some of the cuts of a numeric column; of a category, it
-        keeps some of the states and pools the others. Missing stays a state of its own.
+        keeps some of the states and pools the others. Missing and special values stay states of
+        their own.
     search
         The resolution in which structures are searched.
     ordered
@@ -194,6 +197,9 @@ class ColumnCode:
     >>> column = ColumnCode("petal", "numeric", cuts=(2.45, 4.75), coarsenings=((4.75,),))
     >>> column.variable.coarsenings
     (Coarsening(states=('(-inf, 4.75]', '(4.75, inf)'), of=(0, 0, 1)),)
+    >>> column = ColumnCode("income", "numeric", cuts=(1000.0,), special=(-999.0,))
+    >>> column.variable.states, column.encode(pd.Series([-999, 20, 5000])).codes
+    (('(-inf, 1000]', '(1000, inf)', '-999'), array([2, 0, 1], dtype=int32))
     """
 
     name: str
@@ -205,12 +211,15 @@ class ColumnCode:
     coarsenings: tuple[Kept, ...] = ()
     search: int = 0
     ordered: bool = False
+    special: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in (NUMERIC, CATEGORICAL):
             raise DataError(f"column {self.name!r}: unknown kind {self.kind!r}")
         if not all(map(math.isfinite, self.cuts)) or any(a >= b for a, b in pairwise(self.cuts)):
             raise DataError(f"column {self.name!r}: the cuts must be finite and increasing")
+        if not all(map(math.isfinite, self.special)) or len(set(self.special)) < len(self.special):
+            raise DataError(f"column {self.name!r}: the special values must be finite and distinct")
         if len(set(self.states)) < len(self.states):
             raise DataError(f"column {self.name!r}: a state is listed twice in {self.states}")
         for kept in self.coarsenings:
@@ -241,6 +250,7 @@ class ColumnCode:
         """The states for some of the cuts or states, and those of other and missing values."""
         numeric = self.kind == NUMERIC
         states = _interval_labels([*map(float, kept)]) if numeric else tuple(map(str, kept))
+        states = (*states, *(repr(value).removesuffix(".0") for value in self.special))
         if pool:
             states = (*states, _free("other", states))
         if self.missing_state:
@@ -254,6 +264,9 @@ class ColumnCode:
             # A bin contains its upper end: it belongs where that end does.
             ends = np.array(kept, dtype=np.float64)
             of = [*np.searchsorted(ends, self.cuts, side="left").tolist(), rest]
+            for _ in self.special:
+                rest += 1
+                of.append(rest)
         else:
             place = {str(state): code for code, state in enumerate(kept)}
             of = [place.get(state, rest) for state in self.states] + [rest] * self.pool
@@ -309,16 +322,18 @@ class ColumnCode:
         size = self.size(resolution, letter)
         if len(cuts) < _MANY_BINS:
             return f"{name} in {size}: {', '.join(self.readable(resolution))}"
-        missing = " and missing" if self.missing_state else ""
+        apart = [*self.readable(resolution)[len(cuts) + 1 :]]
+        others = f" and {', '.join(apart)}" if apart else ""
         listed = [f"{cut:.10g}" for cut in cuts]
         if len(cuts) > _MOST_CUTS:
             listed[3:-1] = ["..."]
-        return f"{name} in {size}{missing}, cut at {', '.join(listed)}"
+        return f"{name} in {size}{others}, cut at {', '.join(listed)}"
 
     def size(self, resolution: int, letter: str = "") -> str:
         """The number of bins or states of one resolution, in words."""
         number, numeric = self.variable.resolution(resolution).card, self.kind == NUMERIC
-        found = count(number - self.missing_state, "bin") if numeric else count(number, "state")
+        bins = number - self.missing_state - len(self.special)
+        found = count(bins, "bin") if numeric else count(number, "state")
         return f"{found} {letter}" if letter else found
 
     def encode(self, values: pd.Series[Any]) -> CodedColumn:
@@ -351,16 +366,28 @@ class ColumnCode:
         return self.variable.card - 1 if self.missing_state else UNKNOWN
 
     def _encode_numbers(self, numbers: npt.NDArray[np.float64]) -> CodedColumn:
-        codes = np.searchsorted(np.asarray(self.cuts, dtype=np.float64), numbers, side="left")
+        codes = self._codes_of(numbers)
         missing = np.isnan(numbers)
         codes[missing] = self._missing_code
         return CodedColumn(codes.astype(np.int32), {}, int(missing.sum()))
+
+    def _codes_of(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+        """The codes of numbers that are not missing."""
+        codes = np.searchsorted(np.asarray(self.cuts, dtype=np.float64), numbers, side="left")
+        for number, code in self.special_codes.items():
+            codes[numbers == number] = code
+        return codes
+
+    @property
+    def special_codes(self) -> dict[float, int]:
+        """The code of each special value."""
+        return {number: len(self.cuts) + 1 + i for i, number in enumerate(self.special)}
 
     def _code_numbers(self, distinct: Any) -> npt.NDArray[np.int64]:
         parsed = [as_number(value) for value in distinct]
         numbers = np.array([np.nan if x is None else x for x in parsed], dtype=np.float64)
         unseen = np.array([x is None for x in parsed], dtype=bool)
-        codes = np.searchsorted(np.asarray(self.cuts, dtype=np.float64), numbers, side="left")
+        codes = self._codes_of(numbers)
         return np.where(unseen, _UNSEEN, np.where(np.isnan(numbers), _MISSING, codes))
 
     def _code_texts(self, distinct: Any) -> npt.NDArray[np.int64]:
@@ -397,6 +424,7 @@ class ColumnCode:
             **({"coarsenings": list(map(list, self.coarsenings))} if self.coarsenings else {}),
             **({"search": self.search} if self.search else {}),
             **({"ordered": True} if self.ordered else {}),
+            **({"special": list(self.special)} if self.special else {}),
         }
 
     @classmethod
@@ -416,6 +444,7 @@ class ColumnCode:
             ),
             search=int(data.get("search", 0)),
             ordered=bool(data.get("ordered", False)),
+            special=tuple(map(float, data.get("special", ()))),
         )
 
 

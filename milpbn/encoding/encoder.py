@@ -13,6 +13,7 @@ import pandas as pd
 from milpbn._types import BoolArray, Codes
 from milpbn.clock import Checkpoint, column_by_column, no_checkpoint
 from milpbn.datasets.bins import AUTO, MDLP, parse_bins
+from milpbn.datasets.own_bins import OwnBins
 from milpbn.datasets.readings import Reading
 from milpbn.datasets.table import MISSING_POLICIES, Table
 from milpbn.encoding.columns import ColumnCode, Variable
@@ -45,6 +46,8 @@ class Encoder:
         How columns are made from raw ones; see :attr:`milpbn.datasets.Table.readings`.
     bins
         How numeric columns were cut; see :attr:`milpbn.datasets.Table.bins`.
+    own_bins
+        What was given for single columns; see :attr:`milpbn.datasets.Table.own_bins`.
 
     Examples
     --------
@@ -73,6 +76,7 @@ class Encoder:
     missing: str
     readings: dict[str, Reading] = field(default_factory=dict)
     bins: str = MDLP
+    own_bins: OwnBins = field(default_factory=OwnBins)
 
     @classmethod
     def fit(cls, table: Table, checkpoint: Checkpoint = no_checkpoint) -> Encoder:
@@ -118,6 +122,7 @@ class Encoder:
             missing=table.missing,
             readings={name: r for name, r in table.readings.items() if name in names},
             bins=table.bins,
+            own_bins=table.own_bins,
         )
 
     @property
@@ -227,6 +232,7 @@ class Encoder:
             "missing": self.missing,
             **({"readings": told} if (told := self._readings_to_dict()) else {}),
             **({"bins": self.bins} if self.bins != MDLP else {}),
+            **({"own_bins": self.own_bins.to_dict()} if self.own_bins else {}),
         }
 
     def _readings_to_dict(self) -> dict[str, Any]:
@@ -246,6 +252,7 @@ class Encoder:
                     for name, told in data.get("readings", {}).items()
                 },
                 bins=parse_bins(data.get("bins", MDLP)),
+                own_bins=OwnBins.from_dict(data.get("own_bins", {})),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelFileError(f"the encoder cannot be read: {error!r}") from error
@@ -281,6 +288,12 @@ class Encoder:
             names = [name for name, why in self.dropped.items() if why == reason]
             if names:
                 notes.append(_left_out(reason, names))
+        for name, values in self.own_bins.special.items():
+            known = table.train().features[name].to_numpy(dtype=np.float64, na_value=np.nan)
+            unused = [f"{value:.10g}" for value in values if value not in known]
+            if unused:
+                told = f"never in the training rows: {', '.join(unused)}"
+                notes.append(f"Column {name!r}: special values that are {told}.")
         if not self.columns:
             notes.append("No feature is left: only the class distribution can be learned.")
         return notes

@@ -9,7 +9,15 @@ import numpy as np
 import pandas as pd
 
 from milpbn._types import Codes, FloatArray
-from milpbn.datasets.bins import AUTO, FINE, MDLP, equal_shares, quantile_count, quantile_cuts
+from milpbn.datasets.bins import (
+    AUTO,
+    FINE,
+    MDLP,
+    equal_shares,
+    large_bins,
+    quantile_count,
+    quantile_cuts,
+)
 from milpbn.datasets.table import Table
 from milpbn.encoding.columns import CATEGORICAL, NUMERIC, ColumnCode
 from milpbn.encoding.mdlp import mdlp_cuts
@@ -21,7 +29,8 @@ from milpbn.words import quoted
 NO_CUT = "no cut found"
 CONSTANT = "constant"
 RARE = "every state is rare"
-REASONS = (NO_CUT, CONSTANT, RARE)
+ONE_BIN = "all values are in one bin"
+REASONS = (NO_CUT, CONSTANT, RARE, ONE_BIN)
 
 # Under "auto", the finest states of a numeric column are those of this many quantile bins and of
 # MDLP together; the coarser ones, besides MDLP's, have so many quantile bins.
@@ -56,6 +65,8 @@ def feature_code(
     if column.variable.card == 1 or (train.missing == "state" and values.isna().all()):
         several = RARE if column.pool else NO_CUT
         return column, several if values.nunique() > 1 else CONSTANT
+    if name in train.own_bins.columns and len(np.unique(column.encode(values).codes)) == 1:
+        return column, ONE_BIN
     return column, ""
 
 
@@ -116,35 +127,55 @@ def _with_coarsenings(
 def _numeric_code(train: Table, name: str, labels: Codes, weights: FloatArray | None) -> ColumnCode:
     try:
         values = train.features[name].to_numpy(dtype=np.float64, na_value=np.nan)
-        finest, *coarser = _cuts(values, labels, weights, train.bins)
+        missing, own = bool(np.isnan(values).any()), train.own_bins
+        special = own.special.get(name, ())
+        if name in own.cuts:
+            finest, coarser = own.cuts[name], []
+        else:
+            plain = np.where(np.isin(values, special), np.nan, values)
+            finest, *coarser = _cuts(plain, labels, weights, train.bins, own.min_share)
     except (TypeError, ValueError) as error:
         raise DataError(f"{train.name}: numeric column {name!r}: {error}") from error
     return ColumnCode(
         name,
         NUMERIC,
         cuts=finest,
-        missing_state=bool(np.isnan(values).any()),
+        missing_state=missing,
         coarsenings=tuple(coarser),
         search=len(coarser) if train.bins == FINE else 0,
+        special=special,
     )
 
 
 def _cuts(
-    values: FloatArray, labels: Codes, weights: FloatArray | None, bins: str
+    values: FloatArray, labels: Codes, weights: FloatArray | None, bins: str, min_share: float
 ) -> list[tuple[float, ...]]:
     """The finest cuts, then the cuts that each coarser resolution keeps."""
 
     def at_quantiles(n_bins: int) -> tuple[float, ...]:
         return tuple(quantile_cuts(values, equal_shares(n_bins), weights).tolist())
 
+    def large(*wanted: tuple[float, ...]) -> list[tuple[float, ...]]:
+        """Without cuts that make small bins; the coarser ones matter more."""
+        if not min_share:
+            return [*wanted]
+        kept = large_bins(values, wanted[::-1], min_share, weights)
+        return [tuple(cut for cut in cuts if cut in kept) for cuts in wanted]
+
     n_bins = quantile_count(bins)
     if n_bins is not None:
-        return [at_quantiles(n_bins)]
+        return large(at_quantiles(n_bins))
     if bins == FINE:
-        return [*dict.fromkeys(map(at_quantiles, _FINE))]
-    by_class = tuple(mdlp_cuts(values, labels, weights).tolist())
+        return _distinct(large(*map(at_quantiles, _FINE)))
+    by_class = tuple(mdlp_cuts(values, labels, weights, min_share).tolist())
     if bins == MDLP:
         return [by_class]
     finest = tuple(sorted({*at_quantiles(_FINEST), *by_class}))
-    coarser = (by_class, *map(at_quantiles, _COARSER))
-    return [finest, *(cuts for cuts in dict.fromkeys(coarser) if cuts and cuts != finest)]
+    finest, *coarser, by_class = large(finest, *map(at_quantiles, _COARSER), by_class)
+    return _distinct([finest, by_class, *coarser])
+
+
+def _distinct(resolutions: list[tuple[float, ...]]) -> list[tuple[float, ...]]:
+    """The finest cuts, and the coarser ones that are different and leave two bins or more."""
+    finest, *coarser = dict.fromkeys(resolutions)
+    return [finest, *filter(None, coarser)]

@@ -30,7 +30,10 @@ _TINY = np.finfo(np.float64).tiny
 
 
 def mdlp_cuts(
-    values: npt.ArrayLike, labels: npt.ArrayLike, weights: Floats | None = None
+    values: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    weights: Floats | None = None,
+    min_share: float = 0.0,
 ) -> Floats:
     """Cut points of one numeric column, chosen by the class labels.
 
@@ -53,6 +56,8 @@ def mdlp_cuts(
     weights
         The positive weight of each row: N and the class counts are then sums of weights, so
         that a weight of 2 is the same as repeating the row. If N < 2, log2(N - 1) is 0.
+    min_share
+        The smallest share of the rows in a bin: other cuts are not considered.
 
     Returns
     -------
@@ -83,7 +88,8 @@ def mdlp_cuts(
     check_finite(column)
     distinct, cumulated = _cumulated_counts(column, classes, weights)
     table = _n_log_n_table(len(column)) if weights is None else np.empty(0)
-    positions = _accepted_cuts(cumulated, table)
+    least = min_share * float(cumulated[-1].sum()) * (1 - _NONE)
+    positions = _accepted_cuts(cumulated, table, least)
     return midpoints(distinct, np.array(sorted(positions), dtype=np.int64))
 
 
@@ -112,21 +118,21 @@ def _n_log_n_table(n_rows: int) -> Floats:
     return _n_log_n(np.arange(n_rows + 1, dtype=np.float64))
 
 
-def _accepted_cuts(cumulated: Floats, table: Floats) -> list[int]:
+def _accepted_cuts(cumulated: Floats, table: Floats, least: float) -> list[int]:
     """Positions j such that the column is cut just below its j-th distinct value."""
     accepted = []
     pending = [(0, len(cumulated) - 1)]  # a stack, because the recursion may be deep
     while pending:
         low, high = pending.pop()
-        cut = _best_cut(cumulated[low : high + 1], table)
+        cut = _best_cut(cumulated[low : high + 1], table, least)
         if cut is not None:
             accepted.append(low + cut)
             pending += [(low, low + cut), (low + cut, high)]
     return accepted
 
 
-def _best_cut(cumulated: Floats, table: Floats) -> int | None:
-    """The cut of smallest class entropy if the MDL criterion accepts it."""
+def _best_cut(cumulated: Floats, table: Floats, least_rows: float) -> int | None:
+    """The cut of smallest class entropy, with enough rows on both sides, if MDL accepts it."""
     from milpbn.encoding.kernels import bits_of_cuts  # numba is slow to import
 
     total = cumulated[-1] - cumulated[0]
@@ -136,6 +142,11 @@ def _best_cut(cumulated: Floats, table: Floats) -> int | None:
         return None
     rows = float(total.sum())
     entropy = bits_of_cuts(cumulated, table) / rows
+    if least_rows > 0:
+        below = (cumulated[1:-1] - cumulated[0]).sum(axis=1)
+        entropy = np.where(np.minimum(below, rows - below) >= least_rows, entropy, np.inf)
+        if np.isinf(entropy).all():
+            return None
     best = int(np.argmax(entropy <= entropy.min() + _TIE)) + 1
 
     left, right = cumulated[best] - cumulated[0], cumulated[-1] - cumulated[best]

@@ -3,5 +3,6 @@
 from milpbn.estimators.arcs import arc_margins
 from milpbn.estimators.bn import BNClassifier
 from milpbn.estimators.cv import BNClassifierCV
+from milpbn.estimators.discretizer import MDLPDiscretizer
 
-__all__ = ["BNClassifier", "BNClassifierCV", "arc_margins"]
+__all__ = ["BNClassifier", "BNClassifierCV", "MDLPDiscretizer", "arc_margins"]

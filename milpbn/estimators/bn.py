@@ -18,6 +18,7 @@ from milpbn.clock import Clock
 from milpbn.datasets.bins import MDLP
 from milpbn.datasets.frames import labelled_table
 from milpbn.datasets.infer import MAX_STATES
+from milpbn.datasets.own_bins import Bins
 from milpbn.datasets.table import Table, weighted
 from milpbn.datasets.targets import check_classes
 from milpbn.datasets.values import show_value
@@ -41,7 +42,7 @@ SETTING_NAMES = {"engine": "method", "random_state": "seed"}
 _SCORE_DEFAULTS = {"p": 0.9, "penalty": 0.0, "validation": None}
 _OF_COLUMNS = (
     *("categorical_features", "numeric_features"),
-    *("missing", "dates", "max_states", "bins"),
+    *("missing", "dates", "max_states", "bins", "special", "min_bin_share"),
 )
 
 
@@ -105,11 +106,16 @@ class BNClassifier(ExplainedClassifier):
     max_states : int or None, default=50
         Categories with more states keep the most frequent ones; the others are pooled into one
         state. None for no limit.
-    bins : {"mdlp", "fine", "quantile:K", "auto"}, default="mdlp"
+    bins : {"mdlp", "fine", "quantile:K", "auto"} or dict, default="mdlp"
         How numeric columns are cut: where the classes change, by MDLP; into fine bins for
         parameters with smooth effects (``"cl"`` or ``"mm"``), with coarser ones for the search;
         into K bins with about the same number of rows; or in several resolutions per column,
-        among which every family of the structure chooses.
+        among which every family of the structure chooses. A dict has own cuts of some columns, as
+        in ``{"income": [1000, 2000], "*": "auto"}``, where ``"*"`` stands for the others.
+    special : dict, default=None
+        Values of numeric columns that are states of their own: ``{"income": [-999]}``.
+    min_bin_share : float, default=0.0
+        The smallest share of a column's rows that a bin may have, unless its cuts are given.
     class_weight : "balanced", dict or None, default=None
         A factor for the weights of the rows of each class: ``{class: factor}``, 1 for classes
         that are not listed, or ``"balanced"`` to give all classes the same total weight.
@@ -194,7 +200,9 @@ class BNClassifier(ExplainedClassifier):
         missing: str = "drop",
         dates: str = "expand",
         max_states: int | None = MAX_STATES,
-        bins: str = MDLP,
+        bins: Bins = MDLP,
+        special: Mapping[str, Sequence[float]] | None = None,
+        min_bin_share: float = 0.0,
         class_weight: str | Mapping[Any, float] | None = None,
         engine: str | Learner = "branch-and-cut",
         time_limit: float | None = 60.0,
@@ -223,6 +231,8 @@ class BNClassifier(ExplainedClassifier):
         self.dates = dates
         self.max_states = max_states
         self.bins = bins
+        self.special = special
+        self.min_bin_share = min_bin_share
         self.class_weight = class_weight
         self.engine = engine
         self.time_limit = time_limit
@@ -358,7 +368,13 @@ class BNClassifier(ExplainedClassifier):
         }
         back = {setting: parameter for parameter, setting in SETTING_NAMES.items()}
         estimator = cls(**{back.get(k, k): told[k] for k in names})
-        estimator.set_params(missing=encoder.missing, bins=encoder.bins)
+        own = encoder.own_bins
+        estimator.set_params(
+            missing=encoder.missing,
+            bins=own.together(encoder.bins),
+            special=dict(own.special) or None,
+            min_bin_share=own.min_share,
+        )
         # A score that name, p, gamma and smoothing describe is called by its name.
         by_name = clone(estimator).set_params(structure_score=score.name)
         if make_settings(**by_name._names()).score == score:

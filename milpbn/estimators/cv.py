@@ -11,6 +11,7 @@ from sklearn.model_selection import BaseCrossValidator
 
 from milpbn.clock import Clock
 from milpbn.datasets.bins import MDLP
+from milpbn.datasets.own_bins import OTHERS, Bins
 from milpbn.datasets.table import Table
 from milpbn.estimators.bn import SETTING_NAMES, BNClassifier
 from milpbn.learning.auto import AUTO
@@ -44,10 +45,11 @@ class BNClassifierCV(BNClassifier):
         rows drawn once if there are more than 1000.
     exact_folds : bool, default=False
         Run the exact engine inside the folds, too.
-    bins : str, list of str or None, default=None
+    bins : str, list of str, dict or None, default=None
         How numeric columns are cut, see :class:`BNClassifier`. By default the candidates decide:
         those of ``"auto"`` have bins of their own, others have ``"mdlp"``. Every candidate is
-        tried with each of the given ones instead.
+        tried with each of the given ones instead. A dict has own cuts of some columns; they are
+        the same in all candidates.
     **settings
         The other parameters of :class:`BNClassifier`. The time limit covers the selection and
         the final fit; the selection gets at most 60 % of it.
@@ -85,7 +87,7 @@ class BNClassifierCV(BNClassifier):
         scoring: str = LOG_LOSS,
         cv: int | BaseCrossValidator | None = None,
         exact_folds: bool = False,
-        bins: str | Sequence[str] | None = None,
+        bins: Bins | Sequence[str] | None = None,
         **settings: Any,
     ) -> None:
         super().__init__(**settings)
@@ -96,11 +98,13 @@ class BNClassifierCV(BNClassifier):
         self.exact_folds = exact_folds
 
     def _of_columns(self) -> dict[str, Any]:
-        return {**super()._of_columns(), "bins": MDLP}
+        own = self.bins if isinstance(self.bins, Mapping) else MDLP
+        return {**super()._of_columns(), "bins": own}
 
     def _learn(self, table: Table, clock: Clock) -> Model:
         grid = _in_setting_names(self.param_grid)
-        bins = [self.bins] if isinstance(self.bins, str) else self.bins
+        others: Any = self.bins.get(OTHERS) if isinstance(self.bins, Mapping) else self.bins
+        bins = [others] if isinstance(others, str) else others
         plan = SelectionPlan(grid, self.scoring, self.cv, self.exact_folds, bins)
         return learn_selected(table, self._names(), plan, clock=clock)
 

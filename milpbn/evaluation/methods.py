@@ -49,6 +49,7 @@ _PATIENCE = 400
 _GIVEN = (
     *("engine", "parameters"),
     *("categorical_features", "numeric_features", "missing", "dates", "max_states", "bins"),
+    *("special", "min_bin_share"),
     "class_weight",
 )
 

@@ -310,7 +310,7 @@ def data_facts(model: Model) -> list[tuple[str, str]]:
     facts += [
         ("class", f"{target.name}: {', '.join(target.readable_states)}"),
         ("features", str(len(encoder.columns))),
-        ("bins of numeric columns", encoder.bins),
+        ("bins of numeric columns", ", ".join((encoder.bins, *encoder.own_bins.in_words()))),
         ("missing values", {"drop": "rows left out", "state": "a state"}[encoder.missing]),
     ]
     facts += [(f"left out: {name}", reason) for name, reason in encoder.dropped.items()]

@@ -136,3 +136,64 @@ def test_a_model_with_resolutions_goes_all_the_way(milpbn, tmp_path):
     assert milpbn("predict", out, rows).exit_code == 0
     assert milpbn("verify", out).exit_code == 0
     assert milpbn("export", out, "--format", "bif").exit_code == 0
+
+
+@pytest.fixture
+def clinic(tmp_path):
+    file = tmp_path / "clinic.csv"
+    lines = [
+        f"{-999 if i % 9 == 0 else 20 + i % 50},{i % 4},{'yn'[i % 50 > 25]}" for i in range(200)
+    ]
+    file.write_text("\n".join(["age,visits,ill", *lines]) + "\n")
+    return file
+
+
+OWN = ("--cuts", "visits=0.5", "--special", "age=-999", "--min-bin", "20%")
+
+
+def test_own_bins_go_from_the_options_to_the_answers(milpbn, clinic, tmp_path):
+    out, page = tmp_path / "model.json", tmp_path / "page.html"
+    given = ("--data", clinic, "--target", "ill", *OWN)
+    result = milpbn("solve", *given, "--out", out, "--quiet")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[-1].endswith(" ".join(OWN))
+    encoder = Model.load(out).encoder
+    assert encoder.columns[0].readable_states[-1] == "-999"
+    assert encoder.columns[1].cuts == (0.5,)
+    assert f"bins        {' '.join(OWN)}\n" in milpbn("inspect", out).stdout
+    verified = milpbn("verify", out)
+    assert verified.exit_code == 0
+    assert "fitting the encoder again gives the same states and cuts" in verified.stdout
+    assert milpbn("predict", out, clinic).exit_code == 0
+    assert milpbn("report", out, "--out", page).exit_code == 0
+    assert "special values of age: -999" in page.read_text()
+    for kind in ("sql", "javascript"):
+        assert "-999" in milpbn("export", out, "--format", kind).stdout
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        (("--cuts", "visits"), "write income=1000,2000"),
+        (("--special", "age=x"), "write income=1000,2000"),
+        (("--min-bin", "60%"), "not a share below a half"),
+        (("--cuts", "age=30", "--cuts", "age=40"), "names the column 'age' twice"),
+        (("--cuts", "agee=30"), "--cuts: there is no feature 'agee'"),
+        (("--special", "ill=1"), "--special: there is no feature 'ill'"),
+    ],
+)
+def test_bad_own_bins_are_named(milpbn, clinic, option, told):
+    result = milpbn("learn", "--data", clinic, "--target", "ill", *option)
+    assert result.exit_code != 0
+    assert told in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_evaluate_takes_own_bins(milpbn, clinic):
+    found = set()
+    for own in ((), OWN):
+        result = milpbn(
+            "evaluate", "--data", clinic, "--target", "ill", "--method", "nb", "--json", *own
+        )
+        found.add(json.loads(result.stdout)["methods"][0]["log_loss"])
+    assert len(found) == 2

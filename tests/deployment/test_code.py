@@ -277,3 +277,17 @@ def test_very_small_probabilities_do_not_underflow(kind, tmp_path):
         }
     )
     check(kind, network, None, frame, codes, tmp_path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("engine", ["tan-cmi", "multinet-cmi"])
+def test_special_values_are_states_in_code(kind, engine, tmp_path):
+    table = load_dataset("heart")
+    frame = table.features.copy()
+    name = table.numeric[0]
+    frame.loc[::7, name] = -999.0
+    frame.loc[::11, name] = -99.5
+    own = {"bins": {name: [50.0]}, "special": {name: [-999.0, -99.5]}}
+    model = BNClassifier(engine=engine, **own).fit(frame, table.target)
+    assert model.encoder_.columns[0].variable.card == 4
+    check_model(kind, model, with_holes(frame[:40].reset_index(drop=True)), tmp_path)

@@ -22,6 +22,7 @@
       const number = asNumber(value);
       if (column.cuts) {
         if (number === null || Number.isNaN(number)) return column.missing;
+        if (numbers[j].has(number)) return numbers[j].get(number);
         return column.bins[column.cuts.filter((cut) => cut < number).length];
       }
       const text = typeof value === "boolean" ? (value ? "True" : "False") : String(value);
