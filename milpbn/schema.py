@@ -45,6 +45,7 @@ class ColumnContent(TypedDict, total=False):
     search: Count
     ordered: bool
     special: list[float]
+    monotone: int
 
 
 class ReadingContent(TypedDict, total=False):
@@ -75,6 +76,7 @@ class EncoderContent(TypedDict, total=False):
     readings: dict[str, ReadingContent]
     bins: str
     own_bins: OwnBinsContent
+    monotone: dict[str, int]
 
 
 class FileColumns(TypedDict, total=False):
@@ -118,6 +120,7 @@ class DataContent(TypedDict, total=False):
     missing: Policy
     bins: str
     own_bins: OwnBinsContent
+    monotone: dict[str, int]
     columns: FileColumns
     class_weight: str | dict[str, float] | None
     features: list[str]

@@ -10,7 +10,7 @@ import click
 
 from milpbn.cli.grouping import Decorator, Group, option, option_group
 from milpbn.cli.outputs import say
-from milpbn.cli.params import BINS, CLASS_WEIGHT, ColumnNumbers, Names, Number, Share
+from milpbn.cli.params import BINS, CLASS_WEIGHT, MONOTONE, ColumnNumbers, Names, Number, Share
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.messages import on_command_line
 
@@ -36,6 +36,7 @@ DATA_OPTIONS = (
     "cuts",
     "special",
     "min_bin",
+    "monotone",
     "rows",
 )
 """The names of the data options, which are the arguments of `load_table`."""
@@ -169,7 +170,14 @@ _OWN_BINS = (
         help="Smallest share of a column's rows in a bin: 5%. Cuts given by --cuts are kept.",
     ),
 )
-_CUTTING = (_BINS, *_OWN_BINS)
+_MONOTONE = click.option(
+    "--monotone",
+    type=MONOTONE,
+    metavar="FEATURE+,FEATURE-",
+    help="Features along which the second of two classes may not become less (+) or more (-) "
+    "likely, everything else equal: age+,income-.",
+)
+_CUTTING = (_BINS, *_OWN_BINS, _MONOTONE)
 _TABLE = (*_table_options(_TARGET, _MISSING), *_STATES, *_WEIGHTS, *_CUTTING)
 _ROWS = option(
     Group.DATA,
@@ -305,6 +313,7 @@ def load_table(
     cuts: Sequence[tuple[str, Sequence[float]]] = (),
     special: Sequence[tuple[str, Sequence[float]]] = (),
     min_bin: float | None = None,
+    monotone: Mapping[str, str] | None = None,
     rows: str,
     checkpoint: Checkpoint = no_checkpoint,
 ) -> Table:
@@ -315,7 +324,7 @@ def load_table(
     from milpbn.datasets.bins import MDLP
     from milpbn.datasets.infer import MAX_STATES
     from milpbn.datasets.own_bins import OTHERS
-    from milpbn.datasets.table import binned, weighted
+    from milpbn.datasets.table import binned, directed, weighted
     from milpbn.datasets.weights import parse_class_weight
 
     given: Bins | None = bins
@@ -339,12 +348,13 @@ def load_table(
             bins=given or MDLP,
             special=apart,
             min_bin_share=least,
+            monotone=monotone,
         )
     else:
         assert dataset is not None
         table = load_dataset(dataset)
         table = replace(table, missing=missing or table.missing)
-        table = binned(table, given, apart, least)
+        table = directed(binned(table, given, apart, least), monotone)
     if class_weight is not None:
         labels = sorted(set(table.target))
         factors = parse_class_weight(class_weight, dict(zip(labels, labels, strict=True)))

@@ -98,6 +98,7 @@ def _is_plausible(path: str) -> bool:
 def model_table(model: AnyModel, model_file: str, file: str | None) -> Table:
     """Read the table again that a model was learned from; `file` if it has moved."""
     from milpbn.cli.data import hold_out_rows, load_table
+    from milpbn.datasets.monotone import in_words
     from milpbn.errors import ModelFileError
 
     told = model.data
@@ -139,6 +140,7 @@ def model_table(model: AnyModel, model_file: str, file: str | None) -> Table:
         cuts=tuple(own.get("cuts", {}).items()),
         special=tuple(own.get("special", {}).items()),
         min_bin=own.get("min_share"),
+        monotone=in_words(told.get("monotone", {})),
         rows=told.get("rows", "train"),
     )
     held_out = told.get("holdout")

@@ -356,6 +356,9 @@ CLASS_WEIGHT = Parsed("class weight", "milpbn.datasets.weights", "read_class_wei
 BINS = Parsed("bins", "milpbn.datasets.bins", "parse_bins")
 """``mdlp``, ``quantile:K`` or ``auto``."""
 
+MONOTONE = Parsed("feature+,feature-", "milpbn.datasets.monotone", "read_monotone")
+"""Features with the direction of their effect: ``age+,income-``."""
+
 PARAMETERS = ParsedText("parameters", "milpbn.parameters", "make_parameters")
 """``ml``, ``cl`` or ``mm``, with settings after a colon."""
 

@@ -12,12 +12,15 @@ import numpy as np
 from milpbn.cli.alternatives import alternative_lines
 from milpbn.datasets.bins import MDLP
 from milpbn.datasets.infer import MAX_STATES
+from milpbn.datasets.monotone import as_typed
 from milpbn.encoding import EncodedData
 from milpbn.learning.candidates import show_values
 from milpbn.learning.criteria import CRITERIA
 from milpbn.learning.model import Model
 from milpbn.messages import on_command_line, option
+from milpbn.network.effects import effect
 from milpbn.network.inference import accuracy, log_posterior
+from milpbn.network.network import Network
 from milpbn.result import Result
 from milpbn.words import count
 
@@ -121,7 +124,29 @@ def bins_lines(model: Model) -> list[str]:
     """How numeric columns were cut, if not in the usual way."""
     bins, own = model.encoder.bins, " ".join(model.encoder.own_bins.on_command_line())
     told = [bins] if bins != MDLP else []
-    return [f"{'bins':<12}{', '.join([*told, *([own] if own else [])])}"] if told or own else []
+    told += [own] if own else []
+    lines = [f"{'bins':<12}{', '.join(told)}"] if told else []
+    return [*lines, *_effect_lines(model)]
+
+
+def _effect_lines(model: Model) -> list[str]:
+    """The monotone effects, and how the odds change from one state to the next."""
+    if not model.encoder.monotone or not isinstance(model.network, Network):
+        return []
+    label = model.encoder.target.readable_states[1]
+    lines = [f"{'monotone':<12}odds of {label!r}, each state against the one before"]
+    for i, code in enumerate(model.encoder.columns, 1):
+        if code.monotone:
+            low, high = np.exp(effect(model.network, i))
+            steps = (
+                f"{state} x{a:.2f}" if b - a < 0.005 else f"{state} x{a:.2f} to x{b:.2f}"
+                for state, a, b in zip(code.readable_states, low, high, strict=False)
+            )
+            sign = "+" if code.monotone > 0 else "-"
+            first, *others = steps
+            told = ", ".join([first.rpartition(" x")[0], *others])
+            lines.append(f"{'':<12}{code.name}{sign}: {told}")
+    return lines
 
 
 def selection_lines(model: Model, most: int = 0) -> list[str]:
@@ -172,6 +197,8 @@ def _advice(model: Model, data: EncodedData) -> str:
         if value and value != usual.get(name)
     ]
     words += model.encoder.own_bins.on_command_line()
+    if model.encoder.monotone:
+        words.append(f"--monotone {as_typed(model.encoder.monotone)}")
     return (
         "To estimate the accuracy on new rows, add --holdout 0.25, or run: "
         f"milpbn evaluate {' '.join(words)}"

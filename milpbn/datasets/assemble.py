@@ -14,6 +14,7 @@ import pandas as pd
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.datasets.bins import MDLP
 from milpbn.datasets.infer import FEW_VALUES, MAX_STATES, Rules
+from milpbn.datasets.monotone import check_monotone, numeric_names, parse_monotone
 from milpbn.datasets.own_bins import Bins, OwnBins, split_bins
 from milpbn.datasets.raw import Columns, RawFrame
 from milpbn.datasets.screening import Screened, screen
@@ -42,6 +43,7 @@ def table_from_frame(
     bins: Bins = MDLP,
     special: Mapping[str, Sequence[float]] | None = None,
     min_bin_share: float = 0.0,
+    monotone: Mapping[str, str] | None = None,
 ) -> Table:
     """Build a table from columns in memory, by the rules for files.
 
@@ -65,15 +67,12 @@ def table_from_frame(
         raise DataError(f"{name}: the target {labels.name!r} is also a feature; leave it out")
     raw = RawFrame(name, frame.assign(**{str(labels.name): labels}), untyped=False)
     binning = split_bins(bins, special, min_bin_share)
-    kinds = tuple(categorical), with_binned(numeric, binning[1], frame.columns), tuple(drop)
+    directions = parse_monotone(monotone)
+    named = (*binning[1].columns, *directions)
+    numbers = numeric_names(numeric, named, set(map(str, frame.columns)))
+    kinds = tuple(categorical), numbers, tuple(drop)
     columns = Columns((str(labels.name),), *kinds, dates, max_states, target_bins, weight)
-    return build_table(raw, columns, missing, binning)
-
-
-def with_binned(numeric: Iterable[str], own: OwnBins, names: Iterable[Any]) -> tuple[str, ...]:
-    """The columns to read as numbers: those that are named, and those with bins of their own."""
-    known = set(map(str, names))
-    return tuple(dict.fromkeys([*numeric, *(name for name in own.columns if name in known)]))
+    return build_table(raw, columns, missing, binning, directions)
 
 
 def build_table(
@@ -81,6 +80,7 @@ def build_table(
     columns: Columns,
     missing: str,
     binning: tuple[str, OwnBins],
+    monotone: dict[str, int],
     checkpoint: Checkpoint = no_checkpoint,
 ) -> Table:
     """Decide the targets and every other column of a raw frame.
@@ -93,6 +93,8 @@ def build_table(
     wanted = _check_columns(raw, columns)
     bins, own = binning
     several = len(columns.targets) > 1
+    if several and monotone:
+        raise OptionError(Message(option("monotone"), " needs a single target with two classes"))
     if several and (bins != MDLP or own):
         told = (
             " cannot be combined with several targets, whose base models take numbers as they are"
@@ -112,11 +114,12 @@ def build_table(
         max_states=max_states,
         few_values=0 if several else FEW_VALUES,
         taken=frozenset(columns.targets),
-        binned=frozenset(own.columns),
+        binned=frozenset([*own.columns, *monotone]),
     )
     left_out = [*columns.targets, *columns.drop, *((columns.weight,) if columns.weight else ())]
     screened = screen(frame.drop(columns=left_out), rules, wanted, checkpoint)
     own.check(raw.name, screened.features.columns, screened.numeric)
+    check_monotone(raw.name, monotone, screened.features.columns)
     table = Table(
         name=raw.name,
         features=screened.features,
@@ -135,6 +138,7 @@ def build_table(
         max_states=max_states,
         bins=bins,
         own_bins=own,
+        monotone=monotone,
         notes=(*raw.notes, *notes, *(n for t in targets for n in t.notes), *screened.notes),
         source=dict(raw.source),
     )

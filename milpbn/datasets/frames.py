@@ -10,6 +10,7 @@ import pandas as pd
 
 from milpbn.datasets.infer import CATEGORICAL, NUMERIC, Rules
 from milpbn.datasets.moments import typed_kind
+from milpbn.datasets.monotone import check_monotone, parse_monotone
 from milpbn.datasets.notes import Names
 from milpbn.datasets.own_bins import Bins, split_bins
 from milpbn.datasets.screening import screen
@@ -73,6 +74,7 @@ def labelled_table(
     bins: Bins,
     special: Mapping[str, Sequence[float]] | None = None,
     min_bin_share: float = 0.0,
+    monotone: Mapping[str, str] | None = None,
 ) -> Table:
     """The table that a classifier learns from; a column whose dtype is a number is numeric."""
     wanted = dict.fromkeys(
@@ -85,7 +87,9 @@ def labelled_table(
             )
         wanted[name] = NUMERIC
     others, own = split_bins(bins, special, min_bin_share)
-    wanted |= {c: NUMERIC for c in own.columns if c in frame.columns and c not in wanted}
+    directions = parse_monotone(monotone)
+    named = (*own.columns, *directions)
+    wanted |= {c: NUMERIC for c in named if c in frame.columns and c not in wanted}
     target = str(labels.name)
     rules = Rules(
         "X",
@@ -95,10 +99,11 @@ def labelled_table(
         few_values=0,
         by_type=True,
         taken=frozenset([target]),
-        binned=frozenset(own.columns),
+        binned=frozenset(named),
         names=_NAMES,
     )
     screened = screen(frame, rules, wanted)
+    check_monotone("X", directions, screened.features.columns)
     own.check("X", screened.features.columns, screened.numeric)
     return Table(
         name="X",
@@ -111,6 +116,7 @@ def labelled_table(
         max_states=max_states,
         bins=others,
         own_bins=own,
+        monotone=directions,
         notes=screened.notes,
     )
 

@@ -79,7 +79,7 @@ class Rules:
     taken
         Names that the parts of dates may not have.
     binned
-        The columns that have bins of their own.
+        The columns that have bins of their own, or a monotone effect.
     names
         How Python calls the options.
     """
@@ -231,7 +231,9 @@ def _as_asked_numbers(values: pd.Series[Any], rules: Rules, known: int) -> Decis
             Message(
                 f"{rules.where}: column {name!r} holds no numbers, only "
                 f"{_examples(values, numbers)}; remove ",
-                Spelling("its bins and special values", "--cuts and --special for it")
+                Spelling(
+                    "its bins, special values and direction", "its --cuts, --special and --monotone"
+                )
                 if name in rules.binned
                 else rules.names.option("numeric", [name]),
             )

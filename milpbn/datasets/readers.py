@@ -14,9 +14,10 @@ import pandas as pd
 
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.datasets.arff import parse_arff
-from milpbn.datasets.assemble import build_table, unknown_columns, with_binned
+from milpbn.datasets.assemble import build_table, unknown_columns
 from milpbn.datasets.bins import MDLP
 from milpbn.datasets.infer import MAX_STATES
+from milpbn.datasets.monotone import numeric_names, parse_monotone
 from milpbn.datasets.own_bins import Bins, split_bins
 from milpbn.datasets.raw import Columns, RawFrame
 from milpbn.datasets.strings import with_objects
@@ -50,6 +51,7 @@ def read_table(
     bins: Bins = MDLP,
     special: Mapping[str, Sequence[float]] | None = None,
     min_bin_share: float = 0.0,
+    monotone: Mapping[str, str] | None = None,
     checkpoint: Checkpoint = no_checkpoint,
 ) -> Table:
     """Read a table to learn from, with one class column or several.
@@ -89,6 +91,9 @@ def read_table(
         Values that are states of their own, for some numeric columns: ``{"income": [-999]}``.
     min_bin_share
         The smallest share of a column's rows that a bin may have, unless its cuts are given.
+    monotone
+        The features whose effect on two classes is ``"increasing"`` or ``"decreasing"``: along
+        them the second class, in the order of the labels, may not become less (more) likely.
     checkpoint
         Called between columns if there are many; may raise to stop.
 
@@ -100,11 +105,15 @@ def read_table(
     targets = (target,) if isinstance(target, str) else tuple(target)
     binning = split_bins(bins, special, min_bin_share)
     raw = read_raw(path, checkpoint)
-    numbers = with_binned(numeric, binning[1], raw.frame.columns.difference(list(targets)))
+    directions = parse_monotone(monotone)
+    named = (*binning[1].columns, *directions)
+    numbers = numeric_names(numeric, named, set(map(str, raw.frame.columns)).difference(targets))
     kinds = tuple(categorical), numbers, tuple(drop)
     columns = Columns(targets, *kinds, dates, max_states, target_bins, weight)
     source = {**raw.source, "columns": columns.to_dict()}
-    return build_table(replace(raw, source=source), columns, missing, binning, checkpoint)
+    return build_table(
+        replace(raw, source=source), columns, missing, binning, directions, checkpoint
+    )
 
 
 def read_features(

@@ -13,6 +13,7 @@ import pandas as pd
 
 from milpbn._types import FloatArray
 from milpbn.datasets.bins import MDLP, parse_bins
+from milpbn.datasets.monotone import check_monotone, parse_monotone
 from milpbn.datasets.own_bins import Bins, OwnBins, split_bins
 from milpbn.datasets.readings import Reading
 from milpbn.datasets.weights import (
@@ -70,6 +71,9 @@ class Table:
         :func:`~milpbn.datasets.bins.parse_bins`.
     own_bins
         Cuts and special values of single columns, and the smallest share of a bin.
+    monotone
+        The features with a monotone effect on two classes: 1 if the second class may not become
+        less likely along their ordered states, -1 if it may not become more likely.
     folds
         Number of folds that the catalog proposes for cross-validation; 0 for none.
     notes
@@ -106,6 +110,7 @@ class Table:
     max_states: int | None = None
     bins: str = MDLP
     own_bins: OwnBins = field(default_factory=OwnBins)
+    monotone: dict[str, int] = field(default_factory=dict)
     folds: int = 0
     notes: tuple[str, ...] = ()
     source: dict[str, Any] = field(default_factory=dict)
@@ -240,6 +245,22 @@ def binned(
     others, own = split_bins(table.bins if bins is None else bins, special, min_bin_share)
     own.check(table.name, table.features.columns, table.numeric)
     return replace(table, bins=others, own_bins=own)
+
+
+def directed(table: Table, monotone: Mapping[str, str] | None) -> Table:
+    """The table with monotone effects of some features; without any, those of the table stay.
+
+    Examples
+    --------
+    >>> from milpbn import load_dataset
+    >>> directed(load_dataset("heart"), {"age": "increasing"}).monotone
+    {'age': 1}
+    """
+    if not monotone:
+        return table
+    directions = parse_monotone(monotone)
+    check_monotone(table.name, directions, table.features.columns)
+    return replace(table, monotone=directions)
 
 
 def weighted(

@@ -84,6 +84,9 @@ class Variable:
         missing or other values has no neighbours.
     search
         The resolution in which structures are searched.
+    monotone
+        1 if the second class may not become less likely along the ordered states, -1 if it may not
+        become more likely, 0 if both may happen.
 
     Examples
     --------
@@ -103,6 +106,7 @@ class Variable:
     coarsenings: tuple[Coarsening, ...] = field(default=(), repr=False)
     ordered: int = field(default=0, repr=False, compare=False)
     search: int = field(default=0, repr=False, compare=False)
+    monotone: int = field(default=0, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if any(len(coarse.of) != len(self.states) for coarse in self.coarsenings):
@@ -134,7 +138,8 @@ class Variable:
         if self.search == 0:
             return self
         coarse = self.coarsenings[self.search - 1]
-        return Variable(self.name, coarse.states, ordered=self.ordered_in(self.search))
+        ordered = self.ordered_in(self.search)
+        return Variable(self.name, coarse.states, ordered=ordered, monotone=self.monotone)
 
 
 @dataclass(frozen=True)
@@ -186,6 +191,8 @@ class ColumnCode:
         The resolution in which structures are searched.
     ordered
         For a category, whether its states have an order; numbers always have one.
+    monotone
+        The direction of the effect on the class, see :class:`Variable`.
 
     Examples
     --------
@@ -212,6 +219,7 @@ class ColumnCode:
     search: int = 0
     ordered: bool = False
     special: tuple[float, ...] = ()
+    monotone: int = 0
 
     def __post_init__(self) -> None:
         if self.kind not in (NUMERIC, CATEGORICAL):
@@ -225,6 +233,8 @@ class ColumnCode:
         for kept in self.coarsenings:
             if not kept or kept != tuple(own for own in self._finest if own in kept):
                 raise DataError(f"column {self.name!r}: {kept} is not one of its coarsenings")
+        if self.monotone not in (-1, 0, 1):
+            raise DataError(f"column {self.name!r}: there is no direction {self.monotone}")
         if not 0 <= self.search <= len(self.coarsenings):
             raise DataError(f"column {self.name!r}: there is no resolution {self.search}")
 
@@ -244,7 +254,7 @@ class ColumnCode:
             ordered = len(self.cuts) + 1
         elif self.ordered:
             ordered = len(self.states)
-        return Variable(self.name, states, tuple(coarse), ordered, self.search)
+        return Variable(self.name, states, tuple(coarse), ordered, self.search, self.monotone)
 
     def _labelled(self, kept: Kept, *, pool: bool) -> tuple[str, ...]:
         """The states for some of the cuts or states, and those of other and missing values."""
@@ -425,6 +435,7 @@ class ColumnCode:
             **({"search": self.search} if self.search else {}),
             **({"ordered": True} if self.ordered else {}),
             **({"special": list(self.special)} if self.special else {}),
+            **({"monotone": self.monotone} if self.monotone else {}),
         }
 
     @classmethod
@@ -445,6 +456,7 @@ class ColumnCode:
             search=int(data.get("search", 0)),
             ordered=bool(data.get("ordered", False)),
             special=tuple(map(float, data.get("special", ()))),
+            monotone=int(data.get("monotone", 0)),
         )
 
 

@@ -48,6 +48,8 @@ class Encoder:
         How numeric columns were cut; see :attr:`milpbn.datasets.Table.bins`.
     own_bins
         What was given for single columns; see :attr:`milpbn.datasets.Table.own_bins`.
+    monotone
+        The directions of effects; see :attr:`milpbn.datasets.Table.monotone`.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class Encoder:
     readings: dict[str, Reading] = field(default_factory=dict)
     bins: str = MDLP
     own_bins: OwnBins = field(default_factory=OwnBins)
+    monotone: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def fit(cls, table: Table, checkpoint: Checkpoint = no_checkpoint) -> Encoder:
@@ -110,6 +113,11 @@ class Encoder:
                 f"{table.name}: a classifier needs two classes, but column {target.name!r} "
                 f"is {target.states[0]!r} in every training row"
             )
+        if table.monotone and target.variable.card > 2:
+            raise DataError(
+                f"{table.name}: monotone effects need two classes, but column {target.name!r} has "
+                f"{target.variable.card}; merge classes, or learn one class against the rest"
+            )
         labels, weights = target.encode(train.target).codes, train.row_weights()
         features = column_by_column(table.features.columns, checkpoint)
         fitted = [feature_code(train, name, labels, weights) for name in features]
@@ -123,6 +131,7 @@ class Encoder:
             readings={name: r for name, r in table.readings.items() if name in names},
             bins=table.bins,
             own_bins=table.own_bins,
+            monotone=dict(table.monotone),
         )
 
     @property
@@ -232,6 +241,7 @@ class Encoder:
             "missing": self.missing,
             **({"readings": told} if (told := self._readings_to_dict()) else {}),
             **({"bins": self.bins} if self.bins != MDLP else {}),
+            **({"monotone": dict(self.monotone)} if self.monotone else {}),
             **({"own_bins": self.own_bins.to_dict()} if self.own_bins else {}),
         }
 
@@ -252,6 +262,7 @@ class Encoder:
                     for name, told in data.get("readings", {}).items()
                 },
                 bins=parse_bins(data.get("bins", MDLP)),
+                monotone={str(name): int(d) for name, d in data.get("monotone", {}).items()},
                 own_bins=OwnBins.from_dict(data.get("own_bins", {})),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -294,6 +305,15 @@ class Encoder:
             if unused:
                 told = f"never in the training rows: {', '.join(unused)}"
                 notes.append(f"Column {name!r}: special values that are {told}.")
+        for column in self.columns:
+            own = self.own_bins.cuts.get(column.name, ())
+            left_out = [f"{cut:.10g}" for cut in own if cut not in column.cuts]
+            if left_out:
+                told = ", ".join(left_out)
+                notes.append(
+                    f"Column {column.name!r}: the cuts {told} are left out, because the effect "
+                    "would not be monotone with them."
+                )
         if not self.columns:
             notes.append("No feature is left: only the class distribution can be learned.")
         return notes

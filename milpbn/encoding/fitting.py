@@ -19,7 +19,7 @@ from milpbn.datasets.bins import (
     quantile_cuts,
 )
 from milpbn.datasets.table import Table
-from milpbn.encoding.columns import CATEGORICAL, NUMERIC, ColumnCode
+from milpbn.encoding.columns import CATEGORICAL, NUMERIC, ColumnCode, Kept
 from milpbn.encoding.mdlp import mdlp_cuts
 from milpbn.encoding.texts import are_numbers, sorted_states
 from milpbn.errors import DataError
@@ -30,7 +30,8 @@ NO_CUT = "no cut found"
 CONSTANT = "constant"
 RARE = "every state is rare"
 ONE_BIN = "all values are in one bin"
-REASONS = (NO_CUT, CONSTANT, RARE, ONE_BIN)
+NO_TREND = "no effect in the direction that was asked for"
+REASONS = (NO_CUT, CONSTANT, RARE, ONE_BIN, NO_TREND)
 
 # Under "auto", the finest states of a numeric column are those of this many quantile bins and of
 # MDLP together; the coarser ones, besides MDLP's, have so many quantile bins.
@@ -62,6 +63,17 @@ def feature_code(
         column = _numeric_code(train, name, labels, weights)
     else:
         column = _with_coarsenings(train, categorical_code(train, values), values, weights)
+    direction = train.monotone.get(name, 0)
+    if direction and not column.variable.ordered:
+        raise DataError(
+            f"{train.name}: the effect of {name!r} cannot be monotone, because its states have no "
+            "order; only numbers have one"
+        )
+    if direction and column.kind == NUMERIC and column.cuts:
+        column = _pooled(column, column.encode(values).codes, labels, weights, direction)
+        if column.variable.card == 1:
+            return column, NO_TREND
+    column = replace(column, monotone=direction)
     if column.variable.card == 1 or (train.missing == "state" and values.isna().all()):
         several = RARE if column.pool else NO_CUT
         return column, several if values.nunique() > 1 else CONSTANT
@@ -173,6 +185,39 @@ def _cuts(
     finest = tuple(sorted({*at_quantiles(_FINEST), *by_class}))
     finest, *coarser, by_class = large(finest, *map(at_quantiles, _COARSER), by_class)
     return _distinct([finest, by_class, *coarser])
+
+
+def _pooled(
+    column: ColumnCode, codes: Codes, labels: Codes, weights: FloatArray | None, direction: int
+) -> ColumnCode:
+    """The column without cuts between bins whose odds of the second class are in the wrong order.
+
+    The odds are those of counts plus one, as in tables with the default smoothing.
+    """
+    blocks: list[FloatArray] = []
+    cuts: list[float] = []
+    for k, upper in enumerate((*column.cuts, np.inf)):
+        own = codes == k
+        amounts = None if weights is None else weights[own]
+        blocks.append(np.bincount(labels[own], amounts, minlength=2).astype(np.float64))
+        cuts.append(upper)
+        while len(blocks) > 1 and direction * (_odds(blocks[-1]) - _odds(blocks[-2])) < 0:
+            last = blocks.pop()
+            blocks[-1] = blocks[-1] + last
+            del cuts[-2]
+    kept = tuple(cuts[:-1])
+    coarser = [tuple(cut for cut in own if cut in kept) for own in column.coarsenings]
+    _, *distinct = _distinct([kept, *map(_numbers, coarser)])
+    search = len(distinct) if column.search else 0
+    return replace(column, cuts=kept, coarsenings=tuple(distinct), search=search)
+
+
+def _numbers(kept: Kept) -> tuple[float, ...]:
+    return tuple(map(float, kept))
+
+
+def _odds(counts: FloatArray) -> float:
+    return float((counts[1] + 1) / (counts[0] + 1))
 
 
 def _distinct(resolutions: list[tuple[float, ...]]) -> list[tuple[float, ...]]:

@@ -18,6 +18,7 @@ from milpbn.clock import Clock
 from milpbn.datasets.bins import MDLP
 from milpbn.datasets.frames import labelled_table
 from milpbn.datasets.infer import MAX_STATES
+from milpbn.datasets.monotone import in_words
 from milpbn.datasets.own_bins import Bins
 from milpbn.datasets.table import Table, weighted
 from milpbn.datasets.targets import check_classes
@@ -42,7 +43,7 @@ SETTING_NAMES = {"engine": "method", "random_state": "seed"}
 _SCORE_DEFAULTS = {"p": 0.9, "penalty": 0.0, "validation": None}
 _OF_COLUMNS = (
     *("categorical_features", "numeric_features"),
-    *("missing", "dates", "max_states", "bins", "special", "min_bin_share"),
+    *("missing", "dates", "max_states", "bins", "special", "min_bin_share", "monotone"),
 )
 
 
@@ -116,6 +117,10 @@ class BNClassifier(ExplainedClassifier):
         Values of numeric columns that are states of their own: ``{"income": [-999]}``.
     min_bin_share : float, default=0.0
         The smallest share of a column's rows that a bin may have, unless its cuts are given.
+    monotone : dict, default=None
+        The effect of some features on two classes: ``{"age": "increasing"}`` if the second class
+        (``classes_[1]``) may not become less likely along the feature, everything else equal, or
+        ``"decreasing"``. The result is the best of all networks whose tables keep this.
     class_weight : "balanced", dict or None, default=None
         A factor for the weights of the rows of each class: ``{class: factor}``, 1 for classes
         that are not listed, or ``"balanced"`` to give all classes the same total weight.
@@ -203,6 +208,7 @@ class BNClassifier(ExplainedClassifier):
         bins: Bins = MDLP,
         special: Mapping[str, Sequence[float]] | None = None,
         min_bin_share: float = 0.0,
+        monotone: Mapping[str, str] | None = None,
         class_weight: str | Mapping[Any, float] | None = None,
         engine: str | Learner = "branch-and-cut",
         time_limit: float | None = 60.0,
@@ -233,6 +239,7 @@ class BNClassifier(ExplainedClassifier):
         self.bins = bins
         self.special = special
         self.min_bin_share = min_bin_share
+        self.monotone = monotone
         self.class_weight = class_weight
         self.engine = engine
         self.time_limit = time_limit
@@ -374,6 +381,7 @@ class BNClassifier(ExplainedClassifier):
             bins=own.together(encoder.bins),
             special=dict(own.special) or None,
             min_bin_share=own.min_share,
+            monotone=in_words(encoder.monotone) or None,
         )
         # A score that name, p, gamma and smoothing describe is called by its name.
         by_name = clone(estimator).set_params(structure_score=score.name)

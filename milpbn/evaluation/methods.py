@@ -49,7 +49,7 @@ _PATIENCE = 400
 _GIVEN = (
     *("engine", "parameters"),
     *("categorical_features", "numeric_features", "missing", "dates", "max_states", "bins"),
-    *("special", "min_bin_share"),
+    *("special", "min_bin_share", "monotone"),
     "class_weight",
 )
 

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from milpbn.datasets import load_dataset
 from milpbn.datasets.bins import MDLP
-from milpbn.datasets.table import Table, binned
+from milpbn.datasets.table import Table, binned, directed
 from milpbn.errors import MilpbnError, OptionError, OutputError, OutputWarning
 from milpbn.evaluation.measures import majority_proba, measure
 from milpbn.evaluation.methods import Contender, contenders
@@ -97,7 +97,7 @@ def evaluate(
         Called with every finished fold.
     settings
         Other parameters of :class:`~milpbn.BNClassifier`; `time_limit` is for each fit. `missing`,
-        `bins`, `special` and `min_bin_share` replace those of the table.
+        `bins`, `special`, `min_bin_share` and `monotone` replace those of the table.
 
     Returns
     -------
@@ -118,6 +118,7 @@ def evaluate(
     table = replace(table, missing=settings.pop("missing", table.missing))
     names = ("bins", "special", "min_bin_share")
     table = binned(table, **{name: settings.pop(name) for name in names if name in settings})
+    table = directed(table, settings.pop("monotone", None))
     numbers = _given_folds(table, folds, fold_file)
     plan = SelectionPlan(select) if isinstance(select, Mapping) and select else select or None
     assert plan is None or isinstance(plan, SelectionPlan)
@@ -280,6 +281,7 @@ def _described_table(table: Table, numbers: FoldNumbers | None) -> dict[str, Any
         "numeric": list(table.numeric),
         "missing": table.missing,
         **({"bins": table.bins} if table.bins != MDLP else {}),
+        **({"monotone": dict(table.monotone)} if table.monotone else {}),
         **({"own_bins": table.own_bins.to_dict()} if table.own_bins else {}),
         "folds": None if numbers is None else hashlib.sha256(numbers.tobytes()).hexdigest(),
     }

@@ -41,6 +41,15 @@ def check_certifiable(settings: Settings) -> None:
         )
 
 
+def check_no_trends(data: EncodedData) -> None:
+    """Refuse monotone effects, whose search space the checker cannot derive."""
+    if any(v.monotone for v in data.variables):
+        raise OptionError(
+            "the checker of certificates does not know monotone effects; leave out the "
+            "certificate, or the monotone effects"
+        )
+
+
 def certified_problem(data: EncodedData, settings: Settings) -> dict[str, Any]:
     """What the header of a certificate says about the data, the score and the search space."""
     space, score = settings.space, settings.score

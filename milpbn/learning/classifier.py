@@ -211,6 +211,7 @@ def describe_rows(encoded: Encoded) -> dict[str, Any]:
         "n_incomplete_rows": data.n_dropped_rows,
         "missing": encoded.encoder.missing,
         "bins": encoded.encoder.bins,
+        **({"monotone": m} if (m := dict(encoded.encoder.monotone)) else {}),
         **({"own_bins": own.to_dict()} if (own := encoded.encoder.own_bins) else {}),
         "features": list(encoded.features),
     }

@@ -6,10 +6,11 @@ from dataclasses import replace
 from math import inf
 
 from milpbn.anytime import SolveOptions
-from milpbn.clock import Clock, OutOfTime
+from milpbn.clock import Checkpoint, Clock, OutOfTime, no_checkpoint
 from milpbn.encoding.data import EncodedData
-from milpbn.errors import BudgetError, OptionError, TimeLimitError
+from milpbn.errors import BudgetError, ConstraintError, OptionError, TimeLimitError
 from milpbn.families import FamilySpace, MergedRows, candidate_families
+from milpbn.families.monotone import monotone_families
 from milpbn.families.views import other_resolutions
 from milpbn.learning.settings import SearchSpace
 from milpbn.messages import Message, option
@@ -38,7 +39,13 @@ def build_objective(
         If the score is decomposable, so that all families are scored now, and there is no time.
     """
     clock, data = clock or Clock(), data.searched()
-    families = family_space(data, score, space, options, most_families)
+    try:
+        families = family_space(data, score, space, options, most_families, clock.checkpoint)
+    except OutOfTime:
+        raise TimeLimitError(
+            f"the time limit of {clock.limit:g} s was reached before all families were counted; "
+            "allow more time or lower max_parents"
+        ) from None
     rows = MergedRows.from_codes(data.train(), data.train_weights())
     pruned = prune and isinstance(score, ConcaveScore) and bool(score.penalty)
     if prune:
@@ -69,14 +76,15 @@ def family_space(
     space: SearchSpace,
     options: SolveOptions | None = None,
     most_families: float = inf,
+    checkpoint: Checkpoint = no_checkpoint,
 ) -> FamilySpace:
-    """The candidate families of a search space."""
+    """The candidate families of a search space, without those that break a monotone effect."""
     options = options or SolveOptions()
     coarsenings = other_resolutions(data.variables)
     if coarsenings and not score.resolutions:
         told = f"the score {score.name} cannot choose between several resolutions of a variable; "
         raise OptionError(Message(told, "choose another score, or ", option("bins", "mdlp")))
-    return candidate_families(
+    families = candidate_families(
         [v.name for v in data.variables],
         [v.card for v in data.variables],
         max_parents=space.max_parents,
@@ -88,3 +96,15 @@ def family_space(
         coarsenings=coarsenings,
         most_families=most_families,
     )
+    if not any(v.monotone for v in data.variables):
+        return families
+    rows = MergedRows.from_codes(data.train(), data.train_weights())
+    kept = monotone_families(families, rows, data.variables, space.smoothing, checkpoint)
+    families = families.select(kept)
+    try:
+        families.feasible_families()
+    except ConstraintError as error:
+        raise ConstraintError(
+            f"the required arcs have no monotone effects in the training rows: {error}"
+        ) from None
+    return families

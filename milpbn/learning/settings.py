@@ -21,6 +21,7 @@ from milpbn.scores import RowScore, Score, SoftMargin, applicable_settings, make
 from milpbn.scores.definition import LOO
 from milpbn.scores.rows import NO_VALIDATION
 from milpbn.search import LEARNERS, Learner
+from milpbn.search.multinet import MULTINETS
 from milpbn.structure import Structure
 
 
@@ -39,12 +40,15 @@ class SearchSpace:
     augmented
         Whether a feature with parents must have the class among them. For margin scores this
         loses nothing and always holds; for generative scores it is a choice.
+    smoothing
+        How counts become the probabilities whose effects are monotone, if some must be.
     """
 
     max_parents: int = 2
     class_parents: bool = True
     constraints: Constraints | None = None
     augmented: bool = False
+    smoothing: Smoothing = field(default_factory=Laplace)
 
 
 @dataclass(frozen=True)
@@ -113,8 +117,9 @@ class Settings:
         learned from. So each row is scored without itself (``validation="loo"``), unless the
         validation was given. If tables have finer bins than the search, the class is a parent of
         every feature, unless constraints prevent this: what is useless in coarse bins may be
-        useful in fine ones.
+        useful in fine ones. With monotone effects, what cannot keep them is refused.
         """
+        self._check_monotone([v.name for v in variables if v.monotone])
         if self.parameters.fine and any(v.search for v in variables):
             arcs = _arcs_from_class(self.space.constraints or Constraints(), variables)
             if arcs:
@@ -125,6 +130,18 @@ class Settings:
         assert isinstance(self.score, RowScore)
         score = replace(self.score, validation=LOO)
         return replace(self, score=score, choose_validation=False)
+
+    def _check_monotone(self, names: Sequence[str]) -> None:
+        if not names:
+            return
+        told = f"monotone effects ({', '.join(names)}) "
+        if self.parameters.name != "ml":
+            own = option("parameters", "ml")
+            raise OptionError(
+                Message(f"{told}are not kept by the parameters {self.parameters}; use ", own)
+            )
+        if isinstance(self.method, str) and self.method in MULTINETS:
+            raise OptionError(f"{told}need one structure for all classes, not {self.method}")
 
     def notes(self, variables: Sequence[Variable]) -> list[str]:
         """What a user should know about these settings for given variables."""
@@ -257,7 +274,7 @@ def make_settings(**names: Unpack[SettingNames]) -> Settings:
     plain = ("method", "start", "start_source", "time_limit")
     return Settings(
         score=made,
-        space=SearchSpace(**_fields(SearchSpace, given)),
+        space=SearchSpace(**{**_fields(SearchSpace, given), "smoothing": smoothing}),
         parameters=make_parameters(given.get("parameters", MaximumLikelihood.name)),
         smoothing=smoothing,
         options=replace(options, **_fields(SolveOptions, given)),

@@ -12,11 +12,13 @@ from milpbn.encoding.data import EncodedData
 from milpbn.errors import DataError, OptionError, SolverError, TimeLimitError
 from milpbn.families import Constraints, MergedRows
 from milpbn.files import reserved
-from milpbn.learning.certification import check_certifiable, proof_log
+from milpbn.learning.certification import check_certifiable, check_no_trends, proof_log
 from milpbn.learning.maximise import Shared, maximise
 from milpbn.learning.methods import method_name, wants_whole_space
 from milpbn.learning.objective import build_objective, family_space
 from milpbn.learning.settings import SettingNames, Settings, make_settings
+from milpbn.network.effects import broken_trends
+from milpbn.network.multinet import fit_classifier
 from milpbn.result import Listener, Result, Status, TracePoint
 from milpbn.scores import Objective, Score
 from milpbn.scores.definition import n_free_parameters
@@ -107,6 +109,7 @@ def run_method(
     data = data.searched()
     if certificate is not None:
         check_certifiable(settings)
+        check_no_trends(data)
     method, shared = settings.method, shared or Shared()
     if isinstance(method, Structure | ClassStructures):
         result = _given_structure(data, settings, clock)
@@ -164,6 +167,8 @@ def _given_structure(data: EncodedData, settings: Settings, clock: Clock) -> Res
         )
     if isinstance(structure, Structure):
         structure = structure.reordered(names)
+    if broken := _broken_trends(structure, settings, data):
+        raise OptionError(f"{source}: {broken}; choose another structure or direction")
     result = _scored(data, settings, structure, source)
     clock.close_phase("scoring")
     trace = (TracePoint(clock.elapsed, result.objective, None, source="end"),)
@@ -234,12 +239,23 @@ def _scored(data: EncodedData, settings: Settings, structure: AnyStructure, sour
     )
 
 
+def _broken_trends(structure: AnyStructure, settings: Settings, data: EncodedData) -> str:
+    """Which monotone effects the tables of a structure do not have, in words."""
+    if not any(v.monotone for v in data.variables):
+        return ""
+    rows, weights = data.train(), data.train_weights()
+    network = fit_classifier(structure, data.variables, rows, settings.smoothing, weights)
+    return "; ".join(broken_trends(network))
+
+
 def _check(result: Result, settings: Settings, data: EncodedData) -> None:
     budgets = (settings.space.constraints or Constraints()).budgets
     if isinstance(result.structure, Structure):
         size = n_free_parameters(result.structure, data.variables)
         if broken := "; ".join(budgets.broken_by(result.structure, size)):
             raise SolverError(f"{broken}; please report this with the data and the options")
+    if broken := _broken_trends(result.structure, settings, data):
+        raise SolverError(f"{broken}; please report this with the data and the options")
     if not settings.score.has_definition():
         return  # a user's own score: there is no second way to compute it
     independent = rescore(

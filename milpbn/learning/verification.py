@@ -17,6 +17,7 @@ import networkx as nx
 from milpbn.anytime import Run, SolveOptions
 from milpbn.anytime.progress import allowed_gap
 from milpbn.clock import Clock, OutOfTime
+from milpbn.datasets.monotone import as_typed
 from milpbn.datasets.table import Table
 from milpbn.encoding import EncodedData, Variable
 from milpbn.engines.branch_and_cut import root_bound
@@ -55,6 +56,7 @@ from milpbn.learning.structure_claims import (
     missing_errors,
     scored_near,
 )
+from milpbn.network.effects import broken_trends
 from milpbn.result import Result
 from milpbn.scores import Objective, Score
 from milpbn.scores.definition import n_free_parameters
@@ -132,6 +134,9 @@ def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Che
     yield structure_check
     if structure_check.holds is False:
         return
+    if model.encoder.monotone:
+        directions = as_typed(model.encoder.monotone)
+        yield check_that("all tables are monotone", broken_trends(model.network), directions)
     yield _objective(model, score, data)
     yield from _sets(model, score, data, settings.space, clock)
     if model.result.bound is not None:

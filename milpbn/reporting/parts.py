@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from milpbn._types import Codes
+from milpbn.datasets.monotone import in_words
 from milpbn.evaluation.details import Confusion, Reliability
 from milpbn.evaluation.measures import (
     Measures,
@@ -311,6 +312,10 @@ def data_facts(model: Model) -> list[tuple[str, str]]:
         ("class", f"{target.name}: {', '.join(target.readable_states)}"),
         ("features", str(len(encoder.columns))),
         ("bins of numeric columns", ", ".join((encoder.bins, *encoder.own_bins.in_words()))),
+        *(
+            (f"effect of {name}", f"{word} (odds of {target.readable_states[1]})")
+            for name, word in in_words(encoder.monotone).items()
+        ),
         ("missing values", {"drop": "rows left out", "state": "a state"}[encoder.missing]),
     ]
     facts += [(f"left out: {name}", reason) for name, reason in encoder.dropped.items()]
