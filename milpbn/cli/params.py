@@ -359,6 +359,9 @@ BINS = Parsed("bins", "milpbn.datasets.bins", "parse_bins")
 MONOTONE = Parsed("feature+,feature-", "milpbn.datasets.monotone", "read_monotone")
 """Features with the direction of their effect: ``age+,income-``."""
 
+COSTS = Parsed("costs", "milpbn.network.costs", "read_costs")
+"""Costs by true and predicted class: ``sick:healthy=10,healthy:sick=1``, or a CSV file."""
+
 PARAMETERS = ParsedText("parameters", "milpbn.parameters", "make_parameters")
 """``ml``, ``cl`` or ``mm``, with settings after a colon."""
 

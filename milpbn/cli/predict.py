@@ -11,14 +11,16 @@ from milpbn.cli.data import show_notes
 from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.models import trust_option
 from milpbn.cli.outputs import Outputs, say
-from milpbn.cli.params import Names, OutputFile, refuse_overwriting
+from milpbn.cli.params import COSTS, Names, OutputFile, refuse_overwriting
 from milpbn.words import count
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from milpbn._types import BoolArray, IntArray
     from milpbn.learning.model import Model
     from milpbn.mdc.model_file import GBNCModel
+    from milpbn.network.costs import Costs
 
 
 @command(short_help="Predict the class of every row of a file.")
@@ -29,6 +31,14 @@ if TYPE_CHECKING:
     "--loss",
     type=click.Choice(["subset", "hamming"]),
     help="Loss that predictions of several class variables minimise.  [default: the model's]",
+)
+@option(
+    Group.METHOD,
+    "--costs",
+    type=COSTS,
+    metavar="TRUE:PREDICTED=X,...|FILE.csv",
+    help="Predict the class of the smallest expected cost: sick:healthy=10,healthy:sick=1, or a "
+    "table with a row for each true class and a column for each prediction.",
 )
 @option(
     Group.OUTPUT,
@@ -55,6 +65,7 @@ def predict(
     model_file: str,
     data_file: str,
     loss: str | None,
+    costs: dict[str, dict[str, float]] | None,
     out: str | None,
     keep: tuple[str, ...],
     strict: bool,
@@ -75,22 +86,31 @@ def predict(
     if isinstance(model, Model):
         if loss:
             raise click.UsageError("--loss requires a model for several class variables")
-        _predict_one(model, data_file, out, keep, strict)
+        _predict_one(model, data_file, costs, out, keep, strict)
+    elif costs:
+        raise click.UsageError("--costs requires a model for one class variable")
     else:
         model.classifier.loss = loss or model.classifier.loss
         _predict_several(model, data_file, out, keep, strict)
 
 
 def _predict_one(
-    model: Model, file: str, out: str | None, keep: tuple[str, ...], strict: bool
+    model: Model,
+    file: str,
+    given: dict[str, dict[str, float]] | None,
+    out: str | None,
+    keep: tuple[str, ...],
+    strict: bool,
 ) -> None:
     import numpy as np
     import pandas as pd
 
     from milpbn.datasets import read_features
+    from milpbn.network.costs import Costs
     from milpbn.network.inference import log_posterior
 
     target = model.encoder.target
+    costs = None if given is None else Costs.of(given, target.variable.states)
     sources = model.encoder.sources()
     frame = read_features(file, sources, [target.name], keep=keep, strict=strict)
     features = model.encoder.transform(frame)
@@ -98,8 +118,14 @@ def _predict_one(
     states = target.variable.states
     proba = np.exp(log_posterior(model.network, features.codes))
     predictions = pd.DataFrame(proba, columns=[f"P({s})" for s in states])
-    predicted = pd.Series(np.array(states, dtype=object)[proba.argmax(axis=1)])
+    best = proba.argmax(axis=1)
+    chosen = best if costs is None else costs.decide(proba)
+    predicted = pd.Series(np.array(states, dtype=object)[chosen])
     predictions.insert(0, "prediction", predicted)
+    if costs is not None:
+        predictions["expected cost"] = costs.expected(proba).min(axis=1)
+        if len(states) == 2 and np.isfinite(costs.threshold):
+            say(f"{states[1]!r} is predicted from a probability of {costs.threshold:.4g} on")
     with Outputs() as outputs:
         outputs.data(out, _csv(frame[list(keep)], predictions))
         labels = {n: model.encoder.read_labels(frame[n]) for n in (target.name,) if n in frame}
@@ -108,7 +134,26 @@ def _predict_one(
             truth, guesses = compared
             rows = count(len(truth), "labelled row")
             say(f"accuracy {100 * (truth == guesses).to_numpy().mean():.2f} % on {rows}")
+            if costs is not None:
+                _report_costs(costs, truth, guesses, best[_labelled(labels[target.name])])
             _note_training_rows(file, frame, model.data)
+
+
+def _labelled(labels: pd.Series[Any]) -> BoolArray:
+    out: BoolArray = labels.notna().to_numpy(dtype=bool)
+    return out
+
+
+def _report_costs(
+    costs: Costs, truth: pd.DataFrame, guesses: pd.DataFrame, probable: IntArray
+) -> None:
+    """The mean cost of the predictions, and of the most probable classes, where it is known."""
+    true, chosen = truth.iloc[:, 0].to_numpy(), guesses.iloc[:, 0].to_numpy()
+    known = true >= 0
+    if not known.any():
+        return
+    means = (costs.mean(true[known], found[known]) for found in (chosen, probable))
+    say("mean cost {:.4g}; of the most probable classes {:.4g}".format(*means))
 
 
 def _predict_several(

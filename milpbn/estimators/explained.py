@@ -24,6 +24,7 @@ from milpbn.explanation import (
     importance_table,
 )
 from milpbn.learning.model import Model
+from milpbn.network.costs import CostNames, Costs
 from milpbn.network.multinet import Classifier
 from milpbn.words import count
 
@@ -40,6 +41,38 @@ class ExplainedClassifier(TableClassifier):
         """The most probable class of every row."""
         best = self.predict_log_proba(X).argmax(axis=1)
         labels: npt.NDArray[Any] = self.classes_[best]
+        return labels
+
+    def decide(self, X: Any, costs: CostNames) -> npt.NDArray[Any]:
+        """The class of the smallest expected cost of every row.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_samples, n_features)
+            The rows. Missing features are summed out exactly.
+        costs : dict
+            ``costs[true][predicted]`` for every error; right predictions cost 0 unless they are
+            named.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+
+        Examples
+        --------
+        >>> from milpbn import BNClassifier, load_dataset
+        >>> heart = load_dataset("heart")
+        >>> model = BNClassifier(engine="nb").fit(heart.features, heart.target)
+        >>> costs = {"2": {"1": 5}, "1": {"2": 1}}  # 2: heart disease
+        >>> for found in model.predict(heart.features), model.decide(heart.features, costs):
+        ...     print(pd.crosstab(heart.target, found).to_numpy().tolist())
+        [[132, 18], [23, 97]]
+        [[115, 35], [12, 108]]
+        """
+        check_is_fitted(self)
+        found = Costs.of(costs, self.classes_.tolist()).decide(self.predict_proba(X))
+        labels: npt.NDArray[Any] = self.classes_[found]
         return labels
 
     def predict_proba(self, X: Any) -> FloatArray:

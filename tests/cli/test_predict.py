@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 from click.testing import Result
 
+from milpbn.datasets import load_frame
+
 Run = Callable[..., Result]
 
 
@@ -186,3 +188,26 @@ def test_both_files_are_needed(milpbn: Run, iris_model: Path) -> None:
     result = milpbn("predict", iris_model)
     assert result.exit_code == 2
     assert "Missing argument 'FILE'" in result.stderr
+
+
+def test_costs_choose_the_prediction(milpbn, tmp_path):
+    out, rows = tmp_path / "model.json", tmp_path / "heart.csv"
+    load_frame("heart").to_csv(rows, index=False)
+    assert milpbn("learn", "--dataset", "heart", "--method", "nb", "--out", out).exit_code == 0
+    plain = milpbn("predict", out, rows)
+    result = milpbn("predict", out, rows, "--costs", "2:1=5,1:2=1")
+    assert result.exit_code == 0
+    assert "'2' is predicted from a probability of 0.1667 on" in result.stderr
+    found = pd.read_csv(io.StringIO(result.stdout))
+    assert ((found["P(2)"] > 1 / 6) == (found["prediction"] == 2)).all()
+    least = np.minimum(5 * found["P(2)"], found["P(1)"])
+    assert found["expected cost"].to_numpy() == pytest.approx(least.to_numpy())
+    truth = load_frame("heart")["class"].astype(int)
+    before = pd.read_csv(io.StringIO(plain.stdout))["prediction"]
+    means = [np.where(truth == p, 0, np.where(truth == 2, 5, 1)).mean()
+             for p in (found["prediction"], before)]  # fmt: skip
+    assert means[0] < means[1]
+    assert "mean cost {:.4g}; of the most probable classes {:.4g}".format(*means) in result.stderr
+    wrong = milpbn("predict", out, rows, "--costs", "2:1=5")
+    assert wrong.exit_code == 1
+    assert "predicting '2' if '1' is true is missing" in wrong.stderr
