@@ -18,8 +18,8 @@ from milpbn.learning.candidates import show_values
 from milpbn.learning.criteria import CRITERIA
 from milpbn.learning.model import Model
 from milpbn.messages import on_command_line, option
-from milpbn.network.effects import effect
 from milpbn.network.inference import accuracy, log_posterior
+from milpbn.network.monotone import odds_steps
 from milpbn.network.network import Network
 from milpbn.result import Result
 from milpbn.words import count
@@ -137,7 +137,7 @@ def _effect_lines(model: Model) -> list[str]:
     lines = [f"{'monotone':<12}odds of {label!r}, each state against the one before"]
     for i, code in enumerate(model.encoder.columns, 1):
         if code.monotone:
-            low, high = np.exp(effect(model.network, i))
+            low, high = np.exp(odds_steps(model.network, i))
             steps = (
                 f"{state} x{a:.2f}" if b - a < 0.005 else f"{state} x{a:.2f} to x{b:.2f}"
                 for state, a, b in zip(code.readable_states, low, high, strict=False)

@@ -309,11 +309,8 @@ class Encoder:
             own = self.own_bins.cuts.get(column.name, ())
             left_out = [f"{cut:.10g}" for cut in own if cut not in column.cuts]
             if left_out:
-                told = ", ".join(left_out)
-                notes.append(
-                    f"Column {column.name!r}: the cuts {told} are left out, because the effect "
-                    "would not be monotone with them."
-                )
+                told = f"{'cuts' if len(left_out) > 1 else 'cut'} {', '.join(left_out)}"
+                notes.append(f"Column {column.name!r}: left out for a monotone effect: {told}.")
         if not self.columns:
             notes.append("No feature is left: only the class distribution can be learned.")
         return notes

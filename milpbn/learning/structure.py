@@ -17,7 +17,7 @@ from milpbn.learning.maximise import Shared, maximise
 from milpbn.learning.methods import method_name, wants_whole_space
 from milpbn.learning.objective import build_objective, family_space
 from milpbn.learning.settings import SettingNames, Settings, make_settings
-from milpbn.network.effects import broken_trends
+from milpbn.network.monotone import broken_trends
 from milpbn.network.multinet import fit_classifier
 from milpbn.result import Listener, Result, Status, TracePoint
 from milpbn.scores import Objective, Score

@@ -56,7 +56,7 @@ from milpbn.learning.structure_claims import (
     missing_errors,
     scored_near,
 )
-from milpbn.network.effects import broken_trends
+from milpbn.network.monotone import broken_trends
 from milpbn.result import Result
 from milpbn.scores import Objective, Score
 from milpbn.scores.definition import n_free_parameters

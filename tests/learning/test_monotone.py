@@ -14,8 +14,8 @@ from milpbn.encoding.columns import Coarsening, Variable
 from milpbn.errors import ConstraintError, DataError, MilpbnError, OptionError
 from milpbn.families.smoothing import Laplace
 from milpbn.learning.verification import verify_model
-from milpbn.network.effects import broken_trends, effect
 from milpbn.network.inference import log_posterior
+from milpbn.network.monotone import broken_trends, odds_steps
 from milpbn.network.multinet import fit_classifier
 from milpbn.structure import Structure
 
@@ -112,7 +112,7 @@ def test_predictions_are_monotone_in_every_complete_row(method, seed):
         steps = np.diff(np.moveaxis(odds, axis, 0)[:ordered], axis=0)
         if direction:
             assert (direction * steps).min() >= -1e-9
-            low, high = effect(network, axis + 1)
+            low, high = odds_steps(network, axis + 1)
             steps = steps.reshape(len(steps), -1)
             assert (low[1:, None] <= steps + 1e-9).all()
             assert (high[1:, None] >= steps - 1e-9).all()
@@ -143,6 +143,7 @@ def patients():
     return frame, np.where(random.random(400) < ill, "yes", "no")
 
 
+UP = {"age": "increasing"}
 SETTINGS = {
     "monotone": {"age": "increasing", "mass": "decreasing"},
     "special": {"mass": [-1]},
@@ -186,7 +187,7 @@ def test_model_files_keep_the_directions_and_verification_checks_them(patients, 
 
 def test_what_cannot_be_monotone_is_refused(patients):
     frame, labels = patients
-    up = {"monotone": {"age": "increasing"}}
+    up = {"monotone": UP}
     for settings, told in [
         ({"monotone": {"age": "up"}}, "must be increasing or decreasing"),
         ({"monotone": {"agee": "increasing"}}, "there is no feature 'agee'"),
@@ -226,3 +227,14 @@ def test_a_feature_without_the_effect_is_left_out(patients):
     frame, labels = patients
     model = BNClassifier(monotone={"age": "decreasing"}).fit(frame, labels)
     assert model.encoder_.dropped["age"] == "no effect in the direction that was asked for"
+
+
+def test_own_cuts_in_the_wrong_order_are_left_out_with_a_note(patients):
+    frame, labels = patients
+    cuts = [24, 26, 28, 30, 32, 50, 60]
+    with pytest.warns(match="Column 'age': left out for a monotone effect: cuts? ") as notes:
+        model = BNClassifier(engine="nb", monotone=UP, bins={"age": cuts}).fit(frame, labels)
+    kept = model.encoder_.columns[0].cuts
+    assert 0 < len(kept) < len(cuts)
+    assert set(kept) < set(map(float, cuts))
+    assert any(str(cut) in str(n.message) for n in notes for cut in set(cuts) - set(kept))

@@ -30,7 +30,7 @@ def broken_trends(network: Classifier) -> list[str]:
     return found
 
 
-def effect(network: Network, variable: int) -> FloatArray:
+def odds_steps(network: Network, variable: int) -> FloatArray:
     """``(2, k)``: the smallest and largest step of the log-odds to each state from the one before.
 
     The steps are sums over the families of the variable, each with its extremes over the states of
