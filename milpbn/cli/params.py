@@ -40,6 +40,16 @@ class Duration(_ParamType):
         return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
+def _fraction(value: Any) -> tuple[float, str, str]:
+    """A number or a percentage as a fraction, NaN if it is neither; the number; the whole text."""
+    text = str(value).strip()
+    number = text.removesuffix("%").strip()
+    try:
+        return float(number) / (1 if number == text else 100), number, text
+    except ValueError:
+        return math.nan, number, text
+
+
 class Gap(_ParamType):
     """A relative gap from ``1%`` or ``0.01``.
 
@@ -53,12 +63,7 @@ class Gap(_ParamType):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float:
         """See :class:`click.ParamType`."""
-        text = str(value).strip()
-        number = text.removesuffix("%").strip()
-        try:
-            gap = float(number) / (1 if number == text else 100)
-        except ValueError:
-            gap = math.nan
+        gap, number, text = _fraction(value)
         if not 0 <= gap < math.inf:
             self.fail(f"{value!r} is not a gap; write 1% or 0.01", param, ctx)
         if gap >= 1 and number == text:
@@ -84,12 +89,7 @@ class Share(_ParamType):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float:
         """See :class:`click.ParamType`."""
-        text = str(value).strip()
-        number = text.removesuffix("%").strip()
-        try:
-            share = float(number) / (1 if number == text else 100)
-        except ValueError:
-            share = math.nan
+        share, *_ = _fraction(value)
         if not 0 <= share < 0.5:
             self.fail(f"{value!r} is not a share below a half; write 5% or 0.05", param, ctx)
         return share
