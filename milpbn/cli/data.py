@@ -170,7 +170,8 @@ _OWN_BINS = (
         help="Smallest share of a column's rows in a bin: 5%. Cuts given by --cuts are kept.",
     ),
 )
-_MONOTONE = click.option(
+_MONOTONE = option(
+    Group.SPACE,
     "--monotone",
     type=MONOTONE,
     metavar="FEATURE+,FEATURE-",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import math
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

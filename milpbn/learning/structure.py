@@ -179,7 +179,13 @@ def _simplest(
     data: EncodedData, settings: Settings, clock: Clock, listener: Listener | None
 ) -> Result:
     """Naive Bayes, or the simplest structure that the constraints allow, without a bound."""
-    space = family_space(data, settings.score, settings.space, settings.options)
+    small = settings.space
+    if (
+        any(v.monotone for v in data.variables)
+        and not (small.constraints or Constraints()).required
+    ):
+        small = replace(small, max_parents=1)  # to find monotone families, they are counted
+    space = family_space(data, settings.score, small, settings.options)
     source, families = simplest_start(space)
     result = _scored(data, settings, space.structure(families), source)
     clock.close_phase("scoring")

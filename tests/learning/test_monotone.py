@@ -238,3 +238,11 @@ def test_own_cuts_in_the_wrong_order_are_left_out_with_a_note(patients):
     assert 0 < len(kept) < len(cuts)
     assert set(kept) < set(map(float, cuts))
     assert any(str(cut) in str(n.message) for n in notes for cut in set(cuts) - set(kept))
+
+
+@pytest.mark.parametrize("score", ["sm", "mdl"])
+def test_without_time_the_answer_is_monotone_too(score):
+    data = problem(0)
+    result = learn_structure(data, structure_score=score, time_limit=1e-6)
+    assert result.status == "time_limit"
+    assert is_monotone(data.codes.tolist(), result.structure.parents)
