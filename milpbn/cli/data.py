@@ -152,6 +152,7 @@ _OWN_BINS = (
         multiple=True,
         metavar="COLUMN=X,...",
         help="Your own cuts of a numeric column: income=1000,2000. May be repeated.",
+        rare=True,
     ),
     option(
         Group.DATA,
@@ -161,6 +162,7 @@ _OWN_BINS = (
         metavar="COLUMN=X,...",
         help="Values of a numeric column that are states of their own, such as codes for refused "
         "answers: income=-999,-998. May be repeated.",
+        rare=True,
     ),
     option(
         Group.DATA,
@@ -168,6 +170,7 @@ _OWN_BINS = (
         type=Share(),
         metavar="SHARE",
         help="Smallest share of a column's rows in a bin: 5%. Cuts given by --cuts are kept.",
+        rare=True,
     ),
 )
 _MONOTONE = option(
@@ -177,6 +180,7 @@ _MONOTONE = option(
     metavar="FEATURE+,FEATURE-",
     help="Features along which the second of two classes may not become less (+) or more (-) "
     "likely, everything else equal: age+,income-.",
+    rare=True,
 )
 _CUTTING = (_BINS, *_OWN_BINS, _MONOTONE)
 _TABLE = (*_table_options(_TARGET, _MISSING), *_STATES, *_WEIGHTS, *_CUTTING)

@@ -7,7 +7,6 @@ penalties, its cuts for all p, structures as starts, and parameters of equal str
 from __future__ import annotations
 
 import math
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
