@@ -46,6 +46,9 @@ functions: list[Any] = []
 compile_all = False
 """Whether to compile functions at once that might be interpreted at first."""
 
+# Nothing calls the functions from C, so the wrappers for that are not compiled.
+_EVERYWHERE: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
+
 # Seconds for which a function is interpreted, and the largest arrays, in numbers.
 _PATIENCE = 0.15
 _SMALL = 4000
@@ -81,7 +84,7 @@ def jit(
     from numba.core.dispatcher import Dispatcher
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        compiled: Callable[..., Any] = njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
+        compiled: Callable[..., Any] = njit(**{**_EVERYWHERE, **options})(function)
         if isinstance(compiled, Dispatcher):  # not with NUMBA_DISABLE_JIT
             _prepare(compiled, function, lazily)
         return compiled
@@ -233,7 +236,7 @@ def _cache_class() -> type[Any]:
         def is_stored(self) -> bool:
             """Whether there is machine code for some arguments."""
             try:
-                return bool(self._cache_file._load_index())
+                return bool(self._cache_file._load_index())  # type: ignore[no-untyped-call]
             except (*_TROUBLE, pickle.PickleError):
                 return False
 
