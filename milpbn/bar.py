@@ -6,7 +6,7 @@ import time
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Self, TextIO
 
-from milpbn.compiled import COMPILING, watching
+from milpbn.compiled import COMPILING, is_first_run, watching
 from milpbn.words import visible
 
 if TYPE_CHECKING:
@@ -83,13 +83,14 @@ class Bar:
             self.print(line)
 
     def compiling(self, begins: bool) -> None:
-        """Say that code is being compiled: next to the bar, or once on a line of its own."""
+        """Say that code is being compiled: next to the bar, or in the first run on a line."""
         if self._progress is not None:
             text = COMPILING if begins else self._line
             self._progress.update(self._progress.task_ids[0], description=text)
         elif not self._announced:
             self._announced = True
-            self.print(COMPILING)
+            if is_first_run():
+                self.print(COMPILING)
 
     def print(self, line: str) -> None:
         """Write a separate line, in a terminal too."""

@@ -6,7 +6,8 @@ be written, code that is already in the package is used, and the rest is compile
 
 Some array expressions are slow to compile. Assigning an array to a part of another one compiles
 numba's error message for shapes that do not fit, which takes longer than most kernels; loops do
-not.
+not. Every function takes a tenth of a second or more, however short it is, so those that small
+problems call with small arrays are interpreted at first.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from milpbn import clock
 from milpbn.errors import CacheWarning
 from milpbn.signals import signals_wait
 
-COMPILING = "compiling numerical code (once per installation)"
+COMPILING = "compiling numerical code (later runs find it)"
 """The text that announces it."""
 
 
@@ -33,7 +34,7 @@ class Watcher(Protocol):
     """Receives notices about compilation: the progress line of a command."""
 
     def compiling(self, begins: bool) -> None:
-        """Compilation begins or ends."""
+        """Compilation begins or ends; see :func:`is_first_run` for a note about it."""
 
     def print(self, line: str) -> None:
         """Print a line for the user."""
@@ -42,17 +43,32 @@ class Watcher(Protocol):
 functions: list[Any] = []
 """The functions that :func:`jit` has prepared, as numba's dispatchers."""
 
+compile_all = False
+"""Whether to compile functions at once that might be interpreted at first."""
+
+# Nothing calls the functions from C, so the wrappers for that are not compiled.
+_EVERYWHERE: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
+
+# Seconds for which a function is interpreted, and the largest arrays, in numbers.
+_PATIENCE = 0.15
+_SMALL = 4000
+
 _watchers: list[Watcher] = []
 
 # A file of compiled code is damaged, cannot be read, or cannot be written.
 _TROUBLE = (OSError, EOFError, ValueError, LookupError, AttributeError, ImportError, TypeError)
 
 
-def jit(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def jit(
+    *, lazily: bool = False, **options: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Compile a function on its first call, and store the machine code if possible.
 
     Parameters
     ----------
+    lazily
+        Interpret it while its arrays are small and calls have not taken long, unless machine code
+        is stored. It must not use fast arithmetic, which would make the two differ.
     options
         Options of numba's ``njit``. The compiled function always releases the interpreter lock.
 
@@ -68,20 +84,56 @@ def jit(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     from numba.core.dispatcher import Dispatcher
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        compiled: Callable[..., Any] = njit(nogil=True, **options)(function)
+        compiled: Callable[..., Any] = njit(**{**_EVERYWHERE, **options})(function)
         if isinstance(compiled, Dispatcher):  # not with NUMBA_DISABLE_JIT
-            _prepare(compiled, function)
+            _prepare(compiled, function, lazily)
         return compiled
 
     return decorate
 
 
-def _prepare(dispatcher: Any, function: Callable[..., Any]) -> None:
+def _prepare(dispatcher: Any, function: Callable[..., Any], lazily: bool) -> None:
     _listen_to_numba()
     functions.append(dispatcher)
-    dispatcher._compile_for_args = _undisturbed(dispatcher._compile_for_args)
     with suppress(OSError):  # a function that was typed in has no file
         dispatcher._cache = _cache_class()(function)
+    work = _undisturbed(dispatcher._compile_for_args)
+    dispatcher._compile_for_args = _Lazy(dispatcher, work) if lazily else work
+
+
+class _Lazy:
+    """What numba calls for arguments without machine code: it returns what to call instead."""
+
+    def __init__(self, dispatcher: Any, compile_for: Callable[..., Any]) -> None:
+        self._dispatcher, self._compile_for = dispatcher, compile_for
+        self._left = _PATIENCE
+
+    def __call__(self, *args: Any) -> Any:
+        size = sum(getattr(arg, "size", 1) for arg in args)
+        if compile_all or self._left <= 0.0 or size > _SMALL or self._is_stored():
+            return self._compile_for(*args)
+        return self._interpret
+
+    def _is_stored(self) -> bool:
+        is_stored = getattr(self._dispatcher._cache, "is_stored", None)
+        return is_stored is not None and is_stored()
+
+    def _interpret(self, *args: Any) -> Any:
+        began = time.perf_counter()
+        try:
+            return self._dispatcher.py_func(*args)
+        finally:
+            self._left -= time.perf_counter() - began
+
+
+@cache
+def is_first_run() -> bool:
+    """Whether no code of this part of the package had been stored when this was first asked.
+
+    A later run may still compile a function for other problems, which is no news for the user.
+    """
+    caches = (dispatcher._cache for dispatcher in functions)
+    return not any(c.is_stored() for c in caches if hasattr(c, "is_stored"))
 
 
 @contextmanager
@@ -180,6 +232,13 @@ def _cache_class() -> type[Any]:
 
     class Cache(caching.FunctionCache):
         _impl_class = Files
+
+        def is_stored(self) -> bool:
+            """Whether there is machine code for some arguments."""
+            try:
+                return bool(self._cache_file._load_index())  # type: ignore[no-untyped-call]
+            except (*_TROUBLE, pickle.PickleError):
+                return False
 
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             try:

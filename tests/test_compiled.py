@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 
 import numba
+import numpy as np
 import pytest
 
 import milpbn
-from milpbn.compiled import COMPILING, _warn_not_stored, jit, watching
+from milpbn import compiled
+from milpbn.compiled import COMPILING, _warn_not_stored, is_first_run, jit, watching
 from milpbn.errors import CacheWarning
 
 ROOT = Path(milpbn.__file__).parent
@@ -114,14 +116,63 @@ def test_ctrl_c_waits_until_a_function_is_compiled(load, monkeypatch):
     assert function(5) == 10
 
 
-def test_the_progress_line_says_that_code_is_compiled(capsys):
+def test_the_first_run_says_that_code_is_compiled(load, monkeypatch, capsys):
     from milpbn.bar import Bar
 
-    # Functions without a file: machine code that an earlier run stored would not be announced.
-    with Bar(sys.stderr, "folds"):
-        assert jit()(eval("lambda x: x + 2"))(3) == 5
-        assert jit()(eval("lambda x: x + 3"))(3) == 6
-    assert capsys.readouterr().err == COMPILING + "\n"
+    monkeypatch.setattr(compiled, "functions", [])
+    for stored in (False, True):
+        is_first_run.cache_clear()
+        # Functions without a file: machine code that an earlier run stored would not be announced.
+        with Bar(sys.stderr, "folds"):
+            assert jit()(eval("lambda x: x + 2"))(3) == 5
+            assert jit()(eval("lambda x: x + 3"))(3) == 6
+        assert capsys.readouterr().err == ("" if stored else COMPILING + "\n")
+        load()(5)  # from now on, code of the package is stored
+    is_first_run.cache_clear()
+
+
+def test_small_work_is_interpreted_until_it_takes_long(load, tmp_path, monkeypatch):
+    (tmp_path / "module.py").write_text(LOOP.replace("jit()", "jit(lazily=True)"))
+    small = load()
+    assert [small(5), small(6)] == [10, 15]
+    assert not small.signatures
+    monkeypatch.setattr(compiled, "_SMALL", 0)
+    assert small(5) == 10
+    assert len(small.signatures) == 1
+    # Code that is stored is used at once, whatever its size.
+    monkeypatch.undo()
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    assert from_file(load())
+
+
+@pytest.mark.parametrize("name", ["_PATIENCE", "compile_all"])
+def test_interpretation_has_an_end(load, tmp_path, monkeypatch, name):
+    (tmp_path / "module.py").write_text(LOOP.replace("jit()", "jit(lazily=True)"))
+    monkeypatch.setattr(compiled, name, name == "compile_all" or 1e-12)
+    function = load()
+    assert [function(5), function(5)] == [10, 10]
+    assert len(function.signatures) == 1
+
+
+def test_interpreted_loops_agree_with_compiled_ones(monkeypatch):
+    monkeypatch.setattr(compiled, "compile_all", True)
+    from milpbn.encoding import kernels
+    from milpbn.engines.cuts import flow
+
+    rng = np.random.default_rng(0)
+    for n in range(2, 12):
+        weights = rng.random((n, n)) * (rng.random((n, n)) < 0.5)
+        weights += weights.T
+        compiled_sets, interpreted = flow.heavy_sets(weights), flow.heavy_sets.py_func(weights)
+        assert np.array_equal(compiled_sets, interpreted)
+        values = rng.integers(0, 5, 3 * n).astype(float)
+        values = np.concatenate([np.sort(values[:n]), np.sort(values[n:])])
+        ends, none = np.array([n, 3 * n]), np.empty(0)
+        found = [k(values, none, ends) for k in (kernels.cumulate, kernels.cumulate.py_func)]
+        for one, other in zip(*found, strict=True):
+            assert np.array_equal(one, other)
+        bits = [k(found[0][1], none) for k in (kernels.bits_of_cuts, kernels.bits_of_cuts.py_func)]
+        np.testing.assert_allclose(*bits, rtol=1e-12, atol=1e-12)
 
 
 def test_every_loop_is_compiled_by_the_one_decorator():

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
-from milpbn.compiled import COMPILING, watching
+from milpbn.compiled import COMPILING, is_first_run, watching
 from milpbn.result import TracePoint
 from milpbn.widths import fitting
 from milpbn.words import visible
@@ -176,11 +176,12 @@ class GapTable:
         self._step = words
 
     def compiling(self, begins: bool) -> None:
-        """Say that code is being compiled: on the progress line, or once on a line of its own."""
+        """Say that code is being compiled: on the progress line, or in the first run on a line."""
         self._compiling = begins
         if self._live is None and not self._announced:
             self._announced = True
-            self.print(COMPILING)
+            if is_first_run():
+                self.print(COMPILING)
 
     def _progress_line(self) -> Text:
         from rich.text import Text

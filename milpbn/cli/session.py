@@ -112,7 +112,7 @@ class Session:
     def load(self) -> None:
         """Read and encode the data, and print notes about them."""
         from milpbn.clock import OutOfTime
-        from milpbn.learning.classifier import encode, late_by_columns
+        from milpbn.learning.classifier import check_constraints, encode, late_by_columns
 
         given = {name: self.options[name] for name in DATA_OPTIONS}
         try:
@@ -126,6 +126,7 @@ class Session:
             seed=self.options["seed"],
         )
         self.clock.close_phase("loading")
+        check_constraints(self.rows, self.settings)
         self.encoded = encode(self.rows, self.clock)
         notes = self.settings.notes(self.data.variables)
         self.settings = self.settings.for_variables(self.data.variables)

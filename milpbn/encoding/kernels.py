@@ -10,7 +10,7 @@ import numpy as np
 
 from milpbn.compiled import jit
 
-_jit = jit()
+_jit = jit(lazily=True)
 
 _TINY = np.finfo(np.float64).tiny
 
@@ -23,10 +23,11 @@ def cumulate(values, weights, ends):  # type: ignore[no-untyped-def]
     each class. Every row counts as one if there are no `weights`.
     """
     n, k = len(values), len(ends)
-    at = np.zeros(k, dtype=np.int64)
-    at[1:] = ends[:-1]
+    at = np.empty(k, np.int64)
     distinct, counts = np.empty(n), np.empty((n + 1, k))
-    counts[0] = 0.0
+    for c in range(k):
+        at[c] = ends[c - 1] if c else 0
+        counts[0, c] = 0.0
     d = done = 0
     while done < n:
         least = np.inf
@@ -62,13 +63,12 @@ def bits_of_cuts(cumulated, table):  # type: ignore[no-untyped-def]
     """
     last, k = len(cumulated) - 1, cumulated.shape[1]
     low, high = cumulated[0], cumulated[last]
-    left, right = np.empty(k), np.empty(k)
-    below = 0.0
-    above = (high - low).sum()
+    left, right, bits = np.empty(k), np.empty(k), np.empty(last - 1)
+    below = above = 0.0
     for c in range(k):
+        above += high[c] - low[c]
         left[c] = _n_log_n(0.0, table)
         right[c] = _n_log_n(high[c] - low[c], table)
-    bits = np.empty(last - 1)
     for j in range(1, last):
         classes = 0.0
         for c in range(k):

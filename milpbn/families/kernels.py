@@ -123,7 +123,7 @@ def rest_one(joint, family, key, cards, base, fold, codes, labels, tables, rest,
     """The margins without a family, in single precision, and the least of each block."""
     keys = np.empty(BLOCK, np.int32)
     for first in range(0, len(joint), BLOCK):
-        _keys(keys, BLOCK, family, key, cards, fold, codes, first, base[family])
+        _keys(keys, len(keys), family, key, cards, fold, codes, first, base[family])
         lowest = FAR
         for j in range(BLOCK):
             u = first + j
@@ -137,7 +137,7 @@ def rest_many(joint, family, key, cards, base, fold, codes, labels, tables, rest
     """The margins against every class without a family, and the least of each block."""
     keys = np.empty(BLOCK, np.int32)
     for first in range(0, len(joint), BLOCK):
-        _keys(keys, BLOCK, family, key, cards, fold, codes, first, base[family])
+        _keys(keys, len(keys), family, key, cards, fold, codes, first, base[family])
         lowest = FAR
         for j in range(BLOCK):
             k, u = keys[j], first + j
@@ -206,15 +206,17 @@ def many_classes_kernel(width: int) -> Callable[..., None]:
     ):  # fmt: skip
         keys = np.empty(BLOCK, np.int32)
         margins = np.empty(BLOCK, np.float32)
-        active = np.arange(len(candidates))
+        active = np.empty(len(candidates), np.int64)
         n_active = len(candidates)
+        for a in range(n_active):
+            active[a] = a
         for b in range(len(blocks)):
             first = blocks[b] * BLOCK
             kept = 0
             for a in range(n_active):
                 candidate = active[a]
                 family = candidates[candidate]
-                _keys(keys, BLOCK, family, key, cards, fold, codes, first, base[family])
+                _keys(keys, len(keys), family, key, cards, fold, codes, first, base[family])
                 for j in range(BLOCK):
                     k, u = keys[j], first + j
                     least = FAR
@@ -252,15 +254,17 @@ def one_competitor_kernel(  # type: ignore[no-untyped-def]
     """The kernel for one margin per row: two classes, or the row's class against the rest."""
     keys = np.empty(BLOCK, np.int32)
     margins = np.empty(BLOCK, np.float32)
-    active = np.arange(len(candidates))
+    active = np.empty(len(candidates), np.int64)
     n_active = len(candidates)
+    for a in range(n_active):
+        active[a] = a
     for b in range(len(blocks)):
         first = blocks[b] * BLOCK
         kept = 0
         for a in range(n_active):
             candidate = active[a]
             family = candidates[candidate]
-            _keys(keys, BLOCK, family, key, cards, fold, codes, first, base[family])
+            _keys(keys, len(keys), family, key, cards, fold, codes, first, base[family])
             for j in range(BLOCK):
                 u = first + j
                 margins[j] = rest[u] + tables[keys[j], labels[u]]
@@ -370,7 +374,7 @@ def replacements(  # type: ignore[no-untyped-def]
                 break
 
 
-@_jit
+@jit(lazily=True)
 def descendants(members, families, variable):  # type: ignore[no-untyped-def]
     """The variable and its descendants under a structure, as a mask."""
     n = len(families)
@@ -392,7 +396,7 @@ def descendants(members, families, variable):  # type: ignore[no-untyped-def]
     return below
 
 
-@_jit
+@jit(lazily=True)
 def without_parents_in(members, start, stop, below):  # type: ignore[no-untyped-def]
     """The families ``start:stop`` that have no parent in a set, given as a mask."""
     out = np.empty(stop - start, np.int64)

@@ -163,7 +163,7 @@ class FamilyTables:
     def own_columns(self, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """Where rows look up the entry of their own class: after the others, if it differs."""
         if self.single or len(self._tables_of) == 1:
-            return labels
+            return np.ascontiguousarray(labels)
         return labels + np.int32(self.space.n_classes)
 
     def ensure(self, families: AnyFamilies, checkpoint: Checkpoint = no_checkpoint) -> None:

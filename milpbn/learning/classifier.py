@@ -69,6 +69,13 @@ def encode(table: Table, clock: Clock | None = None) -> Encoded:
     return encoded
 
 
+def check_constraints(table: Table, settings: Settings) -> None:
+    """Raise now if a constraint names no column; encoding and compiling take time."""
+    if settings.space.constraints is not None:
+        names = [str(table.target.name), *map(str, table.features.columns)]
+        settings.space.constraints.check_names(names)
+
+
 def learn_classifier(
     table: Table,
     settings: Settings | None = None,
@@ -106,6 +113,7 @@ def learn_classifier(
     """
     settings = settings or Settings()
     clock = clock or Clock(settings.time_limit)
+    check_constraints(table, settings)
     encoded = encode(table, clock)
     return learn_encoded(
         encoded, settings, clock=clock, listener=listener, shared=shared, certificate=certificate

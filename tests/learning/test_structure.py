@@ -9,7 +9,7 @@ import oracle
 import pytest
 from problems import encoded, random_codes
 
-from milpbn import learn_structure
+from milpbn import learn_structure, load_dataset
 from milpbn.anytime import SolveOptions
 from milpbn.clock import Clock
 from milpbn.encoding import EncodedData, Variable
@@ -22,9 +22,10 @@ from milpbn.errors import (
     SolverError,
 )
 from milpbn.families import Constraints
+from milpbn.learning import classifier
 from milpbn.learning.classifier import structure_clock
 from milpbn.learning.objective import build_objective
-from milpbn.learning.settings import SearchSpace
+from milpbn.learning.settings import SearchSpace, make_settings
 from milpbn.parameters import make_parameters
 from milpbn.scores import make_score
 from milpbn.scores.rescore import rescore
@@ -284,3 +285,15 @@ def test_a_time_limit_leaves_some_for_the_passes_over_many_rows():
     names = make_parameters("ml"), make_parameters("cl")
     assert [structure_clock(Clock(100.0), p, 10**7).limit for p in names] == [97.0, 80.0]
     assert structure_clock(Clock(1.0), names[0], 10**9).limit == 0.8
+
+
+@pytest.mark.parametrize("forbidden", ["petalwidht->petallength", "petallength->petalwidht"])
+def test_a_mistyped_name_is_reported_before_anything_is_encoded(forbidden, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("encoded too early")
+
+    monkeypatch.setattr(classifier, "encode", refuse)
+    constraints = Constraints(forbidden=[tuple(forbidden.split("->"))])
+    settings = make_settings(constraints=constraints)
+    with pytest.raises(ConstraintError, match=r"'petalwidht': .* did you mean petalwidth"):
+        classifier.learn_classifier(load_dataset("iris"), settings)

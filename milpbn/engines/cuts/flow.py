@@ -17,14 +17,16 @@ _ZERO = 1e-9
 _TOO_HEAVY = 1e-6
 
 
-@jit()
+@jit(lazily=True)
 def minimum_cut(capacity, source, sink):  # type: ignore[no-untyped-def]
     """The source's side of a minimum cut, by shortest augmenting paths; changes `capacity`."""
     n = len(capacity)
     before = np.empty(n, np.int64)
     queue = np.empty(n, np.int64)
+    side = np.empty(n, np.bool_)
     while True:
-        before[:] = -1
+        for v in range(n):
+            before[v] = -1
         before[source] = source
         queue[0] = source
         head, tail = 0, 1
@@ -37,7 +39,9 @@ def minimum_cut(capacity, source, sink):  # type: ignore[no-untyped-def]
                     queue[tail] = w
                     tail += 1
         if before[sink] < 0:
-            return before >= 0
+            for v in range(n):
+                side[v] = before[v] >= 0
+            return side
         room = np.inf
         w = sink
         while w != source:
@@ -50,7 +54,7 @@ def minimum_cut(capacity, source, sink):  # type: ignore[no-untyped-def]
             w = before[w]
 
 
-@jit()
+@jit(lazily=True)
 def core(weights):  # type: ignore[no-untyped-def]
     """Vertices that can belong to a smallest set with ``weight inside > size - 1``.
 
@@ -58,7 +62,9 @@ def core(weights):  # type: ignore[no-untyped-def]
     the others by a weight above 1. Vertices with less are removed until none is left.
     """
     n = len(weights)
-    alive = np.ones(n, np.bool_)
+    alive = np.empty(n, np.bool_)
+    for v in range(n):
+        alive[v] = True
     changed = True
     while changed:
         changed = False
@@ -80,12 +86,13 @@ def core(weights):  # type: ignore[no-untyped-def]
     return members[:size]
 
 
-@jit()
+@jit(lazily=True)
 def connected_components(weights):  # type: ignore[no-untyped-def]
     """A label per vertex, the same for vertices that a path joins; weights are symmetric."""
     n = len(weights)
-    label = np.full(n, -1)
-    stack = np.empty(n, np.int64)
+    label, stack = np.empty(n, np.int64), np.empty(n, np.int64)
+    for v in range(n):
+        label[v] = -1
     for root in range(n):
         if label[root] >= 0:
             continue
@@ -103,7 +110,7 @@ def connected_components(weights):  # type: ignore[no-untyped-def]
     return label
 
 
-@jit()
+@jit(lazily=True)
 def heavy_sets(weights):  # type: ignore[no-untyped-def]
     """Sets K with ``weight inside K > |K| - 1``, one per row, for symmetric weights.
 
@@ -146,7 +153,7 @@ def heavy_sets(weights):  # type: ignore[no-untyped-def]
     return found[:k]
 
 
-@jit()
+@jit(lazily=True)
 def _network(inner, degree, label, root):  # type: ignore[no-untyped-def]
     """Capacities between the vertices, a source (m) and a sink (m + 1)."""
     m = len(inner)
