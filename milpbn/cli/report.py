@@ -160,8 +160,8 @@ def selection_lines(model: Model, most: int = 0) -> list[str]:
     criterion = CRITERIA[selection.by]
     for k in selection.order[:most]:
         c = selection.candidates[k]
-        value = criterion.show(c.scores[selection.by]) if c.scores else f"failed: {c.error}"
-        early = ", stopped early" if c.stopped_early else ""
+        value = criterion.show(c.scores[selection.by]) if c.scores else "-"
+        early = f" ({c.error})" if c.error else ", stopped early" if c.stopped_early else ""
         lines.append(f"{'':<12}{value:>10}  {show_values(c.values)}{early}")
     if len(selection.candidates) > most:
         lines.append(f"{'':<12}{'...':>10}  {len(selection.candidates) - most} more candidates")

@@ -138,7 +138,7 @@ class Session:
         from milpbn.learning.selection import select_settings, selected_table
 
         def watch(done: int, total: int, what: str) -> None:
-            self.table.step(f"selecting, {done} of {total} runs")
+            self.table.step(f"selecting, {done} of {total} runs, last {what}")
             if done * _PARTS // total > (done - 1) * _PARTS // total:
                 self.table.print(f"selecting: {done} of {total} runs; Ctrl-C keeps them")
 

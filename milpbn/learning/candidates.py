@@ -23,7 +23,7 @@ class Candidate:
         The settings that the grid gave it.
     scores
         All measures of :data:`~milpbn.learning.criteria.CRITERIA` over the held-out rows of all
-        folds; empty if it failed.
+        folds; empty if it was not in all of them.
     standard_errors
         Standard errors of those that are means of rows.
     n_parameters
@@ -31,9 +31,9 @@ class Candidate:
     seconds
         Time for its structures and parameters. Work that candidates share counts for the first.
     stopped_early
-        Whether a search for its parameters was stopped by the time limit.
+        Whether a search for its structure or its parameters was stopped by the time limit.
     error
-        Why it failed, or empty.
+        Why it failed, or why it was not continued; or empty.
     """
 
     values: dict[str, Any]

@@ -235,3 +235,25 @@ def test_more_variables_than_codes_can_number_are_refused(monkeypatch):
     assert space_of(names, max_parents=1).n_variables == 4
     with pytest.raises(OptionError, match="5 variables are too many: milpbn handles up to 4"):
         space_of([*names, "x3"], max_parents=1)
+
+
+def test_more_families_than_there_is_time_for_are_refused():
+    assert len(space_of(max_parents=2, most_families=100)) <= 100
+    with pytest.raises(BudgetError, match="max_parents=2 makes more than 5 candidate families"):
+        space_of(max_parents=2, most_families=5)
+
+
+def test_a_structure_of_similar_rows_is_adapted():
+    space = space_of(max_parents=2, class_parents=False)
+    arcs = [("class", "a"), ("class", "b"), ("a", "b")]
+    same = Structure.from_arcs(NAMES, arcs)
+    assert (space.adapted(same) == space.families(same)).all()
+    # "c" is new here, and "d" is not known.
+    other = Structure.from_arcs(["class", "a", "b", "d"], [*arcs, ("class", "d")])
+    found = space.structure(space.adapted(other))
+    assert set(found.arcs) == {*arcs, ("class", "c")}
+    # A family with too many parents keeps the class.
+    small = space_of(max_parents=1, class_parents=False)
+    assert set(small.structure(small.adapted(same)).arcs) == {("class", "a"), ("class", "b")}
+    required = space_of(constraints=Constraints(required=(("c", "a"),)))
+    assert required.adapted(same) is None

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from dataclasses import replace
 
@@ -16,12 +17,16 @@ from milpbn.clock import Clock
 from milpbn.datasets.table import Table
 from milpbn.errors import BudgetError, MilpbnError, OptionError, ProofWarning
 from milpbn.learning import held_out
+from milpbn.learning import plan as plan_module
+from milpbn.learning.auto import AUTO_GRID
 from milpbn.learning.candidates import Selection
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.criteria import CRITERIA, mean_and_error, measure_all
-from milpbn.learning.selection import learn_selected, select_settings
+from milpbn.learning.maximise import Shared
+from milpbn.learning.selection import learn_selected, select_settings, validate
 from milpbn.learning.settings import make_settings
 from milpbn.learning.validation import ValidationSplit
+from milpbn.parameters.cl import ConditionalLikelihood
 
 SCORERS = {"log-loss": "neg_log_loss", "accuracy": "accuracy", "auc": "roc_auc"}
 
@@ -334,3 +339,78 @@ def test_an_engine_without_memory_leaves_the_final_run_to_local_search(monks):
     assert (str(model.result.status), model.result.engine) == ("feasible", "local-search")
     with pytest.raises(BudgetError, match="memory limit"):
         learn_classifier(monks, make_settings(**names))
+
+
+def test_later_folds_take_over_what_the_first_one_chose(monks, monkeypatch):
+    chosen = []
+
+    def plan(self, folds, clock, guess):
+        chosen.append((self.penalty, dict(guess)))
+        return original(self, folds, clock, guess)
+
+    original = ConditionalLikelihood.plan
+    monkeypatch.setattr(ConditionalLikelihood, "plan", plan)
+    grid = {"method": ["nb"], "parameters": ["cl"]}
+    learn_selected(monks, {}, SelectionPlan(grid, cv=3))
+    # The first fold chooses, the others use its weight, and the final run begins with it.
+    (first, _), *others, (final, guess) = chosen
+    assert first is None
+    assert final is None
+    assert [penalty for penalty, _ in others] == [guess["penalty"]] * 2
+
+
+def test_clear_losers_of_the_default_are_left_out(monkeypatch):
+    grids = [{"method": ["nb"]}, {"method": ["local-search"], "max_parents": [3]}]
+    monkeypatch.setattr(plan_module, "AUTO_GRID", grids)
+    monks = load_dataset("monks-1")
+    names = {"class_parents": False}
+    left_out, better = select_settings(monks, names, SelectionPlan(cv=5)).selection.candidates
+    assert re.search("clearly worse after [1-4] of 5 folds: log-loss", left_out.error)
+    assert not left_out.scores
+    assert better.scores
+    # Candidates that a user names are all tried.
+    asked = select_settings(monks, names, SelectionPlan(grids, cv=5)).selection
+    assert all(c.scores for c in asked.candidates)
+
+
+def test_a_fold_without_time_for_everyone_does_not_count(monks):
+    clock = Clock(1000)
+
+    def watch(done, total, what):
+        if done == 3:
+            clock.limit = 0.0
+
+    plan = SelectionPlan({"method": ["nb", "tan-cmi"]}, cv=3)
+    selection, _ = validate(monks, {}, plan, plan.candidates({}), clock, watch)
+    assert selection.folds == 1
+    assert all(c.scores for c in selection.candidates)
+
+
+def test_without_time_there_is_naive_bayes(monks):
+    model = learn_selected(monks, {}, clock=Clock(1e-9))
+    assert model.selection.candidates[0].error == "there was no time for it"
+    assert len(model.result.structure.arcs) == 6
+
+
+def test_the_final_run_begins_with_the_structures_of_the_folds(monks):
+    plan = SelectionPlan({"max_parents": [2], "p": [0.9]}, cv=3)
+    _, settings, shared = select_settings(monks, {"class_parents": False}, plan)
+    assert len(shared.begin) == 3
+    # A run that is stopped at once returns the best of them, also if it does not use a start.
+    whole = learn_classifier(monks, settings)
+    for method in ("local-search", "tan-residual"):
+        own = replace(settings, method=method)
+        stopped = learn_classifier(
+            monks, own, clock=Clock(1e-9), shared=Shared(begin=(whole.result.structure,))
+        )
+        assert stopped.result.objective == pytest.approx(whole.result.objective)
+
+
+def test_counted_parameters_are_chosen_where_naive_bayes_is_the_truth():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 120)
+    x = (rng.random((120, 60)) < 0.4 + 0.2 * labels[:, None]).astype(int)
+    features = pd.DataFrame(x.astype(str), columns=[f"x{j}" for j in range(60)])
+    table = Table("naive", features, pd.Series(labels.astype(str), name="y"), ())
+    selection = select_settings(table, {}, SelectionPlan(AUTO_GRID[:1], cv=3)).selection
+    assert selection.values["parameters"] == "ml"

@@ -7,11 +7,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import OneHotEncoder
 
 from milpbn import Encoder, learn_parameters, learn_structure, load_dataset
+from milpbn.clock import Clock
 from milpbn.errors import OptionError
 from milpbn.families import Laplace
 from milpbn.network.inference import log_posterior, predict
 from milpbn.parameters import make_parameters
-from milpbn.parameters.cl import PENALTIES
+from milpbn.parameters.cl import PENALTIES, ConditionalLikelihood
 from milpbn.structure import Structure
 
 
@@ -213,3 +214,15 @@ def test_a_structure_over_other_variables_is_refused(random_problem):
     data, _, _ = random_problem(0)
     with pytest.raises(OptionError, match="variables are not those of the data"):
         learn_parameters(data, Structure(("class", "other"), ((), (0,))), parameters="cl")
+
+
+def test_a_guess_is_used_if_there_is_no_time_to_choose():
+    table = load_dataset("iris")
+    data = Encoder.fit(table).encode(table)
+    structure = learn_structure(data, method="nb").structure
+    fit = (structure, data.variables, data.train(), Laplace())
+    _, report = ConditionalLikelihood().fit(*fit, clock=Clock(0), guess={"penalty": 30.0})
+    assert report.chosen == {"penalty": 30.0}
+    assert ConditionalLikelihood().settled({"penalty": 30.0}).penalty == 30.0
+    assert ConditionalLikelihood(penalty=1.0).settled({"penalty": 30.0}).penalty == 1.0
+    assert ConditionalLikelihood().settled({"penalty": "infinite"}).penalty == PENALTIES[0]

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from milpbn import Encoder, learn_parameters, load_dataset
+from milpbn.clock import Clock
 from milpbn.network.inference import accuracy, log_joint
 from milpbn.parameters.losses import MarginLoss
-from milpbn.parameters.mm import LAMBDAS
+from milpbn.parameters.mm import LAMBDAS, MaximumMargin
+from milpbn.parameters.optimise import MAX_ITERATIONS
 from milpbn.structure import Structure
 
 
@@ -52,3 +54,9 @@ def test_naive_bayes_learns_what_its_frequencies_cannot_say():
     }
     assert right["ml"] < 0.95
     assert right["mm"] == 1.0
+
+
+def test_without_time_to_choose_the_usual_scale_is_optimised():
+    plan = MaximumMargin().plan(lambda *_: [], Clock(0), {})
+    assert (plan.stopped, plan.loss.scale, plan.max_iterations) == ("", 0.5, MAX_ITERATIONS)
+    assert MaximumMargin().settled({"lambda": 0.25}).lambda_ == 0.25
