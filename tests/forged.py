@@ -49,6 +49,9 @@ def row(rng, lines):
     if line["kind"] == "cut":
         k = int(rng.integers(len(line["against"])))
         line["against"][k] = int(rng.integers(-1, 3))
+    elif line["kind"] == "soft":
+        k = int(rng.integers(len(line["margins"])))
+        line["margins"][k] = int(rng.integers(-40_000, 40_000))
     elif line["kind"] == "cluster":
         if rng.random() < 0.5:
             line["k"] += 1
@@ -201,6 +204,14 @@ class _Forger:
             g = int(rng.integers(len(self.bounds.group_weight)))
             labels = self.bounds.score.codes[self.bounds.first_row[g] :, 0]
             labels = labels[: self.bounds.first_row[g + 1] - self.bounds.first_row[g]]
+            if self.bounds.score.soft:
+                size = len(labels) * (self.bounds.score.n_classes - 1)
+                spread = int(rng.choice([0, 3_000, 2**15 - 1]))
+                margins = rng.integers(-spread, spread + 1, size).tolist()
+                row |= {"kind": "soft", "group": g, "margins": margins}
+                self.rows.append(row)
+                self.out.append(row)
+                return
             other = (labels + rng.integers(1, self.bounds.score.n_classes, len(labels))) % (
                 self.bounds.score.n_classes
             )
@@ -232,7 +243,7 @@ class _Forger:
         left, out = {}, []
         for row in some:
             most = 2 ** int(self.rng.integers(0, 101))
-            if row["kind"] == "cut":
+            if row["kind"] in ("cut", "soft"):
                 rest = left.get(row["group"], ONE)
                 most = rest + (self.rng.random() < 0.01)
                 share = self.rng.choice([1.0, self.rng.random()])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from milpbn import clock
 from milpbn.errors import DataError
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
@@ -92,3 +93,23 @@ def test_a_fit_that_fails_counts_as_the_majority(raw_columns, monkeypatch, capsy
     assert found["error"].tolist() == ["DataError: no such thing"] * 3
     raw_columns.summarise()
     assert "count as the majority class: `boosting` 3." in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_log_losses_are_measured_once(monkeypatch, tmp_path, capsys):
+    if not SCRIPTS.exists():
+        pytest.skip("the benchmark is not part of an installed package")
+    monkeypatch.syspath_prepend(SCRIPTS)
+    monkeypatch.setenv("MILPBN_BENCH_SETS", "iris")
+    monkeypatch.setattr(clock, "time", clock.time)  # the benchmark counts processor time
+    from benchmarks import cll
+
+    monkeypatch.setattr(cll, "OUT", tmp_path)
+    cll.run()
+    measured = (tmp_path / "cll.csv").read_text()
+    assert measured.count("optimal") == len(cll.SCORES)
+    cll.run("table")
+    assert (tmp_path / "cll.csv").read_text() == measured
+    shown = capsys.readouterr().out
+    assert shown.count("| `iris` | 0.1252 |") == 2
+    assert "cll loo: 1 of 1 proven in 20 s" in shown

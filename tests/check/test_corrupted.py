@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from certified import WEAK, certified, certified_resolutions, certified_sights
+from certified import CLL, WEAK, certified, certified_resolutions, certified_sights
 from forged import CHANGES, changed, claim, header, written
 from here_cluster import connect_here
 
@@ -28,6 +28,7 @@ def in_tasks(seed, path, **more):
 # Problems whose certificates have many lines of many kinds.
 PROBLEMS = (
     *((certified, seed) for seed in (28, 60, 62, 78, 81, 84, 93, 116)),
+    *((certified, CLL + seed) for seed in (14, 23, 28, 42, 45)),
     *((certified_sights, seed) for seed in (3, 7, 15, 25)),
     (certified_resolutions, 13),
     *((in_tasks, seed) for seed in (3, 7, 25)),
@@ -117,3 +118,26 @@ def test_other_rows_are_found_by_what_they_score(folder):
     codes[:, 0] = codes[::-1, 0]
     with pytest.raises(CertificateError):
         replace(case, data=replace(case.data, codes=codes)).check()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda row: row["margins"].pop(), "other rows"),
+        (lambda row: row["margins"].append(0), "other rows"),
+        (lambda row: row["margins"].__setitem__(0, 2**15), "margins"),
+        (lambda row: row["margins"].__setitem__(0, 0.5), "margins"),
+        (lambda row: row.update(group=10**6), "group"),
+        (
+            lambda row: row.update(kind="cut", against=row.pop("margins")),
+            "another score|other rows",
+        ),
+        (lambda row: row.update(entropy=0.0), "entropy"),
+    ],
+)
+def test_a_soft_cut_that_is_none_is_refused(change, message, folder):
+    case = problem(certified, CLL + 28, folder)
+    lines = deepcopy(case.lines)
+    change(next(line for line in lines if line.get("kind") == "soft"))
+    with pytest.raises(CertificateError, match=message):
+        case.check(lines, alone=True)

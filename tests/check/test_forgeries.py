@@ -278,6 +278,7 @@ def test_settings_out_of_range_are_refused_even_if_the_header_has_them(name, val
         {"kind": "cut", "group": 0, "against": [-1.0]},
         {"kind": "cut", "group": 0, "against": []},
         {"kind": "soft"},
+        {"kind": "soft", "group": 0, "margins": [0]},
         {"kind": ["cut"]},
         {},
     ],
