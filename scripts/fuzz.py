@@ -4,6 +4,9 @@ Runs for the given time and prints a reproducer at the first disagreement. Small
 enumerated, and the best structures are listed; on problems too large for enumeration, the engines
 and hosts are compared. One run is distributed, in tasks of one node, of which every third is lost.
 In some problems variables have several resolutions.
+
+``exact`` runs branch-and-cut alone, on small problems of all scores, with weights of all sizes:
+many problems in little time.
 """
 
 import math
@@ -35,12 +38,13 @@ from milpbn.scores import applicable_settings, make_score
 SMALL = [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3), (5, 1), (5, 2)]
 LARGE = [(7, 2), (8, 2), (6, 3), (10, 1)]
 RESOLVED = [(3, 1), (3, 2), (4, 1)]
-SCORES = ("sm", "sbm", "mdl", "bdeu")
+SCORES = ("sm", "sbm", "cll", "mdl", "bdeu")
+SCALES = (1e-4, 1.0, 1.0, 1.0, 1e3, 1e7)
 
 
-def case_of(seed):
+def case_of(seed, exact=False):
     rng = np.random.default_rng(seed)
-    small, resolved = rng.random() < 0.8, rng.random() < 0.3
+    small, resolved = exact or rng.random() < 0.8, rng.random() < 0.3
     shapes = (RESOLVED if resolved else SMALL) if small else LARGE
     n, max_parents = shapes[int(rng.integers(len(shapes)))]
     codes, cards = random_codes(rng, n, int(rng.integers(2, 5)))
@@ -49,6 +53,9 @@ def case_of(seed):
     limits = random_constraints(rng, n) if rng.random() < 0.5 else {}
     if rng.random() < 0.3:
         limits |= {"budgets": random_budgets(rng, cards), "cards": cards}
+    weights = random_weights(rng, len(codes)) if rng.random() < 0.3 else None
+    if exact and weights is not None:
+        weights = weights * rng.choice(SCALES)
     return {
         "small": small,
         "codes": codes,
@@ -59,7 +66,7 @@ def case_of(seed):
         "ess": float(rng.choice([0.5, 1.0, 10.0])),
         "penalty": float(rng.choice([0.0, 0.0, 0.02, 0.1, 0.3, 1.0])),
         "validation": "loo" if rng.random() < 0.3 else None,
-        "weights": random_weights(rng, len(codes)) if rng.random() < 0.3 else None,
+        "weights": weights,
         "space": {"max_parents": max_parents, "class_parents": bool(rng.random() < 0.6)},
         "limits": limits,
         "start": None if rng.random() < 0.5 else "local-search",
@@ -132,9 +139,16 @@ def wrong_list(case, truth):
     return None
 
 
-def disagreement(case):
+def contestants(case, exact):
+    """Those that can maximise the score."""
+    if exact:
+        return ["branch-and-cut"]
+    return [name for name in CONTESTANTS if name != "monolithic" or case["score"] != "cll"]
+
+
+def disagreement(case, exact=False):
     """What is wrong, or None."""
-    results = {name: learn(case, name) for name in CONTESTANTS}
+    results = {name: learn(case, name) for name in contestants(case, exact)}
     every = all_by_enumeration(case) if case["small"] else []
     truth = every[0] if every else None
     if case["small"] and truth is None:
@@ -162,17 +176,18 @@ def disagreement(case):
     return wrong_list(case, every) if every and case["maps"] is None else None
 
 
-def main(minutes=1.0, seed=None):
+def main(amount=1.0, seed=None, exact=False):
+    """Try problems for so many minutes or, with ``exact``, so many problems."""
     seed = int(time.time()) if seed is None else seed
-    connect_here(pytest.MonkeyPatch(), searching=True).loses = True
-    end, count = time.monotonic() + 60 * minutes, 0
-    while time.monotonic() < end:
-        case = case_of(seed + count)
-        wrong = disagreement(case)
+    if not exact:
+        connect_here(pytest.MonkeyPatch(), searching=True).loses = True
+    end, count = time.monotonic() + 60 * amount, 0
+    while count < amount if exact else time.monotonic() < end:
+        case = case_of(seed + count, exact)
+        wrong = disagreement(case, exact)
         if wrong is not None:
-            print(
-                f"seed {seed + count}: {wrong}\nreproduce: bash scripts/fuzz 0.001 {seed + count}"
-            )
+            again = f"exact 1 {seed + count}" if exact else f"0.001 {seed + count}"
+            print(f"seed {seed + count}: {wrong}\nreproduce: bash scripts/fuzz {again}")
             lists = {k: v.tolist() for k, v in case.items() if isinstance(v, np.ndarray)}
             print({**case, **lists})
             return 1
@@ -184,5 +199,8 @@ def main(minutes=1.0, seed=None):
 
 
 if __name__ == "__main__":
-    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
-    sys.exit(main(minutes, int(sys.argv[2]) if len(sys.argv) > 2 else None))
+    given = sys.argv[1:]
+    exact = given[:1] == ["exact"]
+    numbers = given[exact:]
+    amount = float(numbers[0]) if numbers else 1000 if exact else 1.0
+    sys.exit(main(amount, int(numbers[1]) if len(numbers) > 1 else None, exact))
