@@ -58,8 +58,8 @@ print(table.features.head())
 # %%
 # :class:`~milpbn.BNClassifier` applies the same rules to columns, so nothing changes here. Numeric
 # columns are cut into intervals by MDLP. A column without a useful cut is left out of the model,
-# here ``age``. Rows with a missing feature are not used for learning unless you set
-# ``missing="state"``. What is left out is reported as a ``milpbn.DataWarning``.
+# here ``age``. A missing value is a state of its own, so that all rows are used. What is left out
+# is reported as a ``milpbn.DataWarning``.
 
 model = BNClassifier(class_parents=False).fit(table.features, table.target)
 for variable in model.encoder_.variables:
