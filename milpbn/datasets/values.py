@@ -129,7 +129,10 @@ def without_tokens(values: pd.Series[Any]) -> pd.Series[Any]:
     """
     if values.dtype.kind != "O":  # strings, objects and categories
         return values
-    strings = [v for v in values.dropna().unique() if isinstance(v, str)]
+    try:
+        strings = [v for v in values.dropna().unique() if isinstance(v, str)]
+    except TypeError:  # lists and the like, which nothing here can read
+        return values
     tokens = [v for v in strings if v.strip() in MISSING_TOKENS]
     if isinstance(values.dtype, pd.CategoricalDtype):
         return values.cat.remove_categories(tokens) if tokens else values
