@@ -296,7 +296,9 @@ class Encoder:
         """Which rows, classes and features of the table are left out."""
         complete = self._complete(table)
         notes: list[str] = [*self._notes_on_holes(table, complete)]
-        lost = sorted_states(set(table.target) - set(table.target[complete]))
+        assert table.is_train is not None
+        learned = table.target[table.is_train & complete]
+        lost = sorted_states(set(table.target[table.is_train]) - set(learned))
         if lost:
             notes.append(f"Classes left out because they have no complete row: {quoted(lost)}.")
         for reason in REASONS:
