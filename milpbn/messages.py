@@ -64,8 +64,19 @@ def option(
         return Spelling(f"{name}={value}", dashed)
     if isinstance(value, str):
         return Spelling(f"{name}={value!r}", f"{dashed} {_in_a_shell(value)}")
-    listed = ",".join(map(_in_a_list, value))
+    listed = listed_names(value)
     return Spelling(f"{name}={list(value)}", f"{dashed} {_in_a_shell(listed)}")
+
+
+def listed_names(names: Sequence[str]) -> str:
+    """Names as the command line lists them: separated by commas, in quotes if they have one.
+
+    Examples
+    --------
+    >>> print(listed_names(["id", "name, given"]))
+    id,"name, given"
+    """
+    return ",".join(map(_in_a_list, names))
 
 
 def _in_a_shell(text: str) -> str:

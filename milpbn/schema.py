@@ -21,7 +21,7 @@ from milpbn.errors import ModelFileError
 
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 Positive = Annotated[int, Meta(ge=1, le=2**53)]
-Policy = Literal["drop", "state"]
+Policy = Literal["auto", "state", "drop"]
 Parents = dict[str, list[str] | dict[str, list[str]]]
 """Of each variable; for a multinet, of each class and variable."""
 FamilyResolutions = dict[str, dict[str, Count]]
@@ -90,6 +90,7 @@ class FileColumns(TypedDict, total=False):
     max_states: Positive | None
     target_bins: Positive | None
     weight: str | None
+    ordered: dict[str, list[str]]
 
 
 class LabelsContent(TypedDict):

@@ -291,6 +291,7 @@ PARSERS = {
     "Gap": (params.Gap(), b"1%", b"0.01"),
     "Size": (params.Size(), b"4GiB", b"500 MB"),
     "Names": (params.Names(), b"a,b", b'"a, b",c'),
+    "Order": (params.Order(), b"size=S,M,L", b'a="b, c",d'),
     "Jobs": (params.Jobs(), b"-1", b"2"),
     "Candidates": (params.Candidates(), b"p=0.6,0.9", b"auto", b"penalty=0.5,bic"),
     "Counts": (params.Counts(), b"0,5,10"),

@@ -183,12 +183,13 @@ def test_mixed_columns_keep_their_kinds(mixed):
         model.predict(frame.iloc[:, ::-1])
 
 
-def test_integer_codes_can_be_declared_categories():
+def test_few_integer_codes_are_categories_unless_declared_numbers():
     rng = np.random.default_rng(1)
     code = rng.integers(0, 4, 200)
     y = (code % 2 == 0).astype(int)
-    by_number = small().fit(code[:, None], y)
-    by_category = small(categorical_features=[0]).fit(code[:, None], y)
+    by_number = small(numeric_features=[0]).fit(code[:, None], y)
+    with pytest.warns(DataWarning, match="column 'x0' has only 4 different numbers"):
+        by_category = small().fit(code[:, None], y)
     assert by_category.score(code[:, None], y) == by_number.score(code[:, None], y) == 1.0
     assert by_category.encoder_.variables[1].states == ("0", "1", "2", "3")
     assert by_number.encoder_.variables[1].states[-1] == "(2.5, inf)"
@@ -305,9 +306,8 @@ def test_a_frame_goes_through_the_screening_of_files(troubled):
     with pytest.warns(DataWarning) as caught:
         model = small(engine="nb").fit(X, y)
     told = [str(w.message) for w in caught]
-    table = table_from_frame(X, y, "X", numeric=["no", "customerID", "rooms"])
+    table = table_from_frame(X, y, "X")
     expected = Encoder.fit(table)
-    # A column whose type is a number is numeric; all others are decided like those of a file.
     assert model.encoder_.variables[1:] == expected.variables[1:]
     spelled = {"numeric=": "numeric_features=", "categorical=": "categorical_features="}
     for note in table.notes:
@@ -358,7 +358,16 @@ def test_rows_left_out_are_said(mixed):
     frame, y = mixed
     holes = frame.copy()
     holes.loc[:9, "colour"] = None
-    with pytest.warns(DataWarning, match="Left out: 10 rows with a missing feature"):
+    with pytest.warns(DataWarning, match="Left out: 10 of 120 training rows with a missing feat"):
+        small(engine="nb", missing="drop").fit(holes, y)
+
+
+def test_no_row_is_left_out_by_default(mixed):
+    frame, y = mixed
+    holes = frame.copy()
+    holes.loc[:9, "colour"] = None
+    told = "Missing values: those of 'colour' are a state of their own; 120 of 120 training rows"
+    with pytest.warns(DataWarning, match=told):
         small(engine="nb").fit(holes, y)
 
 

@@ -58,8 +58,8 @@ print(table.features.head())
 # %%
 # :class:`~milpbn.BNClassifier` applies the same rules to columns, so nothing changes here. Numeric
 # columns are cut into intervals by MDLP. A column without a useful cut is left out of the model,
-# here ``age``. Rows with a missing feature are not used for learning unless you set
-# ``missing="state"``. What is left out is reported as a ``milpbn.DataWarning``.
+# here ``age``. A missing value is a state of its own, so that all rows are used. What is left out
+# is reported as a ``milpbn.DataWarning``.
 
 model = BNClassifier(class_parents=False).fit(table.features, table.target)
 for variable in model.encoder_.variables:
@@ -68,8 +68,8 @@ print(f"optimal: {model.optimal_}, objective {model.objective_:.3f}, bound {mode
 draw_network(model.structure_, "network.png", title="Patients: the optimal network")
 
 # %%
-# New rows need the same columns. Missing values are summed out, and so are categories that were
-# never seen in training.
+# New rows need the same columns. A missing value takes the state for missing values, if its column
+# has one; otherwise it is summed out, and so are categories that were never seen in training.
 
 rows = [(39.1, "yes", "no", 44), (39.1, "yes", "yes", 44), (np.nan, "sometimes", "no", 67)]
 new = pd.DataFrame(rows, columns=table.features.columns)

@@ -10,7 +10,17 @@ import click
 
 from milpbn.cli.grouping import Decorator, Group, option, option_group
 from milpbn.cli.outputs import say
-from milpbn.cli.params import BINS, CLASS_WEIGHT, MONOTONE, ColumnNumbers, Names, Number, Share
+from milpbn.cli.params import (
+    BINS,
+    CLASS_WEIGHT,
+    MONOTONE,
+    ColumnNumbers,
+    Names,
+    Number,
+    Order,
+    Share,
+)
+from milpbn.cli.registries import Registered, registry
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.messages import on_command_line
 
@@ -37,6 +47,7 @@ DATA_OPTIONS = (
     "special",
     "min_bin",
     "monotone",
+    "ordered",
     "rows",
 )
 """The names of the data options, which are the arguments of `load_table`."""
@@ -82,7 +93,12 @@ def _table_options(
             help="Columns of FILE to leave out: a,b,c.",
             rare=True,
         ),
-        option(Group.DATA, "--missing", type=click.Choice(["drop", "state"]), help=missing),
+        option(
+            Group.DATA,
+            "--missing",
+            type=Registered(registry("milpbn.datasets.table", "MISSING_POLICIES")),
+            help=missing,
+        ),
         option(
             Group.DATA,
             "--dates",
@@ -96,8 +112,9 @@ def _table_options(
 
 _TARGET = option(Group.DATA, "--target", help="The class column of FILE.")
 _MISSING = (
-    "Drop incomplete rows, or treat a missing value as a separate state.  "
-    "[default: the data set's policy, or drop]"
+    "What becomes of missing values in training rows: a state of their own, except in columns that "
+    "are mostly empty and are left out (auto); a state in every column (state); or incomplete rows "
+    "are left out (drop).  [default: the data set's policy, or auto]"
 )
 _STATES = (
     option(
@@ -113,6 +130,16 @@ _STATES = (
         "--target-bins",
         type=click.IntRange(min=2),
         help="Cut the numeric class column of FILE into this many classes of about equal size.",
+        rare=True,
+    ),
+    option(
+        Group.DATA,
+        "--ordered",
+        type=Order(),
+        multiple=True,
+        metavar="COLUMN=A,B,...",
+        help="A categorical column of FILE whose categories have an order, and all of them in this "
+        "order: size=S,M,L (repeatable).",
         rare=True,
     ),
 )
@@ -256,8 +283,8 @@ several_targets_options = option_group(
             default=(),
             help="The class columns of FILE: a,b,c.",
         ),
-        "Drop incomplete rows, or keep them: a missing category is a separate state, a missing "
-        "number becomes the mean.  [default: drop]",
+        "Keep incomplete rows (auto, state): a missing category is a separate state, a missing "
+        "number becomes the mean; or drop them.  [default: auto]",
     )
 )
 """The data options of commands for several class variables."""
@@ -276,8 +303,9 @@ def check_data_options(options: Mapping[str, Any]) -> None:
         )
     if options["file"] and not options[target]:
         raise click.UsageError(f"--data requires --{target} {example} to know what to predict")
-    of_files = (target, "categorical", "numeric", "drop", "dates", "max_states", "target_bins")
-    for name in (*of_files, "weight", *(("missing",) if several else ())):
+    of_columns = (target, "categorical", "numeric", "ordered", "drop", "dates", "max_states")
+    of_files = (*of_columns, "target_bins", "weight")
+    for name in (*of_files, *(("missing",) if several else ())):
         if options["dataset"] and options.get(name):
             dashed = name.replace("_", "-")
             raise click.UsageError(
@@ -319,6 +347,7 @@ def load_table(
     special: Sequence[tuple[str, Sequence[float]]] = (),
     min_bin: float | None = None,
     monotone: Mapping[str, str] | None = None,
+    ordered: Sequence[tuple[str, Sequence[str]]] = (),
     rows: str,
     checkpoint: Checkpoint = no_checkpoint,
 ) -> Table:
@@ -329,7 +358,7 @@ def load_table(
     from milpbn.datasets.bins import MDLP
     from milpbn.datasets.infer import MAX_STATES
     from milpbn.datasets.own_bins import OTHERS
-    from milpbn.datasets.table import binned, directed, weighted
+    from milpbn.datasets.table import AUTO, binned, directed, weighted
     from milpbn.datasets.weights import parse_class_weight
 
     given: Bins | None = bins
@@ -344,7 +373,7 @@ def load_table(
             categorical=categorical,
             numeric=numeric,
             drop=drop,
-            missing=missing or "drop",
+            missing=missing or AUTO,
             dates=dates or "expand",
             max_states=max_states or MAX_STATES,
             target_bins=target_bins,
@@ -354,11 +383,11 @@ def load_table(
             special=apart,
             min_bin_share=least,
             monotone=monotone,
+            ordered=_orders(ordered),
         )
     else:
         assert dataset is not None
-        table = load_dataset(dataset)
-        table = replace(table, missing=missing or table.missing)
+        table = load_dataset(dataset, missing=missing)
         table = directed(binned(table, given, apart, least), monotone)
     if class_weight is not None:
         labels = sorted(set(table.target))
@@ -383,15 +412,30 @@ def _by_column(
     return given
 
 
+def _orders(ordered: Sequence[tuple[str, Sequence[str]]]) -> dict[str, Sequence[str]]:
+    """The declared orders; one for each column."""
+    names = [name for name, _ in ordered]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise click.UsageError(f"--ordered: the column {twice[0]!r} is listed twice")
+    return dict(ordered)
+
+
 def notes_on_incomplete_rows(table: Table, fate: str = "are left out") -> list[str]:
-    """What will become of rows in which a feature is missing, for tables not yet encoded."""
+    """What becomes of rows in which a feature is missing, for tables not yet encoded.
+
+    `fate` is what becomes of rows that nothing is learned from.
+    """
+    from milpbn.datasets.table import AUTO, DROP
     from milpbn.messages import Message, option
 
-    n = int(table.incomplete.sum()) if table.missing == "drop" else 0
-    if n == 0:
+    n = int(table.incomplete.sum())
+    if n == 0 or table.targets.shape[1] > 1:
         return []
-    told = f"{table.name}: {n} of {len(table)} rows {fate} because a feature is missing; "
-    return [Message(told, option("missing", "state"), " keeps them.")]
+    told = f"{table.name}: {n} of {len(table)} rows "
+    if table.missing == DROP:
+        told += f"{fate} because a feature is missing; "
+        return [Message(told, option("missing", AUTO), " learns from them.")]
+    return [f"{told}have a missing feature; in training rows, it is a state of its own."]
 
 
 def hold_out_rows(

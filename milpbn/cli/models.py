@@ -141,6 +141,7 @@ def model_table(model: AnyModel, model_file: str, file: str | None) -> Table:
         special=tuple(own.get("special", {}).items()),
         min_bin=own.get("min_share"),
         monotone=in_words(told.get("monotone", {})),
+        ordered=tuple(columns.get("ordered", {}).items()),
         rows=told.get("rows", "train"),
     )
     held_out = told.get("holdout")

@@ -243,6 +243,32 @@ class Names(_ParamType):
         return tuple(name.strip() for row in rows for name in row if name.strip())
 
 
+class Order(_ParamType):
+    """A column and its categories in order: ``size=S,M,L``.
+
+    Examples
+    --------
+    >>> Order().convert("size=S,M,L", None, None)
+    ('size', ('S', 'M', 'L'))
+    """
+
+    name = "column=categories"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, tuple[str, ...]]:
+        """See :class:`click.ParamType`."""
+        if isinstance(value, tuple):
+            return value
+        name, _, listed = str(value).partition("=")
+        states = Names().convert(listed, param, ctx)
+        if not name.strip() or len(states) < 2:
+            self.fail(
+                f"{value!r} is not a column with its categories in order; write size=S,M,L",
+                param,
+                ctx,
+            )
+        return name.strip(), states
+
+
 class Candidates(_ParamType):
     """A setting and its candidate values, ``p=0.6,0.9``, or ``auto``.
 

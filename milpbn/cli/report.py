@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,12 @@ from milpbn.cli.alternatives import alternative_lines
 from milpbn.datasets.bins import MDLP
 from milpbn.datasets.infer import MAX_STATES
 from milpbn.datasets.monotone import as_typed
+from milpbn.datasets.table import AUTO
 from milpbn.encoding import EncodedData
 from milpbn.learning.candidates import show_values
 from milpbn.learning.criteria import CRITERIA
 from milpbn.learning.model import Model
-from milpbn.messages import on_command_line, option
+from milpbn.messages import listed_names, on_command_line, option
 from milpbn.network.inference import accuracy, log_posterior
 from milpbn.network.monotone import odds_steps
 from milpbn.network.network import Network
@@ -186,10 +188,11 @@ def _advice(model: Model, data: EncodedData) -> str:
     """How to estimate the accuracy on new rows of the user's own file."""
     columns = {**data.source.get("columns", {}), "missing": model.encoder.missing}
     columns["bins"] = model.encoder.bins
-    usual = {"missing": "drop", "dates": "expand", "max_states": MAX_STATES, "bins": MDLP}
+    usual = {"missing": AUTO, "dates": "expand", "max_states": MAX_STATES, "bins": MDLP}
     factors = data.source.get("class_weight")
     if isinstance(factors, dict):
         factors = [f"{label}={weight:g}" for label, weight in factors.items()]
+    orders = columns.pop("ordered", {})
     told = {"data": data.source["file"], **columns, "class_weight": factors}
     words = [
         option(name, value if isinstance(value, list) else str(value)).command_line
@@ -199,6 +202,7 @@ def _advice(model: Model, data: EncodedData) -> str:
     words += model.encoder.own_bins.on_command_line()
     if model.encoder.monotone:
         words.append(f"--monotone {as_typed(model.encoder.monotone)}")
+    words += [shlex.join(["--ordered", f"{c}={listed_names(own)}"]) for c, own in orders.items()]
     return (
         "To estimate the accuracy on new rows, add --holdout 0.25, or run: "
         f"milpbn evaluate {' '.join(words)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,12 @@ import pandas as pd
 
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.datasets.bins import MDLP
-from milpbn.datasets.infer import FEW_VALUES, MAX_STATES, Rules
+from milpbn.datasets.infer import FEW_VALUES, MAX_STATES, Orders, Rules
 from milpbn.datasets.monotone import check_monotone, numeric_names, parse_monotone
 from milpbn.datasets.own_bins import Bins, OwnBins, split_bins
 from milpbn.datasets.raw import Columns, RawFrame
 from milpbn.datasets.screening import Screened, screen
-from milpbn.datasets.table import Table
+from milpbn.datasets.table import AUTO, DROP, Table
 from milpbn.datasets.targets import decide_target
 from milpbn.datasets.text import column_names
 from milpbn.datasets.weights import weighted_rows
@@ -34,7 +35,7 @@ def table_from_frame(
     *,
     categorical: Iterable[str] = (),
     numeric: Iterable[str] = (),
-    missing: str = "drop",
+    missing: str = AUTO,
     drop: Iterable[str] = (),
     dates: str = "expand",
     max_states: int | None = MAX_STATES,
@@ -44,6 +45,7 @@ def table_from_frame(
     special: Mapping[str, Sequence[float]] | None = None,
     min_bin_share: float = 0.0,
     monotone: Mapping[str, str] | None = None,
+    ordered: Orders = MappingProxyType({}),
 ) -> Table:
     """Build a table from columns in memory, by the rules for files.
 
@@ -69,9 +71,9 @@ def table_from_frame(
     binning = split_bins(bins, special, min_bin_share)
     directions = parse_monotone(monotone)
     named = (*binning[1].columns, *directions)
-    numbers = numeric_names(numeric, named, set(map(str, frame.columns)))
+    numbers = numeric_names(numeric, [c for c in named if c not in ordered], set(frame.columns))
     kinds = tuple(categorical), numbers, tuple(drop)
-    columns = Columns((str(labels.name),), *kinds, dates, max_states, target_bins, weight)
+    columns = Columns((str(labels.name),), *kinds, dates, max_states, target_bins, weight, ordered)
     return build_table(raw, columns, missing, binning, directions)
 
 
@@ -86,9 +88,9 @@ def build_table(
     """Decide the targets and every other column of a raw frame.
 
     Two rules depend on the number of targets. One target: a numeric column with few values
-    becomes categorical, and incomplete rows stay, because the encoder leaves them out and
-    counts them. Several targets: base models take numbers as they are, so that they stay
-    numeric, and under ``missing="drop"`` incomplete rows are left out here.
+    becomes categorical, and the encoder decides about missing values. Several targets: base
+    models take numbers as they are, so that they stay numeric, and under ``missing="drop"``
+    incomplete rows are left out here.
     """
     wanted = _check_columns(raw, columns)
     bins, own = binning
@@ -113,6 +115,7 @@ def build_table(
         dates=columns.dates,
         max_states=max_states,
         few_values=0 if several else FEW_VALUES,
+        ordered=columns.ordered,
         taken=frozenset(columns.targets),
         binned=frozenset([*own.columns, *monotone]),
     )
@@ -127,6 +130,7 @@ def build_table(
         numeric=screened.numeric,
         states={
             **{c: raw.states[c] for c in _unread(screened) if c in raw.states},
+            **screened.ordered,
             **{str(t.labels.name): t.states for t in targets if t.states},
         },
         weights=weights,
@@ -141,9 +145,10 @@ def build_table(
         monotone=monotone,
         notes=(*raw.notes, *notes, *(n for t in targets for n in t.notes), *screened.notes),
         source=dict(raw.source),
+        ordered=tuple(screened.ordered),
     )
     _check_usable(table)
-    table = _complete_rows(table) if several and missing == "drop" else table
+    table = _without_holes(table) if several else table
     more = _notes_on_classes(table)
     return replace(table, notes=(*table.notes, *more)) if more else table
 
@@ -167,7 +172,8 @@ def _check_columns(raw: RawFrame, columns: Columns) -> dict[str, str]:
     if twice:
         raise DataError(f"{raw.name}: the target {twice[0]!r} is named twice")
     kinds = {"categorical": columns.categorical, "numeric": columns.numeric}
-    for kind, chosen in {**kinds, "drop": columns.drop}.items():
+    others = {"drop": columns.drop, "ordered": tuple(columns.ordered)}
+    for kind, chosen in {**kinds, **others}.items():
         unknown = sorted(set(chosen).difference(names))
         if unknown:
             told = unknown_columns(unknown, names)
@@ -177,17 +183,11 @@ def _check_columns(raw: RawFrame, columns: Columns) -> dict[str, str]:
             told = f": {quoted(taken)} is a target"
             raise DataError(Message(f"{raw.name}: ", option(kind, taken), told))
     _check_weight(raw, columns, names)
-    both = sorted(set(columns.categorical) & set(columns.numeric))
-    if both:
-        raise DataError(
-            Message(
-                f"{raw.name}: {quoted(both)} cannot be both ",
-                option("categorical"),
-                " and ",
-                option("numeric"),
-                "; choose one",
-            )
-        )
+    for one, other in (("categorical", "numeric"), ("ordered", "numeric"), ("ordered", "drop")):
+        both = sorted(set({**kinds, **others}[one]) & set({**kinds, **others}[other]))
+        if both:
+            words = option(one), " and ", option(other), "; choose one"
+            raise DataError(Message(f"{raw.name}: {quoted(both)} cannot be both ", *words))
     return {name: kind for kind, chosen in kinds.items() for name in chosen}
 
 
@@ -239,7 +239,7 @@ def _check_usable(table: Table) -> None:
     if table.features.shape[1] == 0:
         why = (part for note in table.notes[:5] for part in (" ", note))
         raise DataError(Message(f"{table.name}: no feature is left to learn from.", *why))
-    if table.missing != "drop":
+    if table.missing != DROP:
         return
     complete = table.targets.loc[~table.incomplete]
     alike = [str(name) for name in complete.columns if complete[name].nunique() < 2]
@@ -255,21 +255,31 @@ def _check_usable(table: Table) -> None:
             Message(
                 f"{table.name}: {what}; the feature {worst!r} is missing most often, in "
                 f"{int(absent[worst].sum())} of {len(absent)} rows. Use ",
-                option("missing", "state"),
+                option("missing", AUTO),
                 ", or leave out columns with ",
                 option("drop"),
             )
         )
 
 
-def _complete_rows(table: Table) -> Table:
-    """The rows without a missing feature, and a note if there are others."""
+def _without_holes(table: Table) -> Table:
+    """For several class variables: complete rows alone under ``"drop"``; and what becomes of holes.
+
+    Base models take the mean for a missing number, and a missing category is a state.
+    """
     complete = ~table.incomplete
     if complete.all():
         return table
-    left_out = count(int((~complete).sum()), "row")
-    note = f"{table.name}: left out {left_out} where a feature is missing."
-    return replace(table.rows(complete), notes=(*table.notes, note))
+    rows = count(int((~complete).sum()), "row")
+    if table.missing == DROP:
+        note = f"{table.name}: left out {rows} where a feature is missing."
+        return replace(table.rows(complete), notes=(*table.notes, note))
+    told = (
+        f"{table.name}: features are missing in {rows} of {len(table)}; a missing number becomes "
+        "the mean, a missing category is a state of its own; "
+    )
+    note = Message(told, option("missing", DROP), " leaves such rows out.")
+    return replace(table, notes=(*table.notes, note))
 
 
 def _notes_on_classes(table: Table) -> list[str]:

@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import io
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -18,8 +18,9 @@ import pandas as pd
 
 from milpbn._types import BoolArray
 from milpbn.datasets.generators import GENERATORS
-from milpbn.datasets.table import Table
+from milpbn.datasets.table import AUTO, DROP, Table
 from milpbn.errors import DataError, OptionError
+from milpbn.messages import Message, option
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ class CatalogEntry:
     numeric
         The numeric columns.
     missing
-        ``"drop"`` or ``"state"``; see :class:`~milpbn.datasets.table.Table`.
+        ``"drop"``: the set consists of its complete rows, as in the publications; ``"state"``:
+        a missing value is a state.
     split
         ``"first"``, ``"seeded"`` or ``"generated"`` if there are test rows, else
         ``"folds"``.
@@ -146,11 +148,11 @@ def load_frame(name: str) -> pd.DataFrame:
     return _frame_of(entry(name))
 
 
-def load_dataset(name: str, *, seed: int | None = None) -> Table:
+def load_dataset(name: str, *, seed: int | None = None, missing: str | None = None) -> Table:
     """Load a data set of the catalog, with one class variable or several.
 
-    Rows that a seeded split uses neither for training nor for testing are left out, and
-    a note says so.
+    Incomplete rows are left out if the publications leave them out, and so are rows that a seeded
+    split uses neither for training nor for testing. Notes say so.
 
     Parameters
     ----------
@@ -159,6 +161,9 @@ def load_dataset(name: str, *, seed: int | None = None) -> Table:
     seed
         Draw other training and test rows, of the same numbers, with this random seed. Only for
         data sets whose split is seeded or generated.
+    missing
+        A policy for missing values in place of the catalog's; see
+        :class:`~milpbn.datasets.table.Table`. ``"auto"`` and ``"state"`` keep all rows.
 
     Examples
     --------
@@ -169,16 +174,21 @@ def load_dataset(name: str, *, seed: int | None = None) -> Table:
     ['class_1', 'class_2']
     >>> len(load_dataset("car", seed=7).test())
     576
+    >>> len(load_dataset("crx")), len(load_dataset("crx", missing="auto"))
+    (653, 690)
     """
     found = entry(name) if seed is None else _redrawn(entry(name), seed)
+    found = found if missing is None else replace(found, missing=missing)
     if found.generator:
         arguments = ", ".join(f"{key}={value}" for key, value in found.arguments.items())
         source = {"dataset": found.name, "generator": f"{found.generator}({arguments})"}
-        table = _generate(found)
-        return replace(table, name=found.name, folds=found.folds, source=source)
+        table = replace(_generate(found), name=found.name, source=source)
+        return replace(table, folds=found.folds, missing=found.missing)
     frame = _frame_of(found)
-    kept, is_train = _split(found, np.asarray(frame.notna().all(axis=1), dtype=bool))
-    left_out = int((~kept).sum())
+    usable = np.ones(len(frame), dtype=bool)
+    if found.missing == DROP:
+        usable &= frame.notna().all(axis=1).to_numpy()
+    kept, is_train = _split(found, usable)
     targets = frame[list(found.targets)]
     table = Table(
         name=found.name,
@@ -188,14 +198,14 @@ def load_dataset(name: str, *, seed: int | None = None) -> Table:
         is_train=is_train,
         missing=found.missing,
         folds=found.folds,
-        notes=_split_notes(found, left_out),
+        notes=tuple(_notes_on_rows(found, usable, kept)),
         source={
             "dataset": found.name,
             "sha256": found.sha256,
             **({} if seed is None else {"seed": str(seed)}),
         },
     )
-    return table.rows(kept) if left_out else table
+    return table if kept.all() else table.rows(kept)
 
 
 def _redrawn(found: CatalogEntry, seed: int) -> CatalogEntry:
@@ -258,28 +268,32 @@ def _frame_of(found: CatalogEntry) -> pd.DataFrame:
     )
 
 
-def _split(found: CatalogEntry, complete: BoolArray) -> tuple[BoolArray, BoolArray]:
-    """Which rows are used, and which of them are training rows."""
-    n = len(complete)
-    is_train = np.arange(n) < found.train
+def _split(found: CatalogEntry, usable: BoolArray) -> tuple[BoolArray, BoolArray]:
+    """Which of the usable rows are used, and which rows are training rows."""
+    n = len(usable)
     if found.split != "seeded":
-        return np.ones(n, dtype=bool), is_train
-    eligible = np.flatnonzero(complete) if found.missing == "drop" else np.arange(n)
-    order = np.random.default_rng(found.seed).permutation(eligible)
+        return usable, np.arange(n) < found.train
+    order = np.random.default_rng(found.seed).permutation(np.flatnonzero(usable))
     kept, is_train = np.zeros((2, n), dtype=bool)
     kept[order[: found.train + found.test]] = True
     is_train[order[: found.train]] = True
     return kept, is_train
 
 
-def _split_notes(found: CatalogEntry, left_out: int) -> tuple[str, ...]:
-    if not left_out:
-        return ()
-    return (
-        f"{found.name}: left out {left_out} of {found.rows} rows: the split with seed "
-        f"{found.seed} draws {found.train} training rows and {found.test} test rows from "
-        f"{found.complete_rows if found.missing == 'drop' else found.rows}.",
-    )
+def _notes_on_rows(found: CatalogEntry, usable: BoolArray, kept: BoolArray) -> Iterator[str]:
+    """Which rows are left out, and why."""
+    n = len(usable)
+    if not usable.all():
+        told = (
+            f"{found.name}: left out {n - usable.sum()} of {n} rows with a missing value, as in "
+            "the publications; "
+        )
+        yield Message(told, option("missing", AUTO), " keeps them.")
+    if kept.sum() < usable.sum():
+        yield (
+            f"{found.name}: left out {usable.sum() - kept.sum()} of {usable.sum()} rows: the split "
+            f"with seed {found.seed} draws {found.train} training rows and {found.test} test rows."
+        )
 
 
 def _group(labels: pd.Series[str], groups: Mapping[str, tuple[int, int]]) -> pd.Series[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy.typing as npt
 import pandas as pd
 
-from milpbn.datasets.infer import CATEGORICAL, NUMERIC, Rules
+from milpbn.datasets.infer import CATEGORICAL, NUMERIC, Orders, Rules, parse_orders
 from milpbn.datasets.moments import typed_kind
 from milpbn.datasets.monotone import check_monotone, parse_monotone
 from milpbn.datasets.notes import Names
@@ -20,7 +20,7 @@ from milpbn.errors import DataError, OptionError
 from milpbn.words import quoted
 
 # What notes about the columns call these parameters.
-_NAMES = Names({"categorical": "categorical_features", "numeric": "numeric_features"})
+_NAMES = Names({"categorical": "categorical_features", "numeric": "numeric_features"}, drops=False)
 
 
 def frame_of(X: Any, checked: npt.NDArray[Any], names: list[str] | None = None) -> pd.DataFrame:
@@ -72,11 +72,12 @@ def labelled_table(
     dates: str,
     max_states: int | None,
     bins: Bins,
+    ordered: Orders,
     special: Mapping[str, Sequence[float]] | None = None,
     min_bin_share: float = 0.0,
     monotone: Mapping[str, str] | None = None,
 ) -> Table:
-    """The table that a classifier learns from; a column whose dtype is a number is numeric."""
+    """The table that a classifier learns from, by the rules for files."""
     wanted = dict.fromkeys(
         _chosen(frame, categorical_features, "categorical_features"), CATEGORICAL
     )
@@ -86,9 +87,13 @@ def labelled_table(
                 f"column {name!r} is both in categorical_features and in numeric_features"
             )
         wanted[name] = NUMERIC
+    orders = parse_orders(ordered)
+    for name in _chosen(frame, list(orders), "ordered"):
+        if wanted.get(name) == NUMERIC:
+            raise OptionError(f"column {name!r} is both in ordered and in numeric_features")
     others, own = split_bins(bins, special, min_bin_share)
     directions = parse_monotone(monotone)
-    named = (*own.columns, *directions)
+    named = [c for c in (*own.columns, *directions) if c not in orders]
     wanted |= {c: NUMERIC for c in named if c in frame.columns and c not in wanted}
     target = str(labels.name)
     rules = Rules(
@@ -96,8 +101,7 @@ def labelled_table(
         missing=missing,
         dates=dates,
         max_states=max_states,
-        few_values=0,
-        by_type=True,
+        ordered=orders,
         taken=frozenset([target]),
         binned=frozenset(named),
         names=_NAMES,
@@ -110,7 +114,7 @@ def labelled_table(
         features=screened.features,
         targets=pd.DataFrame(labels),
         numeric=screened.numeric,
-        states={target: states},
+        states={**screened.ordered, target: states},
         missing=missing,
         readings=screened.readings,
         max_states=max_states,
@@ -118,6 +122,7 @@ def labelled_table(
         own_bins=own,
         monotone=directions,
         notes=screened.notes,
+        ordered=tuple(screened.ordered),
     )
 
 

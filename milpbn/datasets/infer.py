@@ -7,7 +7,7 @@ the option that overrules the decision.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,16 +21,19 @@ from milpbn.datasets.notes import Names, Note
 from milpbn.datasets.readings import DATE, DURATION, NUMBER, TIME, TRUTH, Reading
 from milpbn.datasets.values import (
     holds_numbers,
+    show_text,
     show_value,
     to_numbers,
     unusable,
-    without_blanks,
+    without_tokens,
 )
-from milpbn.errors import DataError
-from milpbn.messages import Message, Spelling
+from milpbn.errors import DataError, OptionError
+from milpbn.messages import Message, Spelling, option
 from milpbn.words import count, quoted
 
 Numbers = npt.NDArray[np.float64]
+Orders = Mapping[str, Sequence[str]]
+"""Columns whose categories have an order, and these categories from first to last."""
 
 NUMERIC, CATEGORICAL = "numeric", "categorical"
 
@@ -51,6 +54,8 @@ IDENTIFIER_SHARE = 0.9
 # Questions that most columns answer in their first rows are asked there first.
 _SAMPLED = 1000
 _ID_NAME = re.compile(r"(?:.*[^A-Za-z])?(?:id|Id|ID)|.*[a-z](?:Id|ID)", re.DOTALL)
+# Truth values as other readers know them.
+_TRUTH = frozenset({"True", "TRUE", "true", "False", "FALSE", "false"})
 # Where the order of day and month is a matter of taste, the note says how it was read.
 _AMBIGUOUS = ("%m/%d", "%d/%m", "%m-%d", "%d-%m")
 
@@ -74,8 +79,8 @@ class Rules:
         The number of states above which states are pooled later, or None.
     few_values
         A numeric column with no more values than this has one state per value.
-    by_type
-        Whether a column whose type is a number stays numeric in any case.
+    ordered
+        Columns whose categories have an order, and these categories.
     taken
         Names that the parts of dates may not have.
     binned
@@ -86,11 +91,11 @@ class Rules:
 
     where: str
     untyped: bool = False
-    missing: str = "drop"
+    missing: str = "auto"
     dates: str = "expand"
     max_states: int | None = MAX_STATES
     few_values: int = FEW_VALUES
-    by_type: bool = False
+    ordered: Orders = field(default_factory=dict)
     taken: frozenset[str] = frozenset()
     binned: frozenset[str] = frozenset()
     names: Names = field(default_factory=Names)
@@ -98,11 +103,15 @@ class Rules:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the table: float64 with NaN, or ``str`` with ``None``."""
+    """A column of the table: float64 with NaN, or ``str`` with ``None``.
+
+    Categories that have an order are in `order`.
+    """
 
     values: pd.Series[Any]
     is_numeric: bool = False
     reading: Reading | None = None
+    order: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -118,7 +127,7 @@ def decide_column(values: pd.Series[Any], rules: Rules, wanted: str | None) -> D
     typed = moments.typed_kind(values)
     if typed is None:
         _check_type(values, rules)
-        values = values if rules.untyped else without_blanks(values)  # a reader left out blanks
+        values = values if rules.untyped else without_tokens(values)  # a reader left them out
     name, known = str(values.name), int(values.notna().sum())
     if known == 0:
         return Decision(notes=(Note("empty", name),))
@@ -126,6 +135,8 @@ def decide_column(values: pd.Series[Any], rules: Rules, wanted: str | None) -> D
         decision = _as_moments(values, rules, typed, wanted)
     elif wanted == NUMERIC:
         decision = _as_asked_numbers(values, rules, known)
+    elif order := rules.ordered.get(name) or _order_of_type(values):
+        decision = _as_ordered(values, tuple(order), rules)
     elif wanted == CATEGORICAL:
         decision = _categories(values, rules)
     elif holds_numbers(values):
@@ -142,12 +153,13 @@ def decide_column(values: pd.Series[Any], rules: Rules, wanted: str | None) -> D
 def _check_type(values: pd.Series[Any], rules: Rules) -> None:
     bad = unusable(values)
     if len(bad):
+        drop = rules.names.option("drop", [str(values.name)])
         raise DataError(
             Message(
                 f"{rules.where}: column {values.name!r} holds values of type {values.dtype} such "
                 f"as {str(bad.iloc[0])[:60]!r}; finite numbers, strings, Booleans, dates and times "
-                "can be used: convert the column, or leave it out with ",
-                rules.names.option("drop", [str(values.name)]),
+                "can be used: convert the column, or leave it out",
+                *((" with ", drop) if rules.names.drops else ()),
             )
         )
 
@@ -166,6 +178,9 @@ def _as_strings(values: pd.Series[Any], rules: Rules, known: int) -> Decision:
     if rules.untyped and np.isfinite(plain).sum() == known:
         return _as_numbers(values, plain, rules)
     distinct = list(values.dropna().unique())
+    if rules.untyped and _TRUTH.issuperset(distinct) and not {"True", "False"}.issuperset(distinct):
+        reading = Reading(str(values.name), TRUTH)
+        return Decision((Column(reading.apply(values), reading=reading),))
     decision = None
     if all(isinstance(value, str) for value in distinct):
         decision = _as_written_numbers(values, rules, distinct, plain) or _as_written_moments(
@@ -248,12 +263,11 @@ def _as_asked_numbers(values: pd.Series[Any], rules: Rules, known: int) -> Decis
 
 def _as_numbers(values: pd.Series[Any], numbers: Numbers, rules: Rules) -> Decision:
     name, known = str(values.name), numbers[~np.isnan(numbers)]
-    if not rules.by_type:
-        if _is_row_number(known):
-            return Decision(notes=(Note("row number", name),))
-        if _identifies_rows(name, known):
-            told = f"{len(known)} different integers"
-            return Decision(notes=(Note("numeric identifier", name, told),))
+    if _is_row_number(known):
+        return Decision(notes=(Note("row number", name),))
+    if _identifies_rows(name, known):
+        told = f"{len(known)} different integers"
+        return Decision(notes=(Note("numeric identifier", name, told),))
     few = len(np.unique(known[:_SAMPLED])) <= rules.few_values
     distinct = len(np.unique(known)) if few else _SAMPLED
     if distinct > rules.few_values:
@@ -347,6 +361,47 @@ def _categories(values: pd.Series[Any], rules: Rules) -> Decision:
     pooled = rules.max_states is not None and distinct > rules.max_states
     notes = (Note("many states", str(values.name), str(distinct)),) if pooled else ()
     return Decision((column,), notes)
+
+
+def _as_ordered(values: pd.Series[Any], order: tuple[str, ...], rules: Rules) -> Decision:
+    """Categories with an order, which lists all of them; 1.0 is the category 1."""
+    index, distinct = pd.factorize(values)
+    shown = [str(show_value(value)) for value in distinct]
+    shown = [text if text in order else show_text(text) for text in shown]
+    if undeclared := [text for text in shown if text not in order]:
+        told = f"{rules.where}: column {values.name!r} holds {quoted(undeclared, 10)}, but only "
+        told += f"{quoted(order)} are declared; add what is missing to "
+        raise DataError(Message(told, rules.names.option("ordered")))
+    states = np.array([*shown, None], dtype=object)[index]
+    made = pd.Series(states, dtype=object, name=values.name)
+    return Decision((Column(made, order=order),))
+
+
+def _order_of_type(values: pd.Series[Any]) -> tuple[str, ...]:
+    """The categories of an ordered categorical column; none for another type."""
+    dtype = values.dtype
+    if not isinstance(dtype, pd.CategoricalDtype) or not dtype.ordered:
+        return ()
+    return tuple(str(show_value(category)) for category in dtype.categories)
+
+
+def parse_orders(ordered: Orders) -> dict[str, tuple[str, ...]]:
+    """Check declared orders: at least two different categories for each column.
+
+    Examples
+    --------
+    >>> parse_orders({"size": ["S", "M", "L"], "grade": [1, 2, 3]})
+    {'size': ('S', 'M', 'L'), 'grade': ('1', '2', '3')}
+    """
+    found = {}
+    for name, states in ordered.items():
+        listed = not isinstance(states, str) and isinstance(states, Sequence)
+        own = tuple(str(show_value(state)) for state in states) if listed else ()
+        if len(own) < 2 or len(set(own)) < len(own):
+            told = f": {name!r} needs at least two different categories, in their order"
+            raise OptionError(Message(option("ordered"), told))
+        found[str(name)] = own
+    return found
 
 
 def _is_row_number(known: Numbers) -> bool:

@@ -135,9 +135,18 @@ class Note:
 
 @dataclass(frozen=True)
 class Names:
-    """How Python calls the options that notes mention, where it is not by their own names."""
+    """How Python calls the options that notes mention, where it is not by their own names.
+
+    Attributes
+    ----------
+    parameters
+        Options that have another name.
+    drops
+        Whether an option leaves out columns.
+    """
 
     parameters: Mapping[str, str] = field(default_factory=dict)
+    drops: bool = True
 
     def option(self, name: str, value: list[str] | str | None = None) -> Spelling:
         """The option with a value, spelled for Python and for the command line."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from milpbn.datasets.infer import MAX_STATES
+from milpbn.datasets.infer import MAX_STATES, Orders, parse_orders
 from milpbn.errors import OptionError
 
 
@@ -61,6 +61,8 @@ class Columns:
         classes.
     weight
         The column of the weights of the rows; it is not a feature.
+    ordered
+        Columns whose categories have an order, and these categories.
     """
 
     targets: tuple[str, ...]
@@ -71,8 +73,10 @@ class Columns:
     max_states: int | None = MAX_STATES
     target_bins: int | None = None
     weight: str | None = None
+    ordered: Orders = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "ordered", parse_orders(self.ordered))
         for name, least in (("max_states", 2), ("target_bins", 2)):
             value = getattr(self, name)
             if value is not None and value < least:
@@ -89,4 +93,5 @@ class Columns:
             "max_states": self.max_states,
             "target_bins": self.target_bins,
             **({"weight": self.weight} if self.weight else {}),
+            **({"ordered": {c: list(s) for c, s in self.ordered.items()}} if self.ordered else {}),
         }

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -16,12 +17,12 @@ from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.datasets.arff import parse_arff
 from milpbn.datasets.assemble import build_table, unknown_columns
 from milpbn.datasets.bins import MDLP
-from milpbn.datasets.infer import MAX_STATES
+from milpbn.datasets.infer import MAX_STATES, Orders
 from milpbn.datasets.monotone import numeric_names, parse_monotone
 from milpbn.datasets.own_bins import Bins, split_bins
 from milpbn.datasets.raw import Columns, RawFrame
 from milpbn.datasets.strings import with_objects
-from milpbn.datasets.table import Table
+from milpbn.datasets.table import AUTO, Table
 from milpbn.datasets.text import column_names, parse_csv, to_utf8
 from milpbn.errors import DataError
 from milpbn.files import read_limited
@@ -42,7 +43,7 @@ def read_table(
     *,
     categorical: Iterable[str] = (),
     numeric: Iterable[str] = (),
-    missing: str = "drop",
+    missing: str = AUTO,
     drop: Iterable[str] = (),
     dates: str = "expand",
     max_states: int | None = MAX_STATES,
@@ -52,6 +53,7 @@ def read_table(
     special: Mapping[str, Sequence[float]] | None = None,
     min_bin_share: float = 0.0,
     monotone: Mapping[str, str] | None = None,
+    ordered: Orders = MappingProxyType({}),
     checkpoint: Checkpoint = no_checkpoint,
 ) -> Table:
     """Read a table to learn from, with one class column or several.
@@ -68,8 +70,8 @@ def read_table(
         Columns whose kind is not to be guessed. A target among the categorical columns is
         accepted even if it looks like a regression target.
     missing
-        ``"drop"`` or ``"state"``; see :class:`~milpbn.datasets.table.Table`. With one
-        target, incomplete rows stay in the table, and the encoder leaves them out.
+        ``"auto"``, ``"state"`` or ``"drop"``; see :class:`~milpbn.datasets.table.Table`. With
+        one target, incomplete rows stay in the table, and the encoder decides about them.
     drop
         Columns to leave out.
     dates
@@ -94,6 +96,9 @@ def read_table(
     monotone
         The features whose effect on two classes is ``"increasing"`` or ``"decreasing"``: along
         them the second class, in the order of the labels, may not become less (more) likely.
+    ordered
+        Columns whose categories have an order, and all their categories in this order:
+        ``{"size": ["S", "M", "L"]}``.
     checkpoint
         Called between columns if there are many; may raise to stop.
 
@@ -107,9 +112,13 @@ def read_table(
     raw = read_raw(path, checkpoint)
     directions = parse_monotone(monotone)
     named = (*binning[1].columns, *directions)
-    numbers = numeric_names(numeric, named, set(map(str, raw.frame.columns)).difference(targets))
+    numbers = numeric_names(
+        numeric,
+        [c for c in named if c not in ordered],
+        set(map(str, raw.frame.columns)).difference(targets),
+    )
     kinds = tuple(categorical), numbers, tuple(drop)
-    columns = Columns(targets, *kinds, dates, max_states, target_bins, weight)
+    columns = Columns(targets, *kinds, dates, max_states, target_bins, weight, ordered)
     source = {**raw.source, "columns": columns.to_dict()}
     return build_table(
         replace(raw, source=source), columns, missing, binning, directions, checkpoint

@@ -30,6 +30,8 @@ class Screened:
         The columns that are numbers.
     readings
         How columns are made from raw ones, for those that are not taken as they are.
+    ordered
+        The columns whose categories have an order, and these categories.
     notes
         One sentence for each kind of decision.
     """
@@ -37,6 +39,7 @@ class Screened:
     features: pd.DataFrame
     numeric: tuple[str, ...]
     readings: dict[str, Reading]
+    ordered: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
 
 
@@ -95,6 +98,7 @@ def screen(
         features=pd.DataFrame(made, index=frame.index, copy=False),
         numeric=tuple(name for name, c in columns.items() if c.is_numeric),
         readings={name: c.reading for name, c in columns.items() if c.reading is not None},
+        ordered={name: c.order for name, c in columns.items() if c.order},
         notes=tuple(grouped(rules.where, notes, rules.names)),
     )
 

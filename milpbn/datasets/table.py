@@ -26,7 +26,9 @@ from milpbn.errors import DataError
 from milpbn.messages import Message, Spelling
 from milpbn.words import count, quoted
 
-MISSING_POLICIES = ("drop", "state")
+AUTO, STATE, DROP = "auto", "state", "drop"
+MISSING_POLICIES = (AUTO, STATE, DROP)
+"""What becomes of missing values in training rows; see :attr:`Table.missing`."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,10 @@ class Table:
         for those that it lacks), ``"balanced"`` for factors that give all classes of the
         training rows the same total weight and leave their sum as it is, or None.
     missing
-        ``"drop"``: rows with a missing feature are left out; ``"state"``: missing
-        is a separate state.
+        What becomes of missing values in training rows. ``"auto"``: a state of their own, but
+        columns that are mostly empty are left out; ``"state"``: a state of their own in every
+        column; ``"drop"``: training rows with a missing feature are left out. Test rows are
+        never left out.
     readings
         How columns, targets included, are made from raw ones, for those that are not taken as
         they are: dates, numbers with units, a numeric target that is cut into classes.
@@ -82,6 +86,8 @@ class Table:
         Where the rows came from: ``{"dataset": name, "sha256": ...}``, or
         ``{"file": path, "sha256": ..., "columns": ...}`` with the arguments of
         :func:`read_table`. It is stored in model files.
+    ordered
+        The categorical columns whose declared states have an order. Numbers always have one.
 
     Examples
     --------
@@ -105,7 +111,7 @@ class Table:
     is_train: npt.NDArray[np.bool_] | None = None
     weights: FloatArray | None = None
     class_weight: ClassWeight | None = None
-    missing: str = "drop"
+    missing: str = AUTO
     readings: dict[str, Reading] = field(default_factory=dict)
     max_states: int | None = None
     bins: str = MDLP
@@ -114,6 +120,7 @@ class Table:
     folds: int = 0
     notes: tuple[str, ...] = ()
     source: dict[str, Any] = field(default_factory=dict)
+    ordered: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.missing not in MISSING_POLICIES:

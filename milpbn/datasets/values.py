@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from milpbn.datasets.strings import arrow_numbers, is_arrow_text
+from milpbn.datasets.strings import MISSING_TOKENS, arrow_numbers, is_arrow_text
 
 # float() would also accept "inf", "nan", "1_000" and digits of other scripts.
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
@@ -114,13 +114,35 @@ def to_numbers(values: pd.Series[Any]) -> npt.NDArray[np.float64]:
     return numbers[index]  # a missing value has the code -1, which selects the last number
 
 
-def without_blanks(values: pd.Series[Any]) -> pd.Series[Any]:
-    """The column with blank strings, and ``nan`` as a string, as missing values."""
+def without_tokens(values: pd.Series[Any]) -> pd.Series[Any]:
+    """The column as a CSV file would give it: missing values are missing, no blanks around strings.
+
+    A column of strings that are numbers, besides the tokens ``?`` or ``NA``, is one of numbers:
+    the tokens made it one of strings.
+
+    Examples
+    --------
+    >>> without_tokens(pd.Series(["1.5", "?", "2"])).tolist()
+    [1.5, nan, 2.0]
+    >>> without_tokens(pd.Series([" red", "", "red", "NA"])).dropna().tolist()
+    ['red', 'red']
+    """
     if values.dtype.kind != "O":  # strings, objects and categories
         return values
-    blank = [v for v in values.dropna().unique() if isinstance(v, str) and v.strip() in _BLANK]
-    if not blank:
+    try:
+        strings = [v for v in values.dropna().unique() if isinstance(v, str)]
+    except TypeError:  # lists and the like, which nothing here can read
         return values
+    tokens = [v for v in strings if v.strip() in MISSING_TOKENS]
     if isinstance(values.dtype, pd.CategoricalDtype):
-        return values.cat.remove_categories(blank)
-    return values.astype(object).mask(values.isin(blank), None)
+        return values.cat.remove_categories(tokens) if tokens else values
+    padded = {v: v.strip() for v in strings if v != v.strip()}
+    if not tokens and not padded:
+        return values
+    kept = values.astype(object).mask(values.isin(tokens), None)
+    kept = kept.map(lambda v: padded.get(v, v)) if padded else kept
+    if any(v.strip() not in _BLANK for v in tokens) and kept.notna().any():
+        numbers = to_numbers(kept)
+        if np.isfinite(numbers).sum() == kept.notna().sum():
+            return pd.Series(numbers, index=values.index, name=values.name)
+    return kept

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,20 @@ from milpbn.clock import Checkpoint, column_by_column, no_checkpoint
 from milpbn.datasets.bins import AUTO, MDLP, parse_bins
 from milpbn.datasets.own_bins import OwnBins
 from milpbn.datasets.readings import Reading
-from milpbn.datasets.table import MISSING_POLICIES, Table
-from milpbn.encoding.columns import ColumnCode, Variable
+from milpbn.datasets.strings import MISSING_TOKENS
+from milpbn.datasets.table import AUTO as AUTOMATIC
+from milpbn.datasets.table import DROP, MISSING_POLICIES, STATE, Table
+from milpbn.datasets.values import without_tokens
+from milpbn.encoding.columns import CATEGORICAL, ColumnCode, Variable
 from milpbn.encoding.data import EncodedData, EncodedFeatures
-from milpbn.encoding.fitting import NO_CUT, REASONS, categorical_code, feature_code
+from milpbn.encoding.fitting import EMPTY, NO_CUT, REASONS, categorical_code, feature_code
 from milpbn.encoding.texts import sorted_states
 from milpbn.errors import DataError, ModelFileError
 from milpbn.messages import Message, option
 from milpbn.words import count, quoted
+
+# A note on missing values lists at most this many columns.
+_LISTED = 10
 
 __all__ = ["ColumnCode", "EncodedData", "EncodedFeatures", "Encoder", "Variable"]
 
@@ -38,10 +44,10 @@ class Encoder:
     columns
         The codes of the features that are kept, in the order of the table.
     dropped
-        The features left out because they have a single state, with the reason:
-        ``"no cut found"`` (by MDLP), ``"constant"`` or ``"every state is rare"``.
+        The features left out, with the reason: ``"no cut found"`` (by MDLP), ``"constant"``,
+        ``"every state is rare"`` or ``"mostly empty"``.
     missing
-        The policy for missing values, ``"drop"`` or ``"state"``.
+        The policy for missing values; see :attr:`milpbn.datasets.Table.missing`.
     readings
         How columns are made from raw ones; see :attr:`milpbn.datasets.Table.readings`.
     bins
@@ -85,11 +91,11 @@ class Encoder:
     def fit(cls, table: Table, checkpoint: Checkpoint = no_checkpoint) -> Encoder:
         """Learn states and cuts from the training rows of a table.
 
-        The table must have one class variable. Under the policy ``"drop"`` training rows
-        with a missing feature are ignored; under ``"state"`` a column gets a missing state
-        if a value is missing in its training rows. A category with more states than the
-        table's `max_states` keeps the most frequent ones, and a last state stands for all
-        other values. A weight of 2 counts a row twice, for cuts as well. The table's
+        The table must have one class variable. A column gets a missing state if a value is missing
+        in its training rows. Under the policy ``"drop"`` training rows with a missing feature are
+        ignored; under ``"auto"`` columns that are mostly empty are left out. A category with more
+        states than the table's `max_states` keeps the most frequent ones, and a last state stands
+        for all other values. A weight of 2 counts a row twice, for cuts as well. The table's
         `bins` say how numeric columns are cut; under ``"auto"``, features have several
         resolutions.
 
@@ -97,14 +103,14 @@ class Encoder:
         """
         _check_table(table)
         assert table.is_train is not None
-        used = table.is_train & ~table.incomplete if table.missing == "drop" else table.is_train
+        used = table.is_train & ~table.incomplete if table.missing == DROP else table.is_train
         train = table.rows(used)
         if len(train) == 0:
             raise DataError(
                 Message(
                     f"{table.name}: no training row is left to learn from; if few rows are "
                     "complete, use ",
-                    option("missing", "state"),
+                    option("missing", AUTOMATIC),
                 )
             )
         target = categorical_code(table, train.target)
@@ -142,8 +148,8 @@ class Encoder:
     def encode(self, table: Table, checkpoint: Checkpoint = no_checkpoint) -> EncodedData:
         """Encode the training and test rows of a table.
 
-        Under the policy ``"drop"``, training and test rows with a missing feature are left
-        out. The notes name what was left out or not recognised. `checkpoint` is called
+        Under the policy ``"drop"``, training rows with a missing feature are left out; test rows
+        never are. The notes name what was left out or not recognised. `checkpoint` is called
         between columns if there are many, and may raise to stop.
         """
         _check_table(table)
@@ -222,6 +228,8 @@ class Encoder:
         pairs = column_by_column(zip(self.columns, sources, strict=True), checkpoint)
         for j, (column, source) in enumerate(pairs):
             values = frame.iloc[:, place[source]]
+            if column.kind == CATEGORICAL and not MISSING_TOKENS.intersection(column.states):
+                values = without_tokens(values)
             if column.name in self.readings:
                 values = self.readings[column.name].apply(values)
             coded = column.encode(values)
@@ -274,30 +282,27 @@ class Encoder:
         return encoder
 
     def _complete(self, table: Table) -> BoolArray:
-        """The rows that are used under the policy for missing values."""
-        if self.missing != "drop":
-            return np.ones(len(table), dtype=bool)
+        """The rows that are used under the policy for missing values: all test rows."""
+        used = np.ones(len(table), dtype=bool)
+        if self.missing != DROP:
+            return used
+        assert table.is_train is not None
         names = {column.name for column in self.columns} | self.dropped.keys()
         known = [name for name in table.features.columns if name in names]
-        if len(known) < table.features.shape[1]:
-            table = replace(table, features=table.features[known])
-        return ~table.incomplete
+        used[table.is_train] = table.features.loc[table.is_train, known].notna().all(axis=1)
+        return used
 
     def notes(self, table: Table) -> list[str]:
         """Which rows, classes and features of the table are left out."""
         complete = self._complete(table)
-        notes: list[str] = []
-        if not complete.all():
-            n = int((~complete).sum())
-            told = f"Left out: {count(n, 'row')} with a missing feature; "
-            effect = f" keeps {'it' if n == 1 else 'them'}."
-            notes.append(Message(told, option("missing", "state"), effect))
-        lost = sorted_states(set(table.target) - set(table.target[complete]))
+        notes: list[str] = [*self._notes_on_holes(table, complete)]
+        assert table.is_train is not None
+        learned = table.target[table.is_train & complete]
+        lost = sorted_states(set(table.target[table.is_train]) - set(learned))
         if lost:
             notes.append(f"Classes left out because they have no complete row: {quoted(lost)}.")
         for reason in REASONS:
-            names = [name for name, why in self.dropped.items() if why == reason]
-            if names:
+            if names := self._dropped_for(reason):
                 notes.append(_left_out(reason, names))
         for name, values in self.own_bins.special.items():
             known = table.train().features[name].to_numpy(dtype=np.float64, na_value=np.nan)
@@ -314,6 +319,39 @@ class Encoder:
         if not self.columns:
             notes.append("No feature is left: only the class distribution can be learned.")
         return notes
+
+    def _dropped_for(self, reason: str) -> list[str]:
+        return [name for name, why in self.dropped.items() if why == reason]
+
+    def _notes_on_holes(self, table: Table, complete: BoolArray) -> Iterator[str]:
+        """What became of missing values in training rows: of rows, and of columns."""
+        assert table.is_train is not None
+        n_train, n_lost = int(table.is_train.sum()), int((~complete).sum())
+        absent = table.train().features.isna().mean()
+        if n_lost:
+            worst = str(absent.idxmax())
+            told = (
+                f"Left out: {n_lost} of {count(n_train, 'training row')} with a missing feature; "
+                f"{worst!r} is missing most often ({absent[worst]:.0%}); "
+            )
+            keeps = f" keeps {'it' if n_lost == 1 else 'them'}."
+            yield Message(told, option("missing", AUTOMATIC), keeps)
+        if self.missing != AUTOMATIC:
+            return
+        empty = self._dropped_for(EMPTY)
+        parts: list[str] = []
+        if empty:
+            listed = ", ".join(f"{name!r} ({absent[name]:.0%} empty)" for name in empty[:_LISTED])
+            more = f" and {len(empty) - _LISTED} more" if len(empty) > _LISTED else ""
+            one = len(empty) == 1
+            told = f"{listed}{more} {'is' if one else 'are'} left out ("
+            keeps = f" keeps {'it' if one else 'them'})"
+            parts.append(Message(told, option("missing", STATE), keeps))
+        if states := [column.name for column in self.columns if column.missing_state]:
+            parts.append(f"those of {quoted(states, _LISTED)} are a state of their own")
+        if parts:
+            rows = f"{n_train} of {count(n_train, 'training row')} are used."
+            yield Message("Missing values: ", *(p for q in parts for p in (q, "; ")), rows)
 
 
 def _left_out(reason: str, names: list[str]) -> Message:

@@ -18,7 +18,8 @@ from milpbn.datasets.bins import (
     quantile_count,
     quantile_cuts,
 )
-from milpbn.datasets.table import Table
+from milpbn.datasets.table import AUTO as AUTOMATIC
+from milpbn.datasets.table import DROP, Table
 from milpbn.encoding.columns import CATEGORICAL, NUMERIC, ColumnCode, Kept
 from milpbn.encoding.mdlp import mdlp_cuts
 from milpbn.encoding.texts import are_numbers, sorted_states
@@ -31,7 +32,12 @@ CONSTANT = "constant"
 RARE = "every state is rare"
 ONE_BIN = "all values are in one bin"
 NO_TREND = "no effect in the direction that was asked for"
+EMPTY = "mostly empty"
 REASONS = (NO_CUT, CONSTANT, RARE, ONE_BIN, NO_TREND)
+"""Those that have a note of their own; that on missing values names empty columns."""
+
+# From this share of missing values on, a column is left out unless the user keeps it.
+_MOSTLY_EMPTY = 0.95
 
 # Under "auto", the finest states of a numeric column are those of this many quantile bins and of
 # MDLP together; the coarser ones, besides MDLP's, have so many quantile bins.
@@ -59,6 +65,8 @@ def feature_code(
         The classes of these rows as codes, and their weights, if there are any.
     """
     values = train.features[name]
+    if train.missing == AUTOMATIC and values.isna().mean() >= _MOSTLY_EMPTY:
+        return ColumnCode(name, CATEGORICAL), EMPTY
     if name in train.numeric:
         column = _numeric_code(train, name, labels, weights)
     else:
@@ -74,7 +82,7 @@ def feature_code(
         if column.variable.card == 1:
             return column, NO_TREND
     column = replace(column, monotone=direction)
-    if column.variable.card == 1 or (train.missing == "state" and values.isna().all()):
+    if column.variable.card == 1 or (train.missing != DROP and values.isna().all()):
         several = RARE if column.pool else NO_CUT
         return column, several if values.nunique() > 1 else CONSTANT
     if name in train.own_bins.columns and len(np.unique(column.encode(values).codes)) == 1:
@@ -100,7 +108,7 @@ def categorical_code(table: Table, train_values: pd.Series[Any]) -> ColumnCode:
         CATEGORICAL,
         states=tuple(states),
         missing_state=missing,
-        ordered=len(states) > 2 and are_numbers(states),
+        ordered=name in table.ordered or (len(states) > 2 and are_numbers(states)),
     )
 
 

@@ -15,7 +15,8 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from milpbn._types import FloatArray
 from milpbn.datasets.frames import frame_of
 from milpbn.datasets.weights import check_weights
-from milpbn.errors import DataError
+from milpbn.errors import DataError, DataWarning
+from milpbn.estimators.notes import warn_caller
 from milpbn.markup import folded
 from milpbn.result import Result
 from milpbn.words import quoted
@@ -26,6 +27,11 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     categorical_features: str | Sequence[int] | Sequence[str]
     _columns_in: list[str] | None
+    _needed: Sequence[str] | None = None
+    """The columns that a model from a file needs; they are found by name, as on the command line.
+
+    None after `fit`, which makes the columns those that scikit-learn expects.
+    """
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -37,6 +43,9 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _frame(self, X: Any, y: Any = "no_validation", *, reset: bool) -> pd.DataFrame:
         """Validate `X` (and a flat `y`) as scikit-learn does; columns keep their types."""
         _refuse_equal_names(X)
+        self._needed = None if reset else self._needed
+        if self._needed is not None and isinstance(X, pd.DataFrame):
+            X = self._by_name(X)
         # As objects, columns of different types need no common type: there may be none.
         plain = not isinstance(X, pd.DataFrame) or all(t.kind in "biuf" for t in X.dtypes)
         given = X if plain else X.astype(object)
@@ -49,6 +58,18 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if reset:
             self._columns_in = list(frame.columns)
         return frame
+
+    def _by_name(self, X: pd.DataFrame) -> pd.DataFrame:
+        """The columns that scikit-learn expects; those that are absent are missing in every row."""
+        assert self._needed is not None
+        names = list(map(str, X.columns))
+        absent = [name for name in self._needed if name not in names]
+        if absent and len(absent) == len(self._needed):
+            raise DataError(f"X: no column is named {quoted(absent)}; the model needs them")
+        if absent:
+            told = f"X: no column is named {quoted(absent)}; missing in every row"
+            warn_caller(told, DataWarning)
+        return X.set_axis(names, axis=1).reindex(columns=self._columns_in)
 
     def _repr_html_inner(self) -> str:
         return self._with_result(super()._repr_html_inner())

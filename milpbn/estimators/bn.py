@@ -20,10 +20,12 @@ from milpbn.datasets.frames import labelled_table
 from milpbn.datasets.infer import MAX_STATES
 from milpbn.datasets.monotone import in_words
 from milpbn.datasets.own_bins import Bins
-from milpbn.datasets.table import Table, weighted
+from milpbn.datasets.table import AUTO, Table, weighted
 from milpbn.datasets.targets import check_classes
 from milpbn.datasets.values import show_value
 from milpbn.datasets.weights import parse_class_weight
+from milpbn.encoding.encoder import Encoder
+from milpbn.encoding.texts import are_numbers
 from milpbn.errors import DataWarning, OptionError
 from milpbn.estimators.base import encode_labels, refuse_missing_labels, rows_with_weight
 from milpbn.estimators.explained import ExplainedClassifier
@@ -44,6 +46,7 @@ _SCORE_DEFAULTS = {"p": 0.9, "penalty": 0.0, "validation": None}
 _OF_COLUMNS = (
     *("categorical_features", "numeric_features"),
     *("missing", "dates", "max_states", "bins", "special", "min_bin_share", "monotone"),
+    "ordered",
 )
 
 
@@ -98,9 +101,14 @@ class BNClassifier(ExplainedClassifier):
     numeric_features : array-like of int or str, default=()
         Columns to read as numbers, by position or name; values that are not numbers become
         missing.
-    missing : {"drop", "state"}, default="drop"
-        Training rows with a missing feature are left out, or a missing value is a
-        separate state. In prediction a missing feature is summed out exactly.
+    ordered : dict of lists, default=None
+        Categorical columns with an order, and all their categories in this order:
+        ``{"size": ["S", "M", "L"]}``. Neighbours then have similar effects, as for numbers.
+        Ordered categoricals of pandas need not be listed.
+    missing : {"auto", "state", "drop"}, default="auto"
+        What becomes of missing values in the training rows: a state of their own, except in columns
+        that are mostly empty and are left out; a state in every column; or rows with one are left
+        out. In prediction a missing value without a state is summed out exactly.
     dates : {"expand", "drop", "keep"}, default="expand"
         Replace dates by year, month, weekday and time of day, leave them out, or read them as
         categories.
@@ -202,7 +210,8 @@ class BNClassifier(ExplainedClassifier):
         max_parameters: int | None = None,
         categorical_features: str | Sequence[int] | Sequence[str] = "from_dtype",
         numeric_features: Sequence[int] | Sequence[str] = (),
-        missing: str = "drop",
+        ordered: Mapping[str, Sequence[str]] | None = None,
+        missing: str = AUTO,
         dates: str = "expand",
         max_states: int | None = MAX_STATES,
         bins: Bins = MDLP,
@@ -233,6 +242,7 @@ class BNClassifier(ExplainedClassifier):
         self.max_parameters = max_parameters
         self.categorical_features = categorical_features
         self.numeric_features = numeric_features
+        self.ordered = ordered
         self.missing = missing
         self.dates = dates
         self.max_states = max_states
@@ -290,7 +300,8 @@ class BNClassifier(ExplainedClassifier):
 
     def _of_columns(self) -> dict[str, Any]:
         """What the parameters say about columns."""
-        return {parameter: getattr(self, parameter) for parameter in _OF_COLUMNS}
+        own = {parameter: getattr(self, parameter) for parameter in _OF_COLUMNS}
+        return {**own, "ordered": self.ordered or {}}
 
     def _names(self) -> dict[str, Any]:
         """The settings of a run, by their names."""
@@ -382,6 +393,7 @@ class BNClassifier(ExplainedClassifier):
             special=dict(own.special) or None,
             min_bin_share=own.min_share,
             monotone=in_words(encoder.monotone) or None,
+            ordered=_orders(encoder),
         )
         # A score that name, p, gamma and smoothing describe is called by its name.
         by_name = clone(estimator).set_params(structure_score=score.name)
@@ -402,7 +414,7 @@ class BNClassifier(ExplainedClassifier):
         estimator.n_features_in_ = len(columns)
         estimator._columns_in = columns.tolist()
         if model.data.get("named_features", True):
-            estimator.feature_names_in_ = columns
+            estimator.feature_names_in_, estimator._needed = columns, encoder.sources()
         return estimator
 
     def _table(self, frame: pd.DataFrame, y: Any, weights: FloatArray | None) -> Table:
@@ -420,6 +432,15 @@ class BNClassifier(ExplainedClassifier):
         table = labelled_table(frame, labels, states, **self._of_columns())
         known = dict(zip(self.classes_.tolist(), states, strict=True))
         return weighted(table, weights, parse_class_weight(self.class_weight, known))
+
+
+def _orders(encoder: Encoder) -> dict[str, list[str]] | None:
+    """The declared orders that the columns of a model show; numbers need no declaration."""
+    return {
+        column.name: list(column.states)
+        for column in encoder.columns
+        if column.ordered and not column.pool and not are_numbers(column.states)
+    } or None
 
 
 def _setting_parameters() -> list[str]:

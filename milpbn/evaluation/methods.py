@@ -50,7 +50,7 @@ _GIVEN = (
     *("engine", "parameters"),
     *("categorical_features", "numeric_features", "missing", "dates", "max_states", "bins"),
     *("special", "min_bin_share", "monotone"),
-    "class_weight",
+    *("ordered", "class_weight"),
 )
 
 

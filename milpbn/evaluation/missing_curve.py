@@ -24,7 +24,7 @@ import pandas as pd
 
 from milpbn._types import BoolArray
 from milpbn.clock import Clock
-from milpbn.datasets.table import Table
+from milpbn.datasets.table import DROP, Table
 from milpbn.encoding import EncodedData
 from milpbn.errors import DataError, OptionError
 from milpbn.learning.classifier import encode, learn_encoded
@@ -119,8 +119,8 @@ class MissingCurve:
         if not table.has_test:
             raise DataError(f"{table.name} has no test rows to remove features from")
         self.seed = settings.get("seed", 0)
-        if table.missing == "drop":
-            table = table.rows(~table.features.isna().any(axis=1).to_numpy())
+        if table.missing == DROP:
+            table = table.rows(~table.incomplete)
         encoded = encode(table)
         # A value never seen in training would be one more missing feature.
         whole = encoded.data.is_train | (encoded.data.codes >= 0).all(axis=1)

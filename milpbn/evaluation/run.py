@@ -114,8 +114,9 @@ def evaluate(
     branch-and-cut:sm: 60.5 +- 3.0 %
     """
     settings = {"random_state": seed, **settings}
-    table = load_dataset(data) if isinstance(data, str) else data
-    table = replace(table, missing=settings.pop("missing", table.missing))
+    missing = settings.pop("missing", None)
+    table = load_dataset(data, missing=missing) if isinstance(data, str) else data
+    table = replace(table, missing=missing or table.missing)
     names = ("bins", "special", "min_bin_share")
     table = binned(table, **{name: settings.pop(name) for name in names if name in settings})
     table = directed(table, settings.pop("monotone", None))

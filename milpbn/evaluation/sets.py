@@ -144,7 +144,8 @@ def evaluate_all(
     >>> test.wins, test.ties, test.losses
     (2, 0, 1)
     """
-    tables = [load_dataset(one) if isinstance(one, str) else one for one in data]
+    missing = arguments.get("missing")
+    tables = [load_dataset(d, missing=missing) if isinstance(d, str) else d for d in data]
     names = [table.name for table in tables]
     if twice := [name for name in names if names.count(name) > 1]:
         raise OptionError(f"the data set {twice[0]!r} is listed twice")

@@ -183,8 +183,6 @@ def validate(
     `candidates` are those of the plan. Ctrl-C and the time limit keep the finished folds.
     """
     rows = table.train()
-    if table.missing == "drop":
-        rows = rows.rows(rows.features.notna().all(axis=1).to_numpy())
     tallies = [Tally(planned) for planned in candidates]
     # A declared class is a state of every fold, even if no complete row has it.
     classes = sorted({*rows.target, *rows.states.get(str(rows.target.name), ())})

@@ -8,8 +8,8 @@ With a mean beta_0 and a weight, the logarithm of a prior is ``-weight / 2`` tim
 Neighbours are cells of a table that differ by one step in one ordered variable, the child or a
 parent. The effect of a number then is a curve, and its bins can be fine: with 24 bins of a naive
 Bayes structure, this is logistic regression on thermometer codes. The second sum has a small r_i
-in tables with an ordered variable, which fixes their level, and in that of the class. In other
-tables r_i = 1, the ridge.
+for cells that have neighbours, which fixes their level, and in the table of the class. Other cells,
+such as that of a missing number, have r_i = 1, the ridge: a state of few rows says little.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from milpbn.parameters.tables import ClassTable, Rows, TableLayout
 
 SMOOTH, INDEPENDENCE, ML = "smooth", "independence", "ml"
 
-# r_i in tables with an ordered variable, and in the table of the class.
+# r_i of cells with neighbours, and in the table of the class.
 _LEVEL = 0.05
 # Fewer ordered states have nothing to smooth: two have a single difference.
 _LEAST_ORDERED = 3
@@ -54,13 +54,13 @@ class Precision:
         ridge = np.ones(int(layout.base[-1]))
         pairs: list[tuple[IntArray, IntArray]] = []
         for t, table in enumerate(layout.tables):
-            own = list(_neighbours(table, layout, int(layout.base[t])))
-            pairs += own
-            if own or table.is_class:
+            pairs += _neighbours(table, layout, int(layout.base[t]))
+            if table.is_class:
                 ridge[layout.base[t] : layout.base[t + 1]] = _LEVEL
         if not pairs:
             return None
         lower, upper = map(np.concatenate, zip(*pairs, strict=True))
+        ridge[lower] = ridge[upper] = _LEVEL
         return cls(lower, upper, ridge)
 
     def form(self, away: FloatArray) -> tuple[float, FloatArray]:

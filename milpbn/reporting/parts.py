@@ -37,6 +37,12 @@ _MOST_CARD_LINES = 1500
 _MOST_ALTERNATIVES = 50
 _MOST_ARCS = 100
 
+_POLICIES = {
+    "auto": "a state of their own; mostly empty columns left out",
+    "state": "a state of their own",
+    "drop": "rows left out",
+}
+
 
 def verdict(result: Result) -> tuple[str, str]:
     """A word for how good the structure is, and the same as a sentence."""
@@ -316,7 +322,7 @@ def data_facts(model: Model) -> list[tuple[str, str]]:
             (f"effect of {name}", f"{word} (odds of {target.readable_states[1]})")
             for name, word in in_words(encoder.monotone).items()
         ),
-        ("missing values", {"drop": "rows left out", "state": "a state"}[encoder.missing]),
+        ("missing values", _POLICIES[encoder.missing]),
     ]
     facts += [(f"left out: {name}", reason) for name, reason in encoder.dropped.items()]
     return facts

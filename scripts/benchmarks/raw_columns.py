@@ -16,7 +16,7 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -135,7 +135,9 @@ def chosen_methods() -> list[str]:
 
 def chosen_sets() -> dict[str, Callable[[], Table]]:
     """How to read each data set."""
-    known: dict[str, Callable[[], Table]] = {name: lambda n=name: load_dataset(n) for name in SETS}
+    known: dict[str, Callable[[], Table]] = {
+        name: partial(load_dataset, name, missing="auto") for name in SETS
+    }
     if panel := os.environ.get("MILPBN_BENCH_PANEL"):
         files = sorted(Path(panel).glob("*.csv.gz"))
         known |= {file.name.removesuffix(".csv.gz"): lambda f=file: _read(f) for file in files}

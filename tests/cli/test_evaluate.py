@@ -81,12 +81,13 @@ def test_own_data_are_cross_validated(milpbn, messy_csv):
     result = milpbn("evaluate", *data, "--method", "nb", "--folds", 3, "--missing", "state")
     assert result.exit_code == 0, result.output
     assert "3-fold cross-validation of 60 rows" in result.stdout
-    dropped = milpbn("evaluate", *data, "--method", "nb", "--json", "--quiet")
+    dropped = milpbn("evaluate", *data, "--method", "nb", "--missing", "drop", "--json", "--quiet")
     assert json.loads(dropped.stdout)["protocol"] == "5-fold cross-validation of 60 rows"
 
 
 def test_rows_not_learned_from_are_counted(milpbn, messy_csv):
-    data = ("--data", messy_csv, "--target", "Klasse №", "--method", "nb")
+    own = ("--data", messy_csv, "--target", "Klasse №")
+    data = (*own, "--method", "nb", "--missing", "drop")
     result = milpbn("evaluate", *data)
     assert "5-fold cross-validation of 60 rows" in result.stdout
     assert "milpbn's methods do not learn from 6 incomplete rows; all rows are" in result.stdout

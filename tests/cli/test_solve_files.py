@@ -26,10 +26,10 @@ def test_a_messy_file_is_read_with_notes(milpbn: Run, messy_csv: Path) -> None:
         "--categorical Kennung keeps it.",
         "'Nr' is dropped: it counts up or down like a row number; --numeric Nr keeps it.",
         "'konst' is dropped",
-        "Left out: 6 rows with a missing feature",
+        "are a state of their own; 60 of 60 training rows are used.",
     ):
         assert any(part in note for note in notes), part
-    assert "rows        54 training (6 incomplete rows left out)\n" in result.stdout
+    assert "rows        60 training\n" in result.stdout
     assert "Klasse №" in result.stdout
 
 
@@ -39,10 +39,12 @@ def test_notes_in_json_name_options_as_they_are_typed(milpbn: Run, messy_csv: Pa
     assert any(note.endswith("--numeric Nr keeps it.") for note in notes)
 
 
-def test_missing_can_be_a_state(milpbn: Run, messy_csv: Path) -> None:
-    options = ("--target", "Klasse №", "--missing", "state")
+def test_incomplete_rows_are_left_out_on_request(milpbn: Run, messy_csv: Path) -> None:
+    options = ("--target", "Klasse №", "--missing", "drop")
     result = milpbn("solve", "--data", messy_csv, *options)
-    assert "rows        60 training\n" in result.stdout
+    assert "note: Left out: 6 of 60 training rows with a missing feature; " in result.stderr
+    assert "--missing auto keeps them." in result.stderr
+    assert "rows        54 training (6 incomplete rows left out)\n" in result.stdout
 
 
 def test_parquet_and_arff(milpbn: Run, iris_rows: Path, tmp_path: Path) -> None:

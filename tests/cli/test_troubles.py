@@ -58,13 +58,13 @@ def test_a_model_of_raw_columns_is_verified(milpbn, model):
     assert "DISAGREES" not in done.stdout
 
 
-def test_evaluate_says_which_rows_are_left_out_and_beats_the_majority(milpbn, folder, frame):
+def test_evaluate_says_which_rows_have_holes_and_beats_the_majority(milpbn, folder, frame):
     options = ("--data", folder / "train.csv", "--target", TARGET, "--method", "nb", "--json")
     done = milpbn("evaluate", *options)
     assert done.exit_code == 0, done.output
     train = frame[:N_TRAIN].dropna(subset=TARGET)
     holes = int(train["plan"].isna().sum())
-    told = f"{holes} of {len(train)} rows are left out because a feature is missing; --missing sta"
+    told = f"{holes} of {len(train)} rows have a missing feature; in training rows, it is a state"
     assert told in done.stderr
     (summary,) = json.loads(done.stdout)["methods"]
     assert summary["accuracy"] > majority(train) / 100 + 0.15

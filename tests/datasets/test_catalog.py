@@ -51,12 +51,13 @@ def test_columns_are_numbers_exactly_where_declared(name):
 def test_classes_and_split_are_as_declared(name, tables):
     found, table = entry(name), tables[name]
     assert tuple(table.targets.columns) == found.targets
-    assert tuple(table.targets.nunique()) == found.classes
+    whole = load_dataset(name, missing="state")
+    assert tuple(whole.targets.nunique()) == found.classes
     assert table.targets.notna().all(axis=None)
     assert table.features.shape[1] == found.features
     assert table.folds == found.folds
-    assert table.is_train.sum() == found.train
-    assert (~table.is_train).sum() == found.test
+    assert whole.is_train.sum() == found.train
+    assert (~whole.is_train).sum() == found.test
     assert table.has_test == (found.split != "folds") == (found.folds == 0)
     assert table.missing == found.missing
     assert table.source["dataset"] == name
@@ -65,7 +66,26 @@ def test_classes_and_split_are_as_declared(name, tables):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_class_has_a_training_row(name, tables):
     table = tables[name]
-    assert tuple(table.train().targets.nunique()) == entry(name).classes
+    assert table.train().targets.nunique().equals(table.targets.nunique())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_set_whose_publications_leave_out_incomplete_rows_has_complete_rows(name, tables):
+    found, table = entry(name), tables[name]
+    if found.missing == "state":
+        assert len(table) == found.rows
+        return
+    assert not table.incomplete.any()
+    if found.split != "seeded":
+        assert len(table) == found.complete_rows
+    told = f"{name}: left out {found.rows - found.complete_rows} of {found.rows} rows with a miss"
+    assert any(note.startswith(told) for note in table.notes) == (found.complete_rows < found.rows)
+
+
+def test_all_rows_of_a_set_are_kept_on_request():
+    table = load_dataset("crx", missing="auto")
+    assert (len(table), int(table.incomplete.sum()), table.missing) == (690, 37, "auto")
+    assert table.notes == ()
 
 
 def test_sets_with_several_class_variables_are_found_without_their_folder():

@@ -310,17 +310,17 @@ def test_incomplete_rows_stay_in_the_table(read):
 def test_every_row_incomplete(read):
     sometimes, mostly = ["", *WAVE[1:]], [*WAVE[:9], *[""] * 31]
     late = [*[""] * 9, *WAVE[9:]]
-    message = r"toy\.csv: no row is complete; .*'y' .*, in 31 of 40 rows\. Use missing='state'"
+    message = r"toy\.csv: no row is complete; .*'y' .*, in 31 of 40 rows\. Use missing='auto'"
     with pytest.raises(DataError, match=message):
-        read(x=sometimes, y=mostly, z=late)
-    assert len(read(x=sometimes, y=mostly, z=late, missing="state").target) == N
+        read(x=sometimes, y=mostly, z=late, missing="drop")
+    assert len(read(x=sometimes, y=mostly, z=late).target) == N
 
 
 def test_complete_rows_of_one_class(read):
     values = [number if label == "a" else "" for number, label in zip(WAVE, LABELS, strict=True)]
-    with pytest.raises(DataError, match=r"all complete rows have the same class.*missing='state'"):
-        read(x=values)
-    assert len(read(x=values, missing="state").target) == N
+    with pytest.raises(DataError, match=r"all complete rows have the same class.*missing='auto'"):
+        read(x=values, missing="drop")
+    assert len(read(x=values).target) == N
 
 
 def test_frame_types_decide():

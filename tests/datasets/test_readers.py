@@ -391,8 +391,8 @@ def test_blank_line_in_a_file_of_one_column_is_a_missing_value(write):
 @pytest.mark.parametrize("name", ["iris", "adult", "vote", "spambase"])
 def test_bundled_sets_written_as_csv_are_read_back_alike(tmp_path, name):
     load_frame(name).to_csv(tmp_path / "set.csv", index=False)
-    bundled = load_dataset(name)
-    table = read_table(tmp_path / "set.csv", "class", missing=bundled.missing)
+    bundled = load_dataset(name, missing="auto")
+    table = read_table(tmp_path / "set.csv", "class")
     assert table.numeric == bundled.numeric
     pd.testing.assert_frame_equal(table.features, bundled.features)
     assert table.target.equals(bundled.target)

@@ -133,23 +133,63 @@ def test_a_table_without_a_useful_feature_still_encodes() -> None:
 # Missing values.
 
 
-def test_drop_leaves_out_incomplete_training_and_test_rows() -> None:
+def test_drop_leaves_out_incomplete_training_rows_and_no_test_row() -> None:
     table = make_table(
-        {"x": ["a", "b", None, "a", "b"], "gone": [1, 1, 1, 1, math.nan]},
+        {"x": ["a", "b", None, "a", None], "gone": [1, 1, 1, 1, math.nan]},
         "nymny",
         numeric=("gone",),
         n_train=3,
+        missing="drop",
     )
     encoder = Encoder.fit(table)
     data = encoder.encode(table)
-    # A hole in a feature that is itself left out counts too: rows 3 and 5 go.
-    np.testing.assert_array_equal(data.codes, [[0, 0], [1, 1], [0, 0]])
-    np.testing.assert_array_equal(data.is_train, [True, True, False])
-    assert data.n_dropped_rows == 2
+    np.testing.assert_array_equal(data.codes, [[0, 0], [1, 1], [0, 0], [1, -1]])
+    np.testing.assert_array_equal(data.is_train, [True, True, False, False])
+    assert data.n_dropped_rows == 1
     assert data.notes[:2] == (
-        "Left out: 2 rows with a missing feature; missing='state' keeps them.",
+        "Left out: 1 of 3 training rows with a missing feature; 'x' is missing most often (33%); "
+        "missing='auto' keeps it.",
         "Classes left out because they have no complete row: 'm'.",
     )
+
+
+def test_a_hole_in_a_feature_that_is_itself_left_out_counts_for_drop() -> None:
+    columns = {"x": ["a", "b", "a", "b"], "gone": [1, 1, 1, math.nan]}
+    table = make_table(columns, "nyny", numeric=("gone",), missing="drop")
+    assert len(Encoder.fit(table).encode(table).codes) == 3
+
+
+def test_auto_decides_for_every_column_and_tells_in_one_note() -> None:
+    n = 40
+    table = make_table(
+        {
+            "x": [None, *"ab" * 20][:n],
+            "comment": ["late", "late", *[None] * (n - 2)],
+            "often": [1.5] * 5 + [math.nan] * (n - 5),
+            "full": [*"uv" * (n // 2)],
+        },
+        "ny" * (n // 2),
+        numeric=("often",),
+    )
+    encoder = Encoder.fit(table)
+    assert encoder.dropped == {"comment": "mostly empty"}
+    assert states(encoder, "x") == ("a", "b", "missing")
+    assert states(encoder, "often") == ("(-inf, inf)", "missing")
+    assert states(encoder, "full") == ("u", "v")
+    data = encoder.encode(table)
+    assert (len(data.codes), data.n_dropped_rows) == (n, 0)
+    assert data.notes == (
+        "Missing values: 'comment' (95% empty) is left out (missing='state' keeps it); those of "
+        "'x', 'often' are a state of their own; 40 of 40 training rows are used.",
+    )
+    assert Encoder.fit(replace(table, missing="state")).dropped == {}
+
+
+def test_a_column_with_holes_in_test_rows_only_has_no_state_for_them() -> None:
+    table = make_table({"x": [*"abab", None], "z": [*"uvuv", None]}, "nynyn", n_train=4)
+    data = Encoder.fit(table).encode(table)
+    assert data.notes == ()
+    np.testing.assert_array_equal(data.test(), [[0, -1, -1]])
 
 
 def test_missing_becomes_a_state_where_training_rows_show_it() -> None:
@@ -192,8 +232,8 @@ def test_a_number_without_cut_is_kept_if_its_absence_is_a_state() -> None:
 
 
 def test_no_complete_training_row_is_an_error_that_names_the_way_out() -> None:
-    table = make_table({"x": ["a", None], "y": [None, "b"]}, "ny")
-    with pytest.raises(DataError, match=r"toy: no training row is left.*missing='state'"):
+    table = make_table({"x": ["a", None], "y": [None, "b"]}, "ny", missing="drop")
+    with pytest.raises(DataError, match=r"toy: no training row is left.*missing='auto'"):
         Encoder.fit(table)
 
 

@@ -246,10 +246,11 @@ def with_holes(n=40):
     """The first feature is the class, except in two rows, where it is missing."""
     features = pd.DataFrame({"x": (["a", "b"] * n)[:n], "y": (["c", "d", "e"] * n)[:n]})
     features.loc[[0, 7], "x"] = None
-    return Table("toy", features, pd.Series((["p", "q"] * n)[:n], name="class"), ())
+    target = pd.Series((["p", "q"] * n)[:n], name="class")
+    return Table("toy", features, target, (), missing="drop")
 
 
-@pytest.mark.parametrize("missing", ["drop", "state"])
+@pytest.mark.parametrize("missing", ["drop", "state", "auto"])
 def test_every_method_is_tested_on_incomplete_rows(missing):
     table = replace(with_holes(), missing=missing)
     methods = ["nb", "sk:logistic", "sk:tree:inputs=states"]

@@ -57,7 +57,7 @@ def test_less_is_known_and_less_is_right(curve):
 def test_rows_with_unseen_values_are_left_out_and_told(curve):
     assert any("with values never seen" in line for line in curve[1])
     assert len(curve[0].data.test()) == 99
-    assert len(curve[0].data.train()) == 299
+    assert len(curve[0].data.train()) == 300
 
 
 def test_with_nothing_to_draw_there_is_no_deviation(curve):

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from milpbn import BNClassifier, Model, evaluate, learn_classifier, make_settings, read_table
 from milpbn.cli import cli
+from milpbn.errors import DataError
 from milpbn.learning.validation import part
 
 SETTINGS = {"p": 0.8, "max_parents": 2, "class_parents": False, "parameters": "cl"}
@@ -135,5 +136,5 @@ def test_a_file_of_the_command_line_becomes_an_estimator(by_command, table):
     assert estimator.predict_proba(table.features) == pytest.approx(expected, abs=1e-15)
     assert estimator.get_params()["parameters"] == "cl"
     assert estimator.p == 0.8
-    with pytest.raises(ValueError, match="feature names"):
+    with pytest.raises(DataError, match="X: no column is named 'size', 'color', 'shape'"):
         estimator.predict(pd.DataFrame({"other": [1.0]}))

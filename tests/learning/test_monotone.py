@@ -170,7 +170,7 @@ def test_model_files_keep_the_directions_and_verification_checks_them(patients, 
     again = BNClassifier.load(tmp_path / "model.json")
     assert again.get_params()["monotone"] == SETTINGS["monotone"]
     assert again.encoder_ == model.encoder_
-    table = table_from_frame(frame, labels, "X", numeric=["smokes"], **SETTINGS)
+    table = table_from_frame(frame, labels, "X", **SETTINGS)
     verification = verify_model(Model.load(tmp_path / "model.json"), table)
     assert verification.agrees
     checks = {check.claim: check for check in verification.checks}
