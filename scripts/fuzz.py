@@ -53,15 +53,16 @@ def case_of(seed, exact=False):
     limits = random_constraints(rng, n) if rng.random() < 0.5 else {}
     if rng.random() < 0.3:
         limits |= {"budgets": random_budgets(rng, cards), "cards": cards}
+    score = str(rng.choice([s for s in SCORES if not resolved or s != "bdeu"]))
     weights = random_weights(rng, len(codes)) if rng.random() < 0.3 else None
-    if exact and weights is not None:
+    if exact and weights is not None and score != "bdeu":  # its oracle counts up to the weight
         weights = weights * rng.choice(SCALES)
     return {
         "small": small,
         "codes": codes,
         "cards": cards,
         "maps": maps,
-        "score": str(rng.choice([s for s in SCORES if not resolved or s != "bdeu"])),
+        "score": score,
         "gamma": math.log(p / (1 - p)),
         "ess": float(rng.choice([0.5, 1.0, 10.0])),
         "penalty": float(rng.choice([0.0, 0.0, 0.02, 0.1, 0.3, 1.0])),
