@@ -74,7 +74,7 @@ class Costs:
         too_early, too_late = wrong0 - right0, wrong1 - right1
         if too_early + too_late > 0:
             return float(too_early / (too_early + too_late))
-        return math.inf if too_early > 0 else -math.inf
+        return math.inf if too_early >= 0 else -math.inf
 
     def expected(self, proba: FloatArray) -> FloatArray:
         """``(M, |C|)``: the expected cost of predicting each class, from probabilities."""

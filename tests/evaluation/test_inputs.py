@@ -1,5 +1,7 @@
 """Features as matrices for classifiers of other libraries."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,7 +61,7 @@ def test_columns_are_found_by_name():
 
 
 def test_states_of_incomplete_rows_have_no_indicator():
-    inputs = States(table(), INDICATORS)
+    inputs = States(replace(table(), missing="drop"), INDICATORS)
     found = inputs.matrix(table().features)
     assert len(found) == 10
     assert (found[7:].sum(axis=1) < found[:3].sum(axis=1)).all()

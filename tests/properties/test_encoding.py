@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from property_cases import data_sets, frames, names, of, some, structures
 
-from milpbn import Encoder
+from milpbn import Encoder, MDLPDiscretizer
 from milpbn.datasets import table_from_frame
 from milpbn.datasets.bins import equal_shares, parse_bins, quantile_cuts
 from milpbn.encoding import (
@@ -161,3 +161,20 @@ def test_every_resolution_that_is_used_is_explained_once(rows, more):
     found = SeenResolutions(structure, encoder)
     assert len(set(found.legend)) == len(found.legend) == len(used)
     assert len(str(found).splitlines()) == len(variables)
+
+
+@of("milpbn.MDLPDiscretizer")
+@some
+@given(st.data())
+def test_the_discretizer_cuts_as_the_classifier_does(more):
+    seed, rows = more.draw(st.integers(0, 99)), more.draw(st.integers(20, 60))
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, rows)
+    X = pd.DataFrame({"x": rng.normal(3 * y, 1.0), "noise": rng.normal(size=rows)})
+    found = MDLPDiscretizer().fit(X, y)
+    encoder = Encoder.fit(table_from_frame(X, pd.Series(y, name="y").map(str), numeric=list(X)))
+    cuts = {column.name: column.cuts for column in encoder.columns}
+    for name, own in zip(X.columns, found.cuts_, strict=True):
+        assert list(own) == list(cuts.get(name, ()))
+        codes = np.searchsorted(own, X[name], side="left")
+        assert (np.asarray(found.transform(X))[:, list(X).index(name)] == codes).all()

@@ -24,6 +24,7 @@ from milpbn.explanation import (
 )
 from milpbn.explanation.card import CardLoss, CardTable
 from milpbn.families import Laplace
+from milpbn.network.costs import Costs, read_costs
 from milpbn.network.inference import accuracy, log_joint, log_posterior, predict
 from milpbn.network.multinet import Multinet, fit_multinet
 from milpbn.network.network import Network, fit_network
@@ -204,3 +205,24 @@ def test_a_card_with_many_points_is_the_model(pair):
     assert (loss.rows, loss.left_out) == (len(data.codes), 0)
     assert loss.log_loss == pytest.approx(loss.card_log_loss, abs=1e-3)
     assert loss.accuracy == pytest.approx(accuracy(network, data.codes))
+
+
+@of("milpbn.network.costs.Costs", "milpbn.network.costs.read_costs")
+@some
+@given(st.data())
+def test_decisions_cost_no_more_than_any_class_for_all_rows(more):
+    labels = [f"c{k}" for k in range(more.draw(st.integers(2, 4)))]
+    pairs = [(true, own) for true in labels for own in labels if true != own]
+    given_costs = {pair: more.draw(st.floats(0, 100).map(lambda x: round(x, 3))) for pair in pairs}
+    text = ",".join(f"{true}:{own}={cost}" for (true, own), cost in given_costs.items())
+    costs = Costs.of(read_costs(text), labels)
+    assert all(
+        costs.matrix[labels.index(t), labels.index(o)] == given_costs[t, o] for t, o in pairs
+    )
+    proba = np.random.default_rng(0).dirichlet(np.ones(len(labels)), 20)
+    expected = costs.expected(proba)
+    chosen = costs.decide(proba)
+    assert (expected[np.arange(20), chosen] <= expected.min(axis=1)).all()
+    if len(labels) == 2:
+        late = proba[:, 1] > costs.threshold + 1e-9
+        assert (chosen[late] == 1).all()
