@@ -26,7 +26,7 @@ from milpbn import clock
 from milpbn.errors import CacheWarning
 from milpbn.signals import signals_wait
 
-COMPILING = "compiling numerical code (later runs find it)"
+COMPILING = "compiling numerical code (later runs reuse it)"
 """The text that announces it."""
 
 

@@ -2,9 +2,9 @@
 A credit model that can be defended
 ===================================
 
-Is a loan repaid? A model for this must be readable, must not contradict what everybody knows, and
-must run in a database. This example uses the 1000 loans of Statlog's German credit data, with their
-own costs: refusing a good customer costs 1, and accepting a bad one costs 5.
+Will a loan be repaid? A model for this should be readable, should not contradict what everybody
+knows, and should run in a database. This example uses the 1000 loans of Statlog's German credit
+data, with their own costs: refusing a good customer costs 1, and accepting a bad one costs 5.
 """
 
 import warnings
@@ -24,8 +24,8 @@ X, y = german.features[used], german.target.map({"1": "good", "2": "bad"})
 X = X.assign(duration=X["duration"].astype(float))
 
 # %%
-# In practice, unknown values often have a code. Let us hide the age of every twelfth customer so.
-# The lender thinks in terms of one, two and three years, and in classes of age.
+# In practice, unknown values often have a code: here, about one customer in twelve gets the age
+# -999. The lender distinguishes terms of one, two and three years, and groups of age.
 
 rng = np.random.default_rng(0)
 X.loc[rng.random(len(X)) < 1 / 12, "age"] = -999
@@ -34,8 +34,8 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_
 # %%
 # The classes in order are ``bad`` and ``good``. The longer the term, the less likely ``good`` may
 # be, and the older the customer, the more likely, everything else equal. The search finds the best
-# network whose tables all keep this, with a penalty for parameters, and proves it. A cut that
-# contradicts the data and the direction together is left out: there is a note about it.
+# network whose tables all keep this, with a penalty for parameters, and proves it. If the data
+# contradict the direction at a cut, the cut is left out, with a note.
 
 model = BNClassifier(
     bins={"duration": [12, 24, 36], "age": [25, 35, 50], "*": "mdlp"},
@@ -58,7 +58,7 @@ for column in model.encoder_.columns:
         print(column.in_words(0))
 
 # %%
-# Nobody becomes a worse risk by a shorter term, in any combination of the other features.
+# A shorter term makes nobody a worse risk, whatever the other features are.
 
 rows = X_test.sample(100, random_state=0)
 terms = np.arange(6, 61, 3)

@@ -32,7 +32,7 @@ class SolveOptions:
         What manages the branch-and-cut tree: ``"highs"`` (milpbn itself, with linear programs
         in HiGHS) or ``"scip"`` (needs the extra ``milpbn[scip]``).
     checkpoint
-        Save the branch-and-cut tree to this file every minute and at the end.
+        Save the branch-and-cut tree to this file regularly and at the end.
     resume
         Continue from such a file.
     workers

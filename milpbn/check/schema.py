@@ -81,4 +81,6 @@ def _other(name: str, shape: Mapping[str, Any], value: Any) -> str:
     if type(value) is not dict:
         return f"{name} is not an object"
     missing, odd = sorted(shape.keys() - value.keys()), sorted(value.keys() - shape.keys())
-    return f"{name}: {', '.join(missing) or 'nothing'} missing, {short(odd)} too much"
+    parts = [f"{', '.join(missing)} missing"] if missing else []
+    parts += [f"unknown entries {short(odd)}"] if odd else []
+    return f"{name}: {'; '.join(parts)}"

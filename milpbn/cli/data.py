@@ -112,9 +112,9 @@ def _table_options(
 
 _TARGET = option(Group.DATA, "--target", help="The class column of FILE.")
 _MISSING = (
-    "What becomes of missing values in training rows: a state of their own, except in columns that "
-    "are mostly empty and are left out (auto); a state in every column (state); or incomplete rows "
-    "are left out (drop).  [default: the data set's policy, or auto]"
+    "What becomes of missing values in training rows. auto: they are a state of their own, and "
+    "columns that are mostly empty are left out; state: a state in every column; drop: incomplete "
+    "rows are left out.  [default: the data set's policy, or auto]"
 )
 _STATES = (
     option(
@@ -138,8 +138,8 @@ _STATES = (
         type=Order(),
         multiple=True,
         metavar="COLUMN=A,B,...",
-        help="A categorical column of FILE whose categories have an order, and all of them in this "
-        "order: size=S,M,L (repeatable).",
+        help="All categories of a categorical column of FILE, in their order: size=S,M,L. May be "
+        "repeated.",
         rare=True,
     ),
 )
@@ -283,8 +283,8 @@ several_targets_options = option_group(
             default=(),
             help="The class columns of FILE: a,b,c.",
         ),
-        "Keep incomplete rows (auto, state): a missing category is a separate state, a missing "
-        "number becomes the mean; or drop them.  [default: auto]",
+        "auto, state: keep incomplete rows; a missing category is a state of its own, a missing "
+        "number becomes the mean. drop: leave them out.  [default: auto]",
     )
 )
 """The data options of commands for several class variables."""

@@ -147,7 +147,7 @@ def run_evaluation(
 
     if not options["quiet"]:
         for table in tables:
-            fate = "are only tested, milpbn does not learn from them,"
+            fate = "are used only for tests,"
             show_notes([*table.notes, *notes_on_incomplete_rows(table, fate)])
     folds = Bar(sys.stderr, "folds; Ctrl-C keeps the finished ones", quiet=options["quiet"])
     with folds as bar, worker_processes(options, kill=True):

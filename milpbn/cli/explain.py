@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     is_flag=False,
     flag_value=_ALL,
     metavar="[FEATURE,...]",
-    help="Print what each state of a feature adds to the log-odds, averaged over the rows of FILE, "
-    "instead of contributions: of all features, or of these.",
+    help="Print effects instead of contributions: what each state of a feature adds to the "
+    "log-odds, averaged over the rows of FILE; for all features, or for these.",
 )
 @option(
     Group.CONTENT, "--of", metavar="CLASS", help="Class to explain.  [default: the predicted class]"

@@ -351,7 +351,7 @@ checkpoint_options = option_group(
             "--checkpoint",
             type=OutputFile(),
             metavar="FILE",
-            help="Save the tree every minute and at the end, so that --resume can continue.",
+            help="Save the tree regularly and at the end, so that --resume can continue.",
             rare=True,
         ),
         option(

@@ -125,7 +125,7 @@ def _predict_one(
     if costs is not None:
         predictions["expected cost"] = costs.expected(proba).min(axis=1)
         if len(states) == 2 and np.isfinite(costs.threshold):
-            say(f"{states[1]!r} is predicted from a probability of {costs.threshold:.4g} on")
+            say(f"{states[1]!r} is predicted if its probability is at least {costs.threshold:.4g}")
     with Outputs() as outputs:
         outputs.data(out, _csv(frame[list(keep)], predictions))
         labels = {n: model.encoder.read_labels(frame[n]) for n in (target.name,) if n in frame}

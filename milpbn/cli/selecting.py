@@ -59,10 +59,10 @@ selection_plot_option = option(
 
 
 def accept_old_plot(options: dict[str, Any]) -> None:
-    """With --select, --plot drew the candidates; for now it does unless --plot-selection does."""
+    """The old spelling: with --select and without --plot-selection, --plot draws the candidates."""
     if options["select"] and options["plot"] and not options["plot_selection"]:
         if not options["quiet"]:
-            say("note: with --select, --plot draws the candidates; this is now --plot-selection")
+            say("note: with --select, --plot draws the candidates; use --plot-selection for this")
         options["plot_selection"], options["plot"] = options["plot"], None
 
 

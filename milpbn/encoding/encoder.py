@@ -315,7 +315,9 @@ class Encoder:
             left_out = [f"{cut:.10g}" for cut in own if cut not in column.cuts]
             if left_out:
                 told = f"{'cuts' if len(left_out) > 1 else 'cut'} {', '.join(left_out)}"
-                notes.append(f"Column {column.name!r}: left out for a monotone effect: {told}.")
+                notes.append(
+                    f"Column {column.name!r}: left out because of a monotone effect: {told}."
+                )
         if not self.columns:
             notes.append("No feature is left: only the class distribution can be learned.")
         return notes

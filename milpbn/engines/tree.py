@@ -170,7 +170,7 @@ class Tree:
         heapq.heapify(self._heap)
 
     def take(self, most: int) -> list[Node]:
-        """The best open nodes, at most so many; they are being processed from now on."""
+        """Take at most `most` of the best open nodes; they count as being processed."""
         taken: list[Node] = []
         while self._heap and len(taken) < most:
             node = self._heap[0]

@@ -68,7 +68,8 @@ class BNClassifier(ExplainedClassifier):
     gamma : float, default=None
         Desired log-margin; overrides `p`.
     penalty : float or "bic", default=0.0
-        Cost of one free parameter in the margin scores: sparser networks for larger values.
+        Cost of one free parameter, for the scores ``"sm"``, ``"sbm"`` and ``"cll"``: sparser
+        networks for larger values.
         ``"bic"`` is half the logarithm of the number of rows.
     validation : int, "loo", "none" or None, default=None
         Which rows score a row (not for ``"mdl"``, ``"bdeu"``): all (``"none"``), all others
@@ -106,9 +107,10 @@ class BNClassifier(ExplainedClassifier):
         ``{"size": ["S", "M", "L"]}``. Neighbours then have similar effects, as for numbers.
         Ordered categoricals of pandas need not be listed.
     missing : {"auto", "state", "drop"}, default="auto"
-        What becomes of missing values in the training rows: a state of their own, except in columns
-        that are mostly empty and are left out; a state in every column; or rows with one are left
-        out. In prediction a missing value without a state is summed out exactly.
+        What becomes of missing values in the training rows. ``"auto"``: a state of their own, and
+        columns that are mostly empty are left out; ``"state"``: a state in every column;
+        ``"drop"``: incomplete rows are left out. In prediction, a missing value without a state is
+        summed out exactly.
     dates : {"expand", "drop", "keep"}, default="expand"
         Replace dates by year, month, weekday and time of day, leave them out, or read them as
         categories.

@@ -98,7 +98,7 @@ def candidate_families(
         if n_families > most_families:
             raise BudgetError(
                 f"max_parents={max_parents} makes more than {most_families:,.0f} candidate "
-                "families, for which there is no time"
+                "families, too many for the time limit"
             )
     width = max(c.limit for c in choices)
     blocks = [c.members(width) for c in choices]

@@ -50,7 +50,7 @@ class Alternatives:
     Attributes
     ----------
     most, within
-        What was wanted: at most so many, within this fraction of the best score (or None).
+        The limits: at most this many structures, within this fraction of the best score (or None).
     structures
         What was found.
     rest

@@ -322,7 +322,7 @@ class Tally:
             return
         clock, settings = runs.share(self.seconds / max(1, len(self.structures))), self._settings
         if runs.late and runs.fold == 0:
-            self.error = "there was no time for it"
+            self.error = "there was not enough time"
         elif not runs.late:
             try:
                 predicted = learner.predict(settings, clock)

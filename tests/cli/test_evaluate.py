@@ -91,7 +91,7 @@ def test_rows_not_learned_from_are_counted(milpbn, messy_csv):
     result = milpbn("evaluate", *data)
     assert "5-fold cross-validation of 60 rows" in result.stdout
     assert "milpbn's methods do not learn from 6 incomplete rows; all rows are" in result.stdout
-    assert "6 of 60 rows are only tested, milpbn does not learn from them" in result.stderr
+    assert "6 of 60 rows are used only for tests, because a feature is missing" in result.stderr
     content = json.loads(milpbn("evaluate", *data, "--json", "--quiet").stdout)
     assert content["n_incomplete_rows"] == 6
 

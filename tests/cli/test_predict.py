@@ -197,7 +197,7 @@ def test_costs_choose_the_prediction(milpbn, tmp_path):
     plain = milpbn("predict", out, rows)
     result = milpbn("predict", out, rows, "--costs", "2:1=5,1:2=1")
     assert result.exit_code == 0
-    assert "'2' is predicted from a probability of 0.1667 on" in result.stderr
+    assert "'2' is predicted if its probability is at least 0.1667" in result.stderr
     found = pd.read_csv(io.StringIO(result.stdout))
     assert ((found["P(2)"] > 1 / 6) == (found["prediction"] == 2)).all()
     least = np.minimum(5 * found["P(2)"], found["P(1)"])

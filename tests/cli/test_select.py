@@ -38,7 +38,7 @@ def test_plot_with_select_still_draws_the_candidates(milpbn, tmp_path):
     how = ("learn", *QUICK, "--method", "nb", "--select", "parameters=ml,cl:penalty=1")
     done = milpbn(*how, "--plot", old)
     assert done.exit_code == 0, done.output
-    assert "note: with --select, --plot draws the candidates; this is now --plot-" in done.stderr
+    assert "note: with --select, --plot draws the candidates; use --plot-" in done.stderr
     both = milpbn(*how, "--plot", gap, "--plot-selection", new)
     assert both.exit_code == 0, both.output
     assert "note: with --select" not in both.stderr

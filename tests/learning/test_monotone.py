@@ -232,7 +232,7 @@ def test_a_feature_without_the_effect_is_left_out(patients):
 def test_own_cuts_in_the_wrong_order_are_left_out_with_a_note(patients):
     frame, labels = patients
     cuts = [24, 26, 28, 30, 32, 50, 60]
-    with pytest.warns(match="Column 'age': left out for a monotone effect: cuts? ") as notes:
+    with pytest.warns(match="Column 'age': left out because of a monotone effect: cuts? ") as notes:
         model = BNClassifier(engine="nb", monotone=UP, bins={"age": cuts}).fit(frame, labels)
     kept = model.encoder_.columns[0].cuts
     assert 0 < len(kept) < len(cuts)

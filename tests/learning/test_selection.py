@@ -388,7 +388,7 @@ def test_a_fold_without_time_for_everyone_does_not_count(monks):
 
 def test_without_time_there_is_naive_bayes(monks):
     model = learn_selected(monks, {}, clock=Clock(1e-9))
-    assert model.selection.candidates[0].error == "there was no time for it"
+    assert model.selection.candidates[0].error == "there was not enough time"
     assert len(model.result.structure.arcs) == 6
 
 
