@@ -126,7 +126,7 @@ def all_by_enumeration(case):
     return sorted(values, reverse=True)
 
 
-def wrong_list(case, truth):
+def wrong_list(case, truth, scale):
     """What is wrong with the list of the best structures, or None."""
     found = learn_alternatives(best=case["best"], **settings(case, "branch-and-cut"))
     if not found.complete:
@@ -134,7 +134,7 @@ def wrong_list(case, truth):
     if len({s.structure for s in found.structures}) < len(found.structures):
         return "a structure is listed twice"
     scores, wanted = [s.score for s in found.structures], truth[: case["best"]]
-    slack = 2e-6 * max(1.0, abs(truth[0]))
+    slack = 2e-6 * max(scale, abs(truth[0]))
     if len(scores) != len(wanted) or not np.allclose(scores, wanted, rtol=0, atol=slack):
         return f"best structures: scores {scores}, truth {wanted}"
     return None
@@ -164,17 +164,20 @@ def disagreement(case, exact=False):
         # HiGHS may end at 1e-6 from a point that violates rows by 1e-6; then the monolithic engine
         # does not claim an optimum, but its bound is close.
         own = engine == "monolithic" and result.status == "feasible"
-        slack = (5e-6 if own else 2e-6) * max(1.0, abs(truth))
+        slack = (5e-6 if own else 2e-6) * max(result.scale, abs(truth))
+        least = (5e-6 if own else 2e-6) * max(1.0, abs(truth))
         if result.status != "optimal" and not own:
             return f"{engine} ended with status {result.status}"
         if (
             abs(result.objective - truth) > slack
-            or not truth - slack <= result.bound <= truth + slack
+            or not truth - least <= result.bound <= truth + slack
         ):
             return (
                 f"{engine}: objective {result.objective!r}, bound {result.bound!r}, truth {truth!r}"
             )
-    return wrong_list(case, every) if every and case["maps"] is None else None
+    if not every or case["maps"] is not None:
+        return None
+    return wrong_list(case, every, results["branch-and-cut"].scale)
 
 
 def main(amount=1.0, seed=None, exact=False):
