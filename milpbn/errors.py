@@ -6,9 +6,10 @@ line prints them without a traceback.
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Mapping
+from typing import Any, Self
 
-from milpbn.messages import Message
+from milpbn.messages import Message, Spelling
 
 
 class MilpbnError(Exception):
@@ -86,3 +87,17 @@ class SolverError(MilpbnError, RuntimeError):
 
 class TimeLimitError(MilpbnError):
     """The time limit was reached before there was anything to return."""
+
+
+def by_name(given: object, what: str | Spelling, example: str) -> Mapping[Any, Any]:
+    """The argument if it is a mapping, such as a dictionary.
+
+    Examples
+    --------
+    >>> by_name("a+", "monotone", '{"a": "increasing"}')
+    Traceback (most recent call last):
+    milpbn.errors.OptionError: monotone must be a dictionary such as {"a": "increasing"}, not 'a+'
+    """
+    if not isinstance(given, Mapping):
+        raise OptionError(Message(what, f" must be a dictionary such as {example}, not {given!r}"))
+    return given

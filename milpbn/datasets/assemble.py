@@ -15,7 +15,7 @@ import pandas as pd
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.datasets.bins import MDLP
 from milpbn.datasets.infer import FEW_VALUES, MAX_STATES, Orders, Rules
-from milpbn.datasets.monotone import check_monotone, numeric_names, parse_monotone
+from milpbn.datasets.monotone import check_monotone, parse_monotone
 from milpbn.datasets.own_bins import Bins, OwnBins, split_bins
 from milpbn.datasets.raw import Columns, RawFrame
 from milpbn.datasets.screening import Screened, screen
@@ -69,12 +69,9 @@ def table_from_frame(
         raise DataError(f"{name}: the target {labels.name!r} is also a feature; leave it out")
     raw = RawFrame(name, frame.assign(**{str(labels.name): labels}), untyped=False)
     binning = split_bins(bins, special, min_bin_share)
-    directions = parse_monotone(monotone)
-    named = (*binning[1].columns, *directions)
-    numbers = numeric_names(numeric, [c for c in named if c not in ordered], set(frame.columns))
-    kinds = tuple(categorical), numbers, tuple(drop)
+    kinds = tuple(categorical), tuple(numeric), tuple(drop)
     columns = Columns((str(labels.name),), *kinds, dates, max_states, target_bins, weight, ordered)
-    return build_table(raw, columns, missing, binning, directions)
+    return build_table(raw, columns, missing, binning, parse_monotone(monotone))
 
 
 def build_table(
@@ -117,7 +114,8 @@ def build_table(
         few_values=0 if several else FEW_VALUES,
         ordered=columns.ordered,
         taken=frozenset(columns.targets),
-        binned=frozenset([*own.columns, *monotone]),
+        binned=frozenset(own.columns),
+        directed=frozenset(monotone),
     )
     left_out = [*columns.targets, *columns.drop, *((columns.weight,) if columns.weight else ())]
     screened = screen(frame.drop(columns=left_out), rules, wanted, checkpoint)

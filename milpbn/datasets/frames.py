@@ -93,8 +93,6 @@ def labelled_table(
             raise OptionError(f"column {name!r} is both in ordered and in numeric_features")
     others, own = split_bins(bins, special, min_bin_share)
     directions = parse_monotone(monotone)
-    named = [c for c in (*own.columns, *directions) if c not in orders]
-    wanted |= {c: NUMERIC for c in named if c in frame.columns and c not in wanted}
     target = str(labels.name)
     rules = Rules(
         "X",
@@ -103,7 +101,8 @@ def labelled_table(
         max_states=max_states,
         ordered=orders,
         taken=frozenset([target]),
-        binned=frozenset(named),
+        binned=frozenset(own.columns),
+        directed=frozenset(directions),
         names=_NAMES,
     )
     screened = screen(frame, rules, wanted)

@@ -27,7 +27,7 @@ from milpbn.datasets.values import (
     unusable,
     without_tokens,
 )
-from milpbn.errors import DataError, OptionError
+from milpbn.errors import DataError, OptionError, by_name
 from milpbn.messages import Message, Spelling, option
 from milpbn.words import count, quoted
 
@@ -83,8 +83,9 @@ class Rules:
         Columns whose categories have an order, and these categories.
     taken
         Names that the parts of dates may not have.
-    binned
-        The columns that have bins of their own, or a monotone effect.
+    binned, directed
+        The columns that have bins of their own, and those that have a monotone effect. They are
+        numbers, unless the user says otherwise.
     names
         How Python calls the options.
     """
@@ -98,6 +99,7 @@ class Rules:
     ordered: Orders = field(default_factory=dict)
     taken: frozenset[str] = frozenset()
     binned: frozenset[str] = frozenset()
+    directed: frozenset[str] = frozenset()
     names: Names = field(default_factory=Names)
 
 
@@ -135,8 +137,8 @@ def decide_column(values: pd.Series[Any], rules: Rules, wanted: str | None) -> D
         decision = _as_moments(values, rules, typed, wanted)
     elif wanted == NUMERIC:
         decision = _as_asked_numbers(values, rules, known)
-    elif order := rules.ordered.get(name) or _order_of_type(values):
-        decision = _as_ordered(values, tuple(order), rules)
+    elif order := order_of(values, rules):
+        decision = _as_ordered(values, order, rules)
     elif wanted == CATEGORICAL:
         decision = _categories(values, rules)
     elif holds_numbers(values):
@@ -242,23 +244,25 @@ def _as_asked_numbers(values: pd.Series[Any], rules: Rules, known: int) -> Decis
     reading, numbers = _read_numbers(values, distinct, plain, 0.0)
     parsed = int(np.isfinite(numbers).sum())
     if parsed == 0:
-        raise DataError(
-            Message(
-                f"{rules.where}: column {name!r} holds no numbers, only "
-                f"{_examples(values, numbers)}; remove ",
-                Spelling(
-                    "its bins, special values and direction", "its --cuts, --special and --monotone"
-                )
-                if name in rules.binned
-                else rules.names.option("numeric", [name]),
-            )
-        )
+        told = f"{rules.where}: column {name!r} holds no numbers, only "
+        told += _examples(values, numbers)
+        raise DataError(Message(told, *_way_out(name, rules)))
     notes: tuple[Note, ...] = ()
     if parsed < known:
         lost = count(known - parsed, "value")
         told = f"{lost} treated as missing (not a number): {_examples(values, numbers)}"
         notes = (Note("not a number", name, told),)
     return Decision((Column(_series(numbers, values), True, reading),), notes)
+
+
+def _way_out(name: str, rules: Rules) -> tuple[str | Spelling, ...]:
+    """What to change if a column should have numbers and has none."""
+    if name in rules.binned:
+        return "; remove it from ", Spelling("bins and special", "--cuts and --special")
+    if name in rules.directed:
+        declared = rules.names.option("ordered")
+        return "; give the order of its categories with ", declared, ", or remove its direction"
+    return "; remove ", rules.names.option("numeric", [name])
 
 
 def _as_numbers(values: pd.Series[Any], numbers: Numbers, rules: Rules) -> Decision:
@@ -377,8 +381,10 @@ def _as_ordered(values: pd.Series[Any], order: tuple[str, ...], rules: Rules) ->
     return Decision((Column(made, order=order),))
 
 
-def _order_of_type(values: pd.Series[Any]) -> tuple[str, ...]:
-    """The categories of an ordered categorical column; none for another type."""
+def order_of(values: pd.Series[Any], rules: Rules) -> tuple[str, ...]:
+    """The categories of a column in their order, as declared or by its type; none if neither."""
+    if declared := rules.ordered.get(str(values.name)):
+        return tuple(declared)
     dtype = values.dtype
     if not isinstance(dtype, pd.CategoricalDtype) or not dtype.ordered:
         return ()
@@ -394,7 +400,7 @@ def parse_orders(ordered: Orders) -> dict[str, tuple[str, ...]]:
     {'size': ('S', 'M', 'L'), 'grade': ('1', '2', '3')}
     """
     found = {}
-    for name, states in ordered.items():
+    for name, states in by_name(ordered, option("ordered"), '{"size": ["S", "M", "L"]}').items():
         listed = not isinstance(states, str) and isinstance(states, Sequence)
         own = tuple(str(show_value(state)) for state in states) if listed else ()
         if len(own) < 2 or len(set(own)) < len(own):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
-from milpbn.errors import DataError, OptionError
-from milpbn.messages import Message, Spelling
+from milpbn.errors import DataError, OptionError, by_name
+from milpbn.messages import Message, Spelling, option
 from milpbn.words import quoted
 
 WORDS = {"increasing": 1, "decreasing": -1}
@@ -23,7 +23,7 @@ def parse_monotone(given: Mapping[str, str] | None) -> dict[str, int]:
     {'age': 1, 'income': -1}
     """
     out = {}
-    for name, word in (given or {}).items():
+    for name, word in by_name(given or {}, option("monotone"), '{"age": "increasing"}').items():
         if word not in WORDS:
             raise OptionError(
                 f"monotone: the effect of {name!r} must be {' or '.join(WORDS)}, not {word!r}"
@@ -74,10 +74,3 @@ def check_monotone(where: str, directions: Mapping[str, int], features: Iterable
         if name not in names:
             told = f": there is no feature {name!r}; the features are {quoted(names)}"
             raise DataError(Message(f"{where}: ", Spelling("monotone", "--monotone"), told))
-
-
-def numeric_names(
-    numeric: Iterable[str], named: Iterable[str], columns: Collection[str]
-) -> tuple[str, ...]:
-    """The columns to read as numbers: those of the user, and others that are named and exist."""
-    return tuple(dict.fromkeys([*numeric, *(name for name in named if name in columns)]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from milpbn.datasets.bins import MDLP, parse_bins
-from milpbn.errors import DataError, OptionError
+from milpbn.errors import DataError, OptionError, by_name
 from milpbn.messages import Message, Spelling, option
 from milpbn.words import quoted
 
@@ -153,7 +153,7 @@ def own_bins(
 
 def _sorted_numbers(what: Spelling, given: Mapping[str, Any]) -> Numbers:
     out = {}
-    for name, values in given.items():
+    for name, values in by_name(given, what, '{"income": [-999]}').items():
         try:
             if isinstance(values, str):
                 raise TypeError

@@ -18,7 +18,7 @@ from milpbn.datasets.arff import parse_arff
 from milpbn.datasets.assemble import build_table, unknown_columns
 from milpbn.datasets.bins import MDLP
 from milpbn.datasets.infer import MAX_STATES, Orders
-from milpbn.datasets.monotone import numeric_names, parse_monotone
+from milpbn.datasets.monotone import parse_monotone
 from milpbn.datasets.own_bins import Bins, split_bins
 from milpbn.datasets.raw import Columns, RawFrame
 from milpbn.datasets.strings import with_objects
@@ -111,13 +111,7 @@ def read_table(
     binning = split_bins(bins, special, min_bin_share)
     raw = read_raw(path, checkpoint)
     directions = parse_monotone(monotone)
-    named = (*binning[1].columns, *directions)
-    numbers = numeric_names(
-        numeric,
-        [c for c in named if c not in ordered],
-        set(map(str, raw.frame.columns)).difference(targets),
-    )
-    kinds = tuple(categorical), numbers, tuple(drop)
+    kinds = tuple(categorical), tuple(numeric), tuple(drop)
     columns = Columns(targets, *kinds, dates, max_states, target_bins, weight, ordered)
     source = {**raw.source, "columns": columns.to_dict()}
     return build_table(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from milpbn.clock import Checkpoint, column_by_column, no_checkpoint
-from milpbn.datasets.infer import DATES, Column, Rules, decide_column
+from milpbn.datasets.infer import DATES, NUMERIC, Column, Rules, decide_column, order_of
 from milpbn.datasets.notes import Note, grouped
 from milpbn.datasets.readings import DATE, DURATION, TIME, Reading
 from milpbn.errors import OptionError
@@ -85,6 +85,7 @@ def screen(
         raise OptionError(f"dates must be one of {', '.join(DATES)}, not {rules.dates!r}")
     names = [str(name) for name in frame.columns]
     rules = replace(rules, taken=rules.taken.union(names))
+    wanted = {**_with_bins(frame, rules), **wanted}
     decisions = []
     for j, name in enumerate(column_by_column(names, checkpoint)):
         decisions.append(decide_column(frame.iloc[:, j].rename(name), rules, wanted.get(name)))
@@ -101,6 +102,13 @@ def screen(
         ordered={name: c.order for name, c in columns.items() if c.order},
         notes=tuple(grouped(rules.where, notes, rules.names)),
     )
+
+
+def _with_bins(frame: pd.DataFrame, rules: Rules) -> dict[str, str]:
+    """The columns that are numbers because they have bins of their own, or a direction."""
+    named = rules.binned | rules.directed
+    columns = (column.rename(str(name)) for name, column in frame.items() if str(name) in named)
+    return {str(column.name): NUMERIC for column in columns if not order_of(column, rules)}
 
 
 def _repeated(columns: Mapping[str, Column], wanted: Mapping[str, str]) -> list[tuple[str, Note]]:

@@ -75,7 +75,7 @@ def feature_code(
     if direction and not column.variable.ordered:
         raise DataError(
             f"{train.name}: the effect of {name!r} cannot be monotone, because its states have no "
-            "order; only numbers have one"
+            "order; only numbers and ordered categories have one"
         )
     if direction and column.kind == NUMERIC and column.cuts:
         column = _pooled(column, column.encode(values).codes, labels, weights, direction)

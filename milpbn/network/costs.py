@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from milpbn._types import FloatArray, IntArray
-from milpbn.errors import OptionError
+from milpbn.errors import OptionError, by_name
 from milpbn.files import read_limited
 from milpbn.words import quoted
 
@@ -48,8 +48,9 @@ class Costs:
         place = {label: k for k, label in enumerate(classes)}
         matrix: FloatArray = np.full((len(classes), len(classes)), np.nan)
         np.fill_diagonal(matrix, 0.0)
-        for true, row in given.items():
-            for predicted, cost in row.items():
+        example = '{"sick": {"healthy": 10}, "healthy": {"sick": 1}}'
+        for true, row in by_name(given, "costs", example).items():
+            for predicted, cost in by_name(row, "costs", example).items():
                 unknown = [label for label in (true, predicted) if label not in place]
                 if unknown:
                     raise OptionError(

@@ -126,3 +126,15 @@ def test_the_option_of_the_command_line(file: Path) -> None:
         rows="train",
     )
     assert (table.ordered, table.states) == (("size",), {"size": tuple(SIZES)})
+
+
+def test_a_direction_of_ordered_categories_needs_no_numbers(rows: pd.DataFrame) -> None:
+    features, up = rows[["size"]], {"size": "increasing"}
+    typed = features.assign(size=pd.Categorical(rows["size"], SIZES, ordered=True))
+    for frame, ordered in [(features, {"size": SIZES}), (typed, {})]:
+        table = table_from_frame(frame, rows["class"], monotone=up, ordered=ordered)
+        assert Encoder.fit(table).variables[1].states[:4] == tuple(SIZES)
+        model = BNClassifier(engine="nb", monotone=up, ordered=ordered).fit(frame, rows["class"])
+        assert model.encoder_.variables[1].states[:4] == tuple(SIZES)
+    with pytest.raises(DataError, match=r"holds no numbers.*; give the order .* with ordered"):
+        table_from_frame(features, rows["class"], monotone=up)

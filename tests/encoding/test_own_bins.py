@@ -104,7 +104,7 @@ def test_few_values_with_own_cuts_are_numbers(rows):
     [
         ({"bins": {"incme": [1]}}, DataError, "bins: there is no feature 'incme'"),
         ({"special": {"class": [1]}}, DataError, "special: there is no feature 'class'"),
-        ({"bins": {"town": [1]}}, DataError, "column 'town' holds no numbers.*; remove its bins"),
+        ({"bins": {"town": [1]}}, DataError, "holds no numbers.*; remove it from bins and special"),
         ({"bins": {"income": []}}, OptionError, "needs finite numbers"),
         ({"bins": {"income": "1000"}}, OptionError, "needs a list of numbers"),
         ({"special": {"income": [np.nan]}}, OptionError, "needs finite numbers"),
@@ -112,6 +112,9 @@ def test_few_values_with_own_cuts_are_numbers(rows):
         ({"bins": {"*": [1, 2]}}, OptionError, "stands for the other columns"),
         ({"bins": {"*": "best"}}, OptionError, "unknown bins 'best'"),
         ({"min_bin_share": 0.5}, OptionError, "from 0 to less than 0.5"),
+        ({"special": [-999]}, OptionError, "special must be a dictionary such as"),
+        ({"monotone": "income+"}, OptionError, "monotone must be a dictionary such as"),
+        ({"ordered": ["town"]}, OptionError, "ordered must be a dictionary such as"),
     ],
 )
 def test_what_cannot_be_done_is_refused(rows, settings, error, told):

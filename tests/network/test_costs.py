@@ -79,3 +79,9 @@ def test_costs_are_read_from_a_table(tmp_path):
 def test_what_is_not_a_cost_is_named(text, told):
     with pytest.raises(OptionError, match=told):
         read_costs(text)
+
+
+def test_costs_are_named_by_class():
+    for given in ([[0, 1], [2, 0]], {"sick": 10, "healthy": 1}):
+        with pytest.raises(OptionError, match="costs must be a dictionary such as"):
+            Costs.of(given, ["healthy", "sick"])
