@@ -102,6 +102,18 @@ def between_cuts(cuts: Sequence[float]) -> list[str]:
     return [f"<= {ends[0]}", *middle, f"> {ends[-1]}"]
 
 
+def memory(size: float) -> str:
+    """A number of bytes, for people.
+
+    Examples
+    --------
+    >>> memory(3.5 * 2**30), memory(50e6), memory(800)
+    ('3.5 GiB', '47.7 MiB', '800 bytes')
+    """
+    units = ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)
+    return next((f"{size / b:.1f} {unit}" for unit, b in units if size >= b), f"{size:.0f} bytes")
+
+
 def probability(p: float, digits: int = 4) -> str:
     """A probability with so many digits; a prediction is never certain.
 

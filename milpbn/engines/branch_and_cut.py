@@ -32,6 +32,7 @@ from milpbn.engines.worker import Worker
 from milpbn.errors import BudgetError, ClusterWarning, ProofWarning
 from milpbn.result import Result, Status
 from milpbn.scores import Objective, ScoreReport
+from milpbn.words import memory
 
 # If there is no tree, local search ends after this many consecutive failures.
 _LONE_SEARCH_PATIENCE = 2000
@@ -110,7 +111,7 @@ def _search(
                 "continue; raise the memory limit or lower max_parents"
             )
         warnings.warn(
-            f"{too_large} not fit into the memory limit of {options.memory_limit / 2**30:.1f} GiB: "
+            f"{too_large} not fit into the memory limit of {memory(options.memory_limit)}: "
             "local search goes on without a proof; raise the memory limit or lower max_parents",
             ProofWarning,
             stacklevel=2,

@@ -16,6 +16,8 @@ from milpbn.families.parent_sets import ParentSet, ParentSets
 from milpbn.families.resolutions import with_resolutions
 from milpbn.families.space import DEFAULT_MEMORY, FamilySpace
 from milpbn.families.views import Views
+from milpbn.messages import Message, Spelling, option
+from milpbn.words import memory
 
 __all__ = ["CLASS", "DEFAULT_MEMORY", "FamilySpace", "ParentSet", "candidate_families"]
 
@@ -139,10 +141,14 @@ def _check_memory(families: int, is_all: bool, max_parents: int, memory_limit: i
     if need > memory_limit:
         number = f"{families:,}" if is_all else f"more than {families:,}"
         raise BudgetError(
-            f"max_parents={max_parents} makes {number} candidate families, which need "
-            f"{need / 2**30:.1f} GiB; the memory limit is {memory_limit / 2**30:.1f} GiB. Lower "
-            "max_parents, select columns, limit the parents of single variables, or raise the "
-            "memory limit"
+            Message(
+                Spelling(f"max_parents={max_parents}", f"--max-parents {max_parents}"),
+                f" makes {number} candidate families, which need {memory(need)}; the memory limit "
+                f"is {memory(memory_limit)}. Lower ",
+                option("max_parents"),
+                ", select columns, limit the parents of single variables, or raise the memory "
+                "limit",
+            )
         )
 
 
@@ -158,6 +164,6 @@ def _check_tables(space: FamilySpace, max_parents: int) -> None:
         family = f"{space.names[child]!r} given {', '.join(repr(space.names[p]) for p in parents)}"
         raise BudgetError(
             f"the table of {family} has {int(cells[largest]):,} table cells, about "
-            f"{need / 2**30:.1f} GiB; the memory limit is {space.memory_limit / 2**30:.1f} GiB. "
+            f"{memory(need)}; the memory limit is {memory(space.memory_limit)}. "
             f"Merge rare states, lower max_parents (now {max_parents}), or raise the memory limit"
         )

@@ -305,7 +305,7 @@ class FamilySpace:
         if self.resolutions is None:
             same = found if not any(seen) else found[:0]
             seen = ()
-        elif not parents:
+        elif not parents or not len(found):
             same = found  # one resolution stands for all, see `candidate_families`
         else:
             own = self.resolutions[found]

@@ -31,6 +31,7 @@ from milpbn.families.passes import divided
 from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import Smoothing
 from milpbn.families.tabulate import TableOf
+from milpbn.words import memory
 
 TIE = 1e-9
 """Smaller margins are ties, since sums of logarithms are not exact; a tie is an error."""
@@ -196,8 +197,8 @@ class FamilyTables:
         size = need * self.space.memory_limit / max(self._most, 1)
         raise BudgetError(
             f"the tables of {n_families:,} candidate families have {need:,} rows, about "
-            f"{size / 2**30:.1f} GiB; the memory limit is {self.space.memory_limit / 2**30:.1f} "
-            "GiB. Lower max_parents, limit the parents of single variables, merge rare states, "
+            f"{memory(size)}; the memory limit is {memory(self.space.memory_limit)}. "
+            "Lower max_parents, limit the parents of single variables, merge rare states, "
             "raise the memory limit, or choose a heuristic, which needs few tables at a time"
         )
 

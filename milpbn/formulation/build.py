@@ -20,6 +20,7 @@ from milpbn.families.candidates import CLASS, DEFAULT_MEMORY, FamilySpace
 from milpbn.formulation.model import ColumnBlock, RowBlock, SparseModel
 from milpbn.formulation.names import ModelNames
 from milpbn.scores import LinearObjective, MarginObjective, Objective
+from milpbn.words import memory
 
 # Entries of the dense block for a chunk of margin rows.
 _CHUNK_ENTRIES = 2_000_000
@@ -135,8 +136,8 @@ def _check_size(objective: MarginObjective, memory_limit: int, emit: str) -> Non
         raise BudgetError(
             f"the monolithic model would have {entries:,} margin coefficients "
             f"({len(objective.rows):,} distinct rows x {objective.n_competitors} competing classes "
-            f"x ({int(objective.relevant.sum()):,} families + 1)), about {need / 2**30:.1f} GiB; "
-            f"the memory limit is {memory_limit / 2**30:.1f} GiB. Use the score sbm (one row per "
+            f"x ({int(objective.relevant.sum()):,} families + 1)), about {memory(need)}; "
+            f"the memory limit is {memory(memory_limit)}. Use the score sbm (one row per "
             "sample), lower max_parents, make the class a root, "
             + ("emit with highspy instead of pulp, " if emit == "pulp" else "")
             + "or raise the memory limit"

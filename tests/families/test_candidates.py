@@ -217,7 +217,7 @@ def test_too_many_families_are_refused_before_memory_is_taken():
 
 def test_the_budget_error_says_what_to_lower_and_obeys_the_limit():
     names = ["class", *"abcdefgh"]
-    message = r"memory limit is 0.0 GiB. Lower max_parents, .*or raise"
+    message = r"memory limit is 1000 bytes. Lower max_parents, .*or raise"
     with pytest.raises(BudgetError, match=message):
         candidate_families(names, [2] * 9, memory_limit=1000)
     assert len(candidate_families(names, [2] * 9, memory_limit=10**6)) > 0

@@ -189,3 +189,10 @@ def test_a_score_without_resolutions_is_refused():
     data = encoded(np.array([[0, 1], [1, 2]]), [2, 4], None, [[], [HALVES.of]])
     with pytest.raises(OptionError, match="bdeu cannot choose between several resolutions"):
         build_objective(data, make_score("bdeu"), SearchSpace())
+
+
+def test_a_structure_with_more_parents_than_the_space_allows_is_adapted():
+    large = space(class_parents=False, max_parents=2)
+    both = large.structure([large.of(0)[0], large.of(1)[0], large.find(2, (0, 1))])
+    small = space(class_parents=False, max_parents=1)
+    assert small.structure(small.adapted(both)).arcs == (("class", "b"),)
