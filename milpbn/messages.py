@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import StringIO
 from typing import Self
 
 
@@ -77,6 +79,21 @@ def listed_names(names: Sequence[str]) -> str:
     id,"name, given"
     """
     return ",".join(map(_in_a_list, names))
+
+
+def read_list(text: str) -> list[str]:
+    """The inverse of :func:`listed_names`; raises ValueError if quotes do not match.
+
+    Examples
+    --------
+    >>> read_list('id, "name, given"')
+    ['id', 'name, given']
+    """
+    try:
+        rows = list(csv.reader(StringIO(text), skipinitialspace=True, strict=True))
+    except csv.Error as error:
+        raise ValueError(str(error)) from error
+    return [item.strip() for row in rows for item in row if item.strip()]
 
 
 def _in_a_shell(text: str) -> str:

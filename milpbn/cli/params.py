@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import importlib
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 from click.core import ParameterSource
+
+from milpbn.messages import read_list
 
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
@@ -232,15 +232,14 @@ class Names(_ParamType):
         if isinstance(value, tuple):
             return value
         try:
-            rows = list(csv.reader(StringIO(str(value)), skipinitialspace=True, strict=True))
-        except csv.Error:
+            return tuple(read_list(str(value)))
+        except ValueError:
             self.fail(
                 f"{value!r} is not a list of names; put a name that contains a comma in double "
                 'quotes: id,"name, given"',
                 param,
                 ctx,
             )
-        return tuple(name.strip() for row in rows for name in row if name.strip())
 
 
 class Order(_ParamType):

@@ -201,7 +201,7 @@ def _advice(model: Model, data: EncodedData) -> str:
     ]
     words += model.encoder.own_bins.on_command_line()
     if model.encoder.monotone:
-        words.append(f"--monotone {as_typed(model.encoder.monotone)}")
+        words.append(option("monotone", as_typed(model.encoder.monotone)).command_line)
     words += [shlex.join(["--ordered", f"{c}={listed_names(own)}"]) for c, own in orders.items()]
     return (
         "To estimate the accuracy on new rows, add --holdout 0.25, or run: "

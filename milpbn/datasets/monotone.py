@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from milpbn.errors import DataError, OptionError, by_name
-from milpbn.messages import Message, Spelling, option
+from milpbn.messages import Message, Spelling, listed_names, option, read_list
 from milpbn.words import quoted
 
 WORDS = {"increasing": 1, "decreasing": -1}
@@ -40,8 +40,15 @@ def read_monotone(text: str) -> dict[str, str]:
     >>> read_monotone("age+, income-")
     {'age': 'increasing', 'income': 'decreasing'}
     """
+    try:
+        items = read_list(text) or [text]
+    except ValueError:
+        raise OptionError(
+            f"{text!r} is not a list of directions; put a feature whose name contains a comma in "
+            'double quotes, with its sign: age+,"height, in cm-"'
+        ) from None
     out: dict[str, str] = {}
-    for item in map(str.strip, text.split(",")):
+    for item in items:
         if len(item) < 2 or item[-1] not in _SIGNS:
             raise OptionError(f"{item!r} is not a feature with a direction; write age+,income-")
         if item[:-1] in out:
@@ -64,7 +71,7 @@ def as_typed(directions: Mapping[str, int]) -> str:
     >>> as_typed({"age": 1, "income": -1})
     'age+,income-'
     """
-    return ",".join(f"{name}{'+' if d > 0 else '-'}" for name, d in directions.items())
+    return listed_names([f"{name}{'+' if d > 0 else '-'}" for name, d in directions.items()])
 
 
 def check_monotone(where: str, directions: Mapping[str, int], features: Iterable[str]) -> None:

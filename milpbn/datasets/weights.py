@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +13,7 @@ from milpbn._types import FloatArray
 from milpbn.datasets.raw import RawFrame
 from milpbn.datasets.values import to_numbers
 from milpbn.errors import DataError, OptionError
-from milpbn.messages import Message, option
+from milpbn.messages import Message, option, read_list
 from milpbn.words import count, quoted
 
 BALANCED = "balanced"
@@ -134,10 +133,10 @@ def read_class_weight(text: str) -> ClassWeight:
     if text.strip() == BALANCED:
         return BALANCED
     try:
-        items = next(csv.reader([text], skipinitialspace=True, strict=True), [])
+        items = read_list(text)
         pairs = [item.rpartition("=") for item in items]
         out = {label.strip(): float(weight) for label, _, weight in pairs}
-    except (csv.Error, ValueError):
+    except ValueError:
         out = {}
     if not out or "" in out or len(out) < len(items):
         raise OptionError(

@@ -13,6 +13,7 @@ import numpy as np
 from milpbn._types import FloatArray, IntArray
 from milpbn.errors import OptionError, by_name
 from milpbn.files import read_limited
+from milpbn.messages import read_list
 from milpbn.words import quoted
 
 CostNames = Mapping[Any, Mapping[Any, float]]
@@ -103,7 +104,11 @@ def read_costs(text: str) -> dict[str, dict[str, float]]:
     if "=" not in text:
         return _from_file(text)
     out: dict[str, dict[str, float]] = {}
-    for item in text.split(","):
+    try:
+        items = read_list(text)
+    except ValueError:
+        items = [text]
+    for item in items:
         pair, _, cost = item.rpartition("=")
         true, colon, predicted = (part.strip() for part in pair.partition(":"))
         if not (colon and true and predicted):

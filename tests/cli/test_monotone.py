@@ -90,3 +90,14 @@ def test_evaluation_keeps_the_directions(milpbn, clinic):
                         "--json", *given)  # fmt: skip
         told.append(json.loads(result.stdout)["methods"][0]["log_loss"])
     assert told[0] < told[1]
+
+
+def test_names_with_commas_and_blanks_are_typed_in_quotes(milpbn, clinic):
+    frame = pd.read_csv(clinic).rename(columns={"age": "age, years", "mass": "body mass"})
+    frame.to_csv(clinic, index=False)
+    given = "--data", clinic, "--target", "ill", "--monotone", '"age, years+",body mass-'
+    result = milpbn("learn", "--method", "nb", *given, "--quiet")
+    assert result.stdout.splitlines()[-1].endswith("""--monotone '"age, years+",body mass-'""")
+    wrong = milpbn("learn", *given[:-1], '"age, years"+')
+    assert wrong.exit_code == 2
+    assert "in double quotes, with its sign" in " ".join(wrong.stderr.split())

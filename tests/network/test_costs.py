@@ -85,3 +85,8 @@ def test_costs_are_named_by_class():
     for given in ([[0, 1], [2, 0]], {"sick": 10, "healthy": 1}):
         with pytest.raises(OptionError, match="costs must be a dictionary such as"):
             Costs.of(given, ["healthy", "sick"])
+
+
+def test_a_class_with_a_comma_is_typed_in_quotes():
+    costs = {"well, so far": {"ill": 2.0}, "ill": {"well, so far": 1.0}}
+    assert read_costs('"well, so far:ill=2","ill:well, so far=1"') == costs
