@@ -148,7 +148,7 @@ def _effect_lines(model: Model) -> list[str]:
             first, *others = steps
             told = ", ".join([first.rpartition(" x")[0], *others])
             lines.append(f"{'':<12}{code.name}{sign}: {told}")
-    return lines
+    return lines if len(lines) > 1 else []
 
 
 def selection_lines(model: Model, most: int = 0) -> list[str]:

@@ -119,8 +119,8 @@ def build_table(
     )
     left_out = [*columns.targets, *columns.drop, *((columns.weight,) if columns.weight else ())]
     screened = screen(frame.drop(columns=left_out), rules, wanted, checkpoint)
-    own.check(raw.name, screened.features.columns, screened.numeric)
-    check_monotone(raw.name, monotone, screened.features.columns)
+    own.check(raw.name, screened.features.columns, screened.numeric, screened.unused)
+    check_monotone(raw.name, monotone, [*screened.features.columns, *screened.unused])
     table = Table(
         name=raw.name,
         features=screened.features,

@@ -106,8 +106,8 @@ def labelled_table(
         names=_NAMES,
     )
     screened = screen(frame, rules, wanted)
-    check_monotone("X", directions, screened.features.columns)
-    own.check("X", screened.features.columns, screened.numeric)
+    check_monotone("X", directions, [*screened.features.columns, *screened.unused])
+    own.check("X", screened.features.columns, screened.numeric, screened.unused)
     return Table(
         name="X",
         features=screened.features,

@@ -58,8 +58,17 @@ class OwnBins:
         """The columns that are named, which are numeric."""
         return list(dict.fromkeys((*self.cuts, *self.special)))
 
-    def check(self, where: str, features: Iterable[str], numeric: Collection[str]) -> None:
-        """Raise an error if a column is named that does not exist or is not numeric."""
+    def check(
+        self,
+        where: str,
+        features: Iterable[str],
+        numeric: Collection[str],
+        unused: Collection[str] = (),
+    ) -> None:
+        """Raise an error if a column is named that does not exist or is not numeric.
+
+        Columns that exist but say nothing, such as those with a single value, are `unused`.
+        """
         names = list(map(str, features))
         for parameter, flag, given in (
             ("bins", "cuts", self.cuts),
@@ -67,6 +76,8 @@ class OwnBins:
         ):
             told = f"{where}: ", Spelling(parameter, f"--{flag}")
             for name in given:
+                if name in unused:
+                    continue
                 if name not in names:
                     why = f": there is no feature {name!r}; the features are {quoted(names)}"
                     raise DataError(Message(*told, why))

@@ -32,6 +32,8 @@ class Screened:
         How columns are made from raw ones, for those that are not taken as they are.
     ordered
         The columns whose categories have an order, and these categories.
+    unused
+        The raw columns of which nothing is left under their name.
     notes
         One sentence for each kind of decision.
     """
@@ -40,6 +42,7 @@ class Screened:
     numeric: tuple[str, ...]
     readings: dict[str, Reading]
     ordered: dict[str, tuple[str, ...]]
+    unused: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -100,6 +103,7 @@ def screen(
         numeric=tuple(name for name, c in columns.items() if c.is_numeric),
         readings={name: c.reading for name, c in columns.items() if c.reading is not None},
         ordered={name: c.order for name, c in columns.items() if c.order},
+        unused=tuple(name for name in names if name not in made),
         notes=tuple(grouped(rules.where, notes, rules.names)),
     )
 

@@ -305,6 +305,8 @@ class Encoder:
             if names := self._dropped_for(reason):
                 notes.append(_left_out(reason, names))
         for name, values in self.own_bins.special.items():
+            if name not in table.features:
+                continue  # a note of the table says why
             known = table.train().features[name].to_numpy(dtype=np.float64, na_value=np.nan)
             unused = [f"{value:.10g}" for value in values if value not in known]
             if unused:

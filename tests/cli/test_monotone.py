@@ -101,3 +101,13 @@ def test_names_with_commas_and_blanks_are_typed_in_quotes(milpbn, clinic):
     wrong = milpbn("learn", *given[:-1], '"age, years"+')
     assert wrong.exit_code == 2
     assert "in double quotes, with its sign" in " ".join(wrong.stderr.split())
+
+
+def test_a_feature_with_a_single_value_may_have_a_direction(milpbn, clinic, tmp_path):
+    pd.read_csv(clinic).assign(debt=0).to_csv(clinic, index=False)
+    given = "--data", clinic, "--target", "ill", "--monotone", "debt+", "--special", "debt=-1"
+    result = milpbn("learn", "--method", "nb", *given, "--out", tmp_path / "model.json")
+    assert result.exit_code == 0
+    assert "column 'debt' is dropped: '0' is its only value" in result.stderr
+    assert "odds of" not in result.stdout
+    assert milpbn("verify", tmp_path / "model.json").exit_code == 0

@@ -163,3 +163,13 @@ def test_evaluation_takes_them(rows):
         == wanted.log_loss
         != evaluate(table, ["nb"], folds=3).summaries()[0].log_loss
     )
+
+
+@pytest.mark.parametrize("values", [[np.nan] * 200, [-1.0] * 200])
+def test_columns_that_say_nothing_may_have_bins_and_a_direction(rows, values):
+    frame, labels = rows
+    frame = frame.assign(debt=values)
+    own = {"special": {"debt": [-1]}, "monotone": {"debt": "increasing"}}
+    assert list(table_from_frame(frame, labels, **own).features) == ["income", "age"]
+    model = BNClassifier(engine="nb", **own).fit(frame, labels)
+    assert "debt" not in [v.name for v in model.encoder_.variables]
