@@ -136,10 +136,9 @@ class Settings:
             return
         told = f"monotone effects ({', '.join(names)}) "
         if self.parameters.name != "ml":
-            own = option("parameters", "ml")
-            raise OptionError(
-                Message(f"{told}are not kept by the parameters {self.parameters}; use ", own)
-            )
+            told += f"are not kept by the parameters {self.parameters}; use "
+            more = ", and no others in a selection (the default one has cl)"
+            raise OptionError(Message(told, option("parameters", "ml"), more))
         if isinstance(self.method, str) and self.method in MULTINETS:
             raise OptionError(f"{told}need one structure for all classes, not {self.method}")
 
