@@ -107,3 +107,15 @@ def test_an_objective_of_zero_has_no_infinite_gap(milpbn: Run, tmp_path: Path) -
     assert result.exit_code == 0
     assert "objective   0.000000" in result.stdout
     assert "inf" not in result.stderr + trace.read_text()
+
+
+@pytest.mark.slow
+def test_the_proof_of_a_log_loss_of_almost_zero_holds(milpbn: Run, tmp_path: Path) -> None:
+    """The rounding that the checker adds is above 1e-6 here, but far below 1e-8 per row."""
+    model, proof = tmp_path / "mushroom.json", tmp_path / "mushroom.gz"
+    space = (*LOO, "--class-root", "--certificate", proof)
+    result = milpbn("solve", "--dataset", "mushroom", *space, "--out", model)
+    assert result.exit_code == 0, result.stderr
+    result = milpbn("verify", model, "--certificate", proof)
+    assert result.exit_code == 0, result.stdout
+    assert "The certificate holds." in result.stdout
