@@ -435,6 +435,10 @@ class OutputFile(_ParamType):
         from milpbn.files import check_writable
 
         path = str(value)
+        if path.startswith("--"):  # the option that follows, because the file was forgotten
+            self.fail(
+                f"a file is missing before {path}; write ./{path} for such a file", param, ctx
+            )
         if self._suffixes and Path(path).suffix not in self._suffixes:
             self.fail(f"{path!r} must end in {' or '.join(self._suffixes)}", param, ctx)
         try:

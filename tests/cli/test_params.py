@@ -130,6 +130,8 @@ def test_outputs_that_could_not_be_written_are_refused(tmp_path: Path) -> None:
         OutputFile().convert(tmp_path / "missing" / "a", None, None)
     with pytest.raises(click.BadParameter, match=r"'a\.txt' must end in \.lp or \.mps"):
         OutputFile(".lp", ".mps").convert("a.txt", None, None)
+    with pytest.raises(click.BadParameter, match="a file is missing before --json"):
+        OutputFile().convert("--json", None, None)
     assert OutputFile(".lp").convert(tmp_path / "a.lp", None, None) == str(tmp_path / "a.lp")
     assert not list(tmp_path.iterdir())
 
