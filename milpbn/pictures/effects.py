@@ -95,13 +95,26 @@ def _draw_numbers(effect: Effect, axes: Axes) -> None:
     # The outer bins have no outer ends: they are drawn as wide as a typical bin.
     margin = float(np.median(np.diff(cuts))) if len(cuts) > 1 else max(1.0, abs(cuts[0])) / 10
     edges = np.array([cuts[0] - margin, *cuts, cuts[-1] + margin])
+    # States that are not bins, such as "missing", are crosses with their names beside the bins.
+    span = edges[-1] - edges[0]
+    apart = edges[-1] + 0.12 * span * np.arange(1, len(effect.states) - bins + 1)
+    for x, state, values in zip(
+        apart, effect.states[bins:], effect.log_odds[bins:, _shown(effect)], strict=True
+    ):
+        axes.annotate(
+            _short(state),
+            (x, values.max()),
+            xytext=(0, 6),
+            textcoords="offset points",
+            size=7.5,
+            ha="center",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+        )
     for k, c in enumerate(_shown(effect)):
         look = {**line_look(k), "marker": "", "label": _short(str(effect.classes[c]))}
         values = effect.log_odds[:bins, c]
         axes.plot(edges, [*values, values[-1]], drawstyle="steps-post", zorder=3, **look)
-        for missing in effect.log_odds[bins:, c]:
-            look = {"color": line_look(k)["color"], "marker": "x", "zorder": 3}
-            axes.plot([edges[-1] + margin], [missing], **look)
+        axes.plot(apart, effect.log_odds[bins:, c], "x", color=line_look(k)["color"], zorder=3)
     widths = np.diff(edges)
     _draw_shares(axes, edges[:-1], widths, effect.shares[:bins] / widths, align="edge")
 

@@ -84,6 +84,19 @@ def test_numbers_are_steps_in_the_users_units_and_categories_have_names(rows, mo
     assert [label.get_text() for label in axes.get_xticklabels()] == ["blue", "red"]
 
 
+def test_states_that_are_no_numbers_are_crosses_with_their_names(rows):
+    X = rows[0].copy()
+    X.loc[::7, "age"] = np.nan
+    X.loc[1::9, "age"] = -999
+    model = BNClassifier(engine="nb", special={"age": [-999]}).fit(X, rows[1])
+    (age,) = model.effects(X, ["age"])
+    axes = Figure().subplots()
+    draw_effect(age, axes)
+    assert [text.get_text().strip() for text in axes.texts] == ["-999", "missing"]
+    assert axes.lines[1].get_ydata().tolist() == age.log_odds[-2:, 1].tolist()
+    assert min(axes.lines[1].get_xdata()) > max(age.cuts)
+
+
 def test_a_picture_of_effects(rows, model, tmp_path):
     plot_effects(model.effects(rows[0]), tmp_path / "effects.png", title="customers")
     assert (tmp_path / "effects.png").stat().st_size > 5000
