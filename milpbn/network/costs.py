@@ -129,10 +129,11 @@ def _from_file(path: str) -> dict[str, dict[str, float]]:
 
     try:
         lines = read_limited(Path(path)).decode("utf-8-sig").splitlines()
-    except OSError as error:
-        raise OptionError(f"cannot read costs from {path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise OptionError(f"{path} is not a text file in UTF-8") from None
+    except (OSError, ValueError) as error:  # no file has a name with a null character
+        why = getattr(error, "strerror", None) or error
+        raise OptionError(f"cannot read costs from {path}: {why}") from None
     header, *rows = [row for row in csv.reader(lines) if row] or [[]]
     out: dict[str, dict[str, float]] = {}
     for number, row in enumerate(rows, 2):

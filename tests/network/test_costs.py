@@ -90,3 +90,8 @@ def test_costs_are_named_by_class():
 def test_a_class_with_a_comma_is_typed_in_quotes():
     costs = {"well, so far": {"ill": 2.0}, "ill": {"well, so far": 1.0}}
     assert read_costs('"well, so far:ill=2","ill:well, so far=1"') == costs
+
+
+def test_a_name_that_no_file_can_have_is_refused():
+    with pytest.raises(OptionError, match="cannot read costs from"):
+        read_costs("\x00")
