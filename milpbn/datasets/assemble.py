@@ -170,8 +170,8 @@ def _check_columns(raw: RawFrame, columns: Columns) -> dict[str, str]:
     if twice:
         raise DataError(f"{raw.name}: the target {twice[0]!r} is named twice")
     kinds = {"categorical": columns.categorical, "numeric": columns.numeric}
-    others = {"drop": columns.drop, "ordered": tuple(columns.ordered)}
-    for kind, chosen in {**kinds, **others}.items():
+    lists = {**kinds, "drop": columns.drop, "ordered": tuple(columns.ordered)}
+    for kind, chosen in lists.items():
         unknown = sorted(set(chosen).difference(names))
         if unknown:
             told = unknown_columns(unknown, names)
@@ -182,7 +182,7 @@ def _check_columns(raw: RawFrame, columns: Columns) -> dict[str, str]:
             raise DataError(Message(f"{raw.name}: ", option(kind, taken), told))
     _check_weight(raw, columns, names)
     for one, other in (("categorical", "numeric"), ("ordered", "numeric"), ("ordered", "drop")):
-        both = sorted(set({**kinds, **others}[one]) & set({**kinds, **others}[other]))
+        both = sorted(set(lists[one]) & set(lists[other]))
         if both:
             words = option(one), " and ", option(other), "; choose one"
             raise DataError(Message(f"{raw.name}: {quoted(both)} cannot be both ", *words))
