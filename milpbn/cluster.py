@@ -7,6 +7,7 @@ import gc
 import logging
 import multiprocessing
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -195,8 +196,12 @@ def _nothing_collected() -> Iterator[None]:
 def _ctrl_c_blocked() -> Iterator[None]:
     """Block SIGINT for threads and processes that are started in the block.
 
-    Ctrl-C in a terminal reaches all processes, but the command decides how a run ends.
+    Ctrl-C in a terminal reaches all processes, but the command decides how a run ends. Windows
+    cannot block it.
     """
+    if sys.platform == "win32":
+        yield
+        return
     resource_tracker.ensure_running()  # its start would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:

@@ -35,6 +35,7 @@ ROOMS = (
     "deployment",
     "reporting",
     "interchange",
+    "doctor",
     "cli",
     "compile",
 )

@@ -16,6 +16,7 @@ from milpbn.cli.arcs import arcs
 from milpbn.cli.card import card
 from milpbn.cli.check import check
 from milpbn.cli.datasets import datasets
+from milpbn.cli.doctor import doctor
 from milpbn.cli.evaluate import evaluate
 from milpbn.cli.explain import explain
 from milpbn.cli.export import export
@@ -119,7 +120,7 @@ def cli() -> None:
 cli.add_section("Learn", (solve, learn, path, evaluate, mdc))
 cli.add_section("Ask a model", (inspect, verify, arcs, stability, explain, card, report))
 cli.add_section("Use a model", (predict, export))
-cli.add_section("Tools", (datasets, scores, missing_curve))
+cli.add_section("Tools", (datasets, scores, missing_curve, doctor))
 cli.add_command(check)  # the old spelling of `verify --certificate`
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.datasets.bins import MDLP
+from milpbn.datasets.frames import as_pandas
 from milpbn.datasets.infer import FEW_VALUES, MAX_STATES, Orders, Rules
 from milpbn.datasets.monotone import check_monotone, parse_monotone
 from milpbn.datasets.own_bins import Bins, OwnBins, split_bins
@@ -60,6 +61,7 @@ def table_from_frame(
     >>> table.numeric, table.target.name
     (('x',), 'class')
     """
+    frame = as_pandas(frame)
     if not isinstance(frame, pd.DataFrame):
         frame = _frame_from_array(frame, name)
     frame = frame.reset_index(drop=True)

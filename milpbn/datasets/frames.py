@@ -23,6 +23,29 @@ from milpbn.words import quoted
 _NAMES = Names({"categorical": "categorical_features", "numeric": "numeric_features"}, drops=False)
 
 
+def as_pandas(X: Any) -> Any:
+    """A data frame of any library as one of pandas; everything else as it is.
+
+    Narwhals knows the libraries. A lazy frame is computed.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> as_pandas(pyarrow.table({"size": [1.5, 2.5]})).dtypes.to_dict()
+    {'size': dtype('float64')}
+    >>> as_pandas([[1.5], [2.5]])
+    [[1.5], [2.5]]
+    """
+    if isinstance(X, pd.DataFrame) or not hasattr(type(X), "columns"):
+        return X
+    import narwhals as nw
+
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    return frame.to_pandas() if isinstance(frame, nw.DataFrame) else X
+
+
 def frame_of(X: Any, checked: npt.NDArray[Any], names: list[str] | None = None) -> pd.DataFrame:
     """`X` as a frame: a frame keeps its types, the columns of an array are x0, x1, ...
 

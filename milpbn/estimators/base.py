@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from milpbn._types import FloatArray
-from milpbn.datasets.frames import frame_of
+from milpbn.datasets.frames import as_pandas, frame_of
 from milpbn.datasets.weights import check_weights
 from milpbn.errors import DataError, DataWarning
 from milpbn.estimators.notes import warn_caller
@@ -42,6 +42,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _frame(self, X: Any, y: Any = "no_validation", *, reset: bool) -> pd.DataFrame:
         """Validate `X` (and a flat `y`) as scikit-learn does; columns keep their types."""
+        X = as_pandas(X)
         _refuse_equal_names(X)
         self._needed = None if reset else self._needed
         if self._needed is not None and isinstance(X, pd.DataFrame):
