@@ -23,6 +23,7 @@ from milpbn.files import naming_damage, read_marked_json, write_whole
 from milpbn.learning.alternative_records import Alternatives
 from milpbn.learning.arc_records import ArcMargins
 from milpbn.learning.candidates import Selection
+from milpbn.learning.predictions import Predictions, not_for, predict_class
 from milpbn.learning.stability_records import Stability
 from milpbn.network.inference import log_posterior
 from milpbn.network.multinet import Classifier, Multinet, class_variables
@@ -132,6 +133,36 @@ class Model:
     def seen(self) -> SeenResolutions:
         """The resolutions that the families use; as text, the structure in the user's units."""
         return SeenResolutions(self.network.structure, self.encoder)
+
+    @property
+    def structure(self) -> AnyStructure:
+        """The structure of the network."""
+        return self.network.structure
+
+    n_class_variables = 1
+
+    def sources(self) -> list[str]:
+        """The raw columns that predictions need."""
+        return self.encoder.sources()
+
+    def predict(
+        self, frame: pd.DataFrame, *, loss: str | None = None, costs: Any = None
+    ) -> Predictions:
+        """Predict raw rows, whose columns are found by name.
+
+        Parameters
+        ----------
+        frame
+            The rows; columns may be missing from them.
+        loss
+            With several class variables, what predictions minimise: ``"subset"``, ``"hamming"``
+            or ``"balanced"``.
+        costs
+            With one class variable, the cost of each error: ``{true: {predicted: cost}}``.
+        """
+        if loss is not None:
+            raise not_for("loss", "several class variables")
+        return predict_class(self.network, self.encoder, frame, costs)
 
     def explain(self, frame: pd.DataFrame, *, of: Any = None, against: Any = None) -> Explanation:
         """Explain the predictions for raw rows; see :func:`milpbn.explanation.explain_rows`."""
