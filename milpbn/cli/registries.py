@@ -112,14 +112,14 @@ def parameter_learners() -> str:
 
 def base_models() -> str:
     """The kinds of base models, separated by commas."""
-    from milpbn.mdc.bases import BASES
+    from milpbn.mdc.base_estimators import BASES
 
     return ", ".join(BASES)
 
 
 def criteria() -> str:
     """What settings can be selected by, separated by commas."""
-    from milpbn.learning.criteria import CRITERIA
+    from milpbn.selection.criteria import CRITERIA
 
     return ", ".join(CRITERIA)
 

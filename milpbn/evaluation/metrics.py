@@ -11,6 +11,7 @@ Rows may have weights: a weight of 2 counts a row twice.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from milpbn._types import FloatArray
 from milpbn.errors import DataError
 
 
@@ -67,7 +67,7 @@ def macro_f1_score(y_true: Any, y_pred: Any, sample_weight: Any = None) -> float
     >>> macro_f1_score([["a", 1], ["b", 2]], [["a", 1], ["b", 1]])
     0.66666...
     """
-    return _mean_over_labels(y_true, y_pred, sample_weight, lambda true, predicted: true + predicted)
+    return _mean_over_labels(y_true, y_pred, sample_weight, operator.add)
 
 
 def macro_recall_score(y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
@@ -88,7 +88,7 @@ def _mean_over_labels(
     y_true: Any,
     y_pred: Any,
     sample_weight: Any,
-    size: Callable[[FloatArray, FloatArray], FloatArray],
+    size: Callable[[Any, Any], Any],
 ) -> float:
     """The mean over class variables and their labels of 2 TP / size(true rows, predicted rows)."""
     right, means = _right(y_true, y_pred), []
@@ -105,7 +105,7 @@ def _mean_over_labels(
     return float(np.mean(means))
 
 
-def _mean(values: npt.NDArray[Any], weights: Any) -> float:
+def _mean(values: Any, weights: Any) -> float:
     return float(np.average(values, weights=weights))
 
 

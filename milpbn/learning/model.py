@@ -13,6 +13,9 @@ import pandas as pd
 
 import milpbn
 from milpbn._types import FloatArray
+from milpbn.certainty.alternative_records import Alternatives
+from milpbn.certainty.arc_records import ArcMargins
+from milpbn.certainty.stability_records import Stability
 from milpbn.encoding.columns import Variable
 from milpbn.encoding.encoder import Encoder
 from milpbn.errors import ModelFileError
@@ -20,16 +23,13 @@ from milpbn.explanation import MOST_POINTS, Explanation, ScoreCard, explain_rows
 from milpbn.explanation.resolutions import SeenResolutions
 from milpbn.families.smoothing import parse_smoothing
 from milpbn.files import naming_damage, read_marked_json, write_whole
-from milpbn.learning.alternative_records import Alternatives
-from milpbn.learning.arc_records import ArcMargins
-from milpbn.learning.candidates import Selection
 from milpbn.learning.predictions import Predictions, not_for, predict_class
-from milpbn.learning.stability_records import Stability
 from milpbn.network.inference import log_posterior
 from milpbn.network.multinet import Classifier, Multinet, class_variables
 from milpbn.network.network import Network
 from milpbn.result import ParameterReport, Result
 from milpbn.schema import ModelContent, check_content
+from milpbn.selection.candidates import Selection
 from milpbn.structure import AnyStructure, ClassStructures, Structure, structure_from_dict
 
 if TYPE_CHECKING:
@@ -139,7 +139,24 @@ class Model:
         """The structure of the network."""
         return self.network.structure
 
-    n_class_variables = 1
+    @property
+    def single(self) -> Model | None:
+        """The model itself, with its probability tables; None for models of several classes."""
+        return self
+
+    @property
+    def n_class_variables(self) -> int:
+        """The number of class variables, which come first in the structure."""
+        return len(self.targets)
+
+    @property
+    def targets(self) -> list[str]:
+        """The names of the class variables."""
+        return [self.encoder.target.name]
+
+    def facts(self) -> list[str]:
+        """What a report says besides the result, in lines."""
+        return [f"{'parameters':<12}{self.network.n_parameters} by {self.parameters}"]
 
     def sources(self) -> list[str]:
         """The raw columns that predictions need."""

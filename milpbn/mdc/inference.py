@@ -21,7 +21,7 @@ from milpbn.mdc.local_models import LocalModel
 from milpbn.network.factors import Factor, cheapest, max_out, multiply, sum_out
 
 SUBSET, HAMMING, BALANCED = LOSSES = ("subset", "hamming", "balanced")
-"""What predictions minimise: the expected subset 0/1 loss, the Hamming loss, or 1 - macro recall."""
+"""What predictions minimise in expectation: subset 0/1 loss, Hamming loss, 1 - macro recall."""
 
 # Cells (8 bytes) of the largest table of a batch.
 _CELLS_AT_ONCE = 2**22

@@ -184,9 +184,7 @@ def base_estimators(base: Base, rows: TrainingRows, settings: GBNCSettings) -> l
     return made
 
 
-def choose_network(
-    trained: Trained, clock: Clock, listener: Listener | None = None
-) -> GBNCModel:
+def choose_network(trained: Trained, clock: Clock, listener: Listener | None = None) -> GBNCModel:
     """The second half of :func:`learn_gbnc`: the class network with the highest score."""
     rows, families = trained.rows, trained.families
     result = _solve(trained, clock, listener)

@@ -67,7 +67,7 @@ class ConfigurationModel:
         two occur or there are no features to train on.
     """
 
-    counts: npt.NDArray[np.generic]
+    counts: npt.NDArray[Any]
     estimator: Any = None
 
     def proba(self, matrix: FloatArray) -> FloatArray:
@@ -121,8 +121,14 @@ class LocalModel:
     @property
     def shares(self) -> FloatArray:
         """How often each state of the class variable occurs in training."""
-        counts: FloatArray = np.sum([m.counts for m in self.models.values()], axis=0)
-        return counts / counts.sum()
+        counts = np.sum([m.counts for m in self.models.values()], axis=0)
+        shares: FloatArray = counts / counts.sum()
+        return shares
+
+    @property
+    def fitted(self) -> int:
+        """The number of configurations with a base model."""
+        return sum(model.estimator is not None for model in self.models.values())
 
     def log_table(self, features: Features, d: int) -> FloatArray:
         """``(rows, states of each class parent..., r)``: log P(y_j | class parents, row).
@@ -260,9 +266,7 @@ def _numbers(rows: TrainingRows, parents: tuple[int, ...]) -> Iterator[tuple[int
         yield int(numbers[chosen[0]]), chosen
 
 
-def _partition(
-    rows: TrainingRows, parents: tuple[int, ...]
-) -> Iterator[tuple[int, TrainingRows]]:
+def _partition(rows: TrainingRows, parents: tuple[int, ...]) -> Iterator[tuple[int, TrainingRows]]:
     """Each configuration that occurs, with its rows."""
     for number, chosen in _numbers(rows, parents):
         yield number, rows.part(chosen)

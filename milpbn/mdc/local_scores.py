@@ -112,9 +112,7 @@ class HeldOutLikelihood(LocalScore):
         logs = np.log(np.where(occurs, (n + c) / (n + r), 1 / r))
         return float((logs if weights is None else weights * logs).sum())
 
-    def _outside(
-        self, row: Codes, states: Codes, r: int, weights: FloatArray | None
-    ) -> FloatArray:
+    def _outside(self, row: Codes, states: Codes, r: int, weights: FloatArray | None) -> FloatArray:
         """``(rows, r)``: how often each state occurs in the same configuration of other folds."""
         counts = np.zeros((row.max() + 1, self.folds.max() + 1, r))
         np.add.at(counts, (row, self.folds, states), 1.0 if weights is None else weights)

@@ -24,7 +24,7 @@ from milpbn.datasets.readings import Reading
 from milpbn.errors import DataError, ModelFileError
 from milpbn.evaluation.metrics import exact_match_score, hamming_score
 from milpbn.files import naming_damage, read_marked_json, write_whole
-from milpbn.learning.predictions import Predictions, not_for
+from milpbn.learning.predictions import Labelled, Predictions, not_for
 from milpbn.mdc import inference
 from milpbn.mdc.base_estimators import BASES, Base, make_base
 from milpbn.mdc.candidates import Nodes
@@ -99,6 +99,11 @@ class GBNCModel:
         return nodes_of({n: c.tolist() for n, c in self.classes.items()}, self.encoder)
 
     @property
+    def cards(self) -> tuple[int, ...]:
+        """The numbers of states of the class variables."""
+        return tuple(map(len, self.classes.values()))
+
+    @property
     def structure(self) -> Structure:
         """The class network: class variables, and the features that partition rows."""
         assert isinstance(self.result.structure, Structure)
@@ -116,8 +121,7 @@ class GBNCModel:
 
     def marginals(self, features: Features) -> list[FloatArray]:
         """P(y_j | x) of encoded rows, for each class variable."""
-        cards = self.nodes.cards
-        parts = [inference.marginals(f, cards[: len(self.classes)]) for _, f in self._batches(features)]
+        parts = [inference.marginals(f, self.cards) for _, f in self._batches(features)]
         return [np.exp(np.concatenate(column)) for column in zip(*parts, strict=True)]
 
     def decide(self, features: Features, loss: str | None = None) -> Codes:
@@ -125,8 +129,7 @@ class GBNCModel:
         loss = loss or self.settings.loss
         check_choice("loss", loss, inference.LOSSES)
         if loss == inference.SUBSET:
-            cards = self.nodes.cards[: len(self.classes)]
-            parts = [inference.most_probable(f, cards) for _, f in self._batches(features)]
+            parts = [inference.most_probable(f, self.cards) for _, f in self._batches(features)]
             return np.concatenate(parts)
         utility = self.marginals(features)
         if loss == inference.BALANCED:
@@ -137,8 +140,7 @@ class GBNCModel:
     def joint_log_proba(self, features: Features, labels: pd.DataFrame | None = None) -> FloatArray:
         """``(rows,)``: log P(y | x) of these labels; without them, that of all joint states."""
         if labels is None:
-            cards = self.nodes.cards[: len(self.classes)]
-            parts = [inference.joint_table(f, cards) for _, f in self._batches(features)]
+            parts = [inference.joint_table(f, self.cards) for _, f in self._batches(features)]
             return np.concatenate(parts)
         codes = self.known_codes(labels)
         out = np.empty(len(features))
@@ -159,12 +161,21 @@ class GBNCModel:
         return codes
 
     def _batches(self, features: Features) -> Iterator[tuple[slice, list[Factor]]]:
-        cards = self.nodes.cards[: len(self.classes)]
-        return inference.network_factors(self.local_models, features, cards)
+        return inference.network_factors(self.local_models, features, self.cards)
 
-    # What every kind of model has, see `Model`.
+    @property
+    def n_class_variables(self) -> int:
+        """See :class:`~milpbn.Model`, as for `sources` and `predict`."""
+        return len(self.classes)
 
-    n_class_variables = property(lambda self: len(self.classes))
+    @property
+    def single(self) -> None:
+        """There are several class variables."""
+
+    @property
+    def targets(self) -> list[str]:
+        """See :class:`~milpbn.Model`."""
+        return list(self.classes)
 
     def sources(self) -> list[str]:
         """See :meth:`milpbn.Model.sources`."""
@@ -204,15 +215,17 @@ class GBNCModel:
         write_whole(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
 
     def facts(self) -> list[str]:
-        """See :meth:`milpbn.Model.facts`."""
-        pairs = self.classes.items()
-        encoder = self.encoder
+        """Class variables, features, base models and their training, as lines of a report."""
+        pairs, encoder = self.classes.items(), self.encoder
+        models = zip(self.classes, self.local_models, strict=True)
         return [
             f"{'classes':<12}{', '.join(f'{name_in_list(n)}: {len(c)}' for n, c in pairs)}",
             f"{'features':<12}{len(encoder.numeric)} numeric, {len(encoder.categories)} "
             f"categorical ({encoder.mixed})",
             *([f"{'base':<12}{self.base}"] if self.training.base_models and self.base else []),
             str(self.training),
+            "base models for configurations with rows: "
+            + ", ".join(f"{name_in_list(n)}: {m.fitted}" for n, m in models),
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -278,9 +291,11 @@ class GBNCModel:
                 raise error.at(str(path)) from None
 
 
-def _agreement(truth: pd.DataFrame, guesses: pd.DataFrame) -> list[str]:
+def _agreement(found: Labelled) -> list[str]:
     """How well the labels of rows are predicted."""
-    exact, hamming = (100 * f(truth, guesses) for f in (exact_match_score, hamming_score))
+    exact, hamming = (
+        100 * f(found.truth, found.guesses) for f in (exact_match_score, hamming_score)
+    )
     return [f"exact match {exact:.2f} %, Hamming score {hamming:.2f} %"]
 
 
@@ -296,7 +311,7 @@ def _built(content: Mapping[str, Any], estimators: Sequence[Any]) -> GBNCModel:
         (),
         Result.from_dict(content["result"]),
         Training(**known_entries(Training, content["training"])),
-        _settings(settings),
+        GBNCSettings.from_dict(settings),
         None if base is None else make_base(str(base)),
         # An entry that older files lack: their columns had names.
         {**content["data"], "named_features": content.get("named_features", True)},

@@ -246,9 +246,7 @@ class _Chain:
         return codes
 
 
-def _fit_chain(
-    bases: Sequence[Any], order: list[int], rows: TrainingRows
-) -> tuple[_Chain, Fits]:
+def _fit_chain(bases: Sequence[Any], order: list[int], rows: TrainingRows) -> tuple[_Chain, Fits]:
     models, fits = [], Fits()
     with one_thread():
         for place, j in enumerate(order):
@@ -268,9 +266,7 @@ def _links(order: Sequence[int]) -> Iterator[_Link]:
         yield j, tuple(sorted(order[:place]))
 
 
-def _held_out_link(
-    link: _Link, bases: Sequence[Any], rows: TrainingRows, folds: Codes
-) -> float:
+def _held_out_link(link: _Link, bases: Sequence[Any], rows: TrainingRows, folds: Codes) -> float:
     j, before = link
     return held_out_log_likelihood(_seeing(rows, before), j, (), bases[j], folds, Fits())
 

@@ -1,7 +1,7 @@
 """The choice of the settings of base models on held-out rows.
 
 The regularisation of logistic regression can be chosen: C is the value with the highest
-log-likelihood of the held-out rows of :class:`~milpbn.learning.validation.ValidationSplit`. All
+log-likelihood of the held-out rows of :class:`~milpbn.selection.validation.ValidationSplit`. All
 base models share C. It is the variance of a Gaussian prior on the coefficients, so it does not
 depend on the number of rows.
 
@@ -24,10 +24,10 @@ from joblib import Parallel, delayed
 from milpbn._types import Codes
 from milpbn.clock import Clock, OutOfTime
 from milpbn.families.candidates import ParentSet
-from milpbn.learning.validation import ValidationSplit
 from milpbn.mdc.base_estimators import Base
 from milpbn.mdc.local_models import Fits, held_out_log_likelihood
 from milpbn.mdc.rows import TrainingRows
+from milpbn.selection.validation import ValidationSplit
 
 FamilyScores = Sequence[dict[ParentSet, float]]
 
@@ -149,9 +149,7 @@ class _Scores:
         return total(list(scores))
 
 
-def _held_out(
-    base: Base, rows: TrainingRows, child: int, parents: ParentSet, seed: int
-) -> float:
+def _held_out(base: Base, rows: TrainingRows, child: int, parents: ParentSet, seed: int) -> float:
     folds = validation_folds(rows.codes[:, child], seed)
     estimator = base.estimator(rows.matrix.shape[1], rows.nodes.cards[child], seed)
     return held_out_log_likelihood(rows, child, parents, estimator, folds, Fits())

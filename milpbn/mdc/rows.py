@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -53,11 +54,9 @@ class TrainingRows:
     def part(self, chosen: npt.NDArray[np.generic]) -> TrainingRows:
         """Some of the rows, by a mask or by their numbers."""
         weights = None if self.weights is None else self.weights[chosen]
-        return replace(
-            self, matrix=self.matrix[chosen], codes=self.codes[chosen], weights=weights
-        )
+        return replace(self, matrix=self.matrix[chosen], codes=self.codes[chosen], weights=weights)
 
-    def counts(self, node: int) -> npt.NDArray[np.generic]:
+    def counts(self, node: int) -> npt.NDArray[Any]:
         """How often each state of a node occurs."""
         return np.bincount(self.codes[:, node], self.weights, self.nodes.cards[node])
 
@@ -69,7 +68,7 @@ class TrainingRows:
         return numbers
 
 
-def nodes_of(classes: dict[str, Sequence[str]], encoder: FeatureEncoder) -> Nodes:
+def nodes_of(classes: Mapping[str, Sequence[Any]], encoder: FeatureEncoder) -> Nodes:
     """The class variables, then the features that may partition their rows."""
     partition = encoder.partition
     return Nodes(
@@ -90,10 +89,12 @@ def class_states(table: Table) -> dict[str, tuple[str, ...]]:
 
 
 def class_codes(
-    labels: pd.DataFrame, classes: dict[str, Sequence[str]]
+    labels: pd.DataFrame, classes: Mapping[str, Sequence[Any]]
 ) -> npt.NDArray[np.int64]:
     """The states of the class variables in each row; -1 for a label that is none of them."""
-    columns = [pd.Index(states).get_indexer(labels[name]) for name, states in classes.items()]
+    columns = [
+        pd.Index(states).get_indexer(pd.Index(labels[name])) for name, states in classes.items()
+    ]
     return np.column_stack(columns).astype(np.int64)
 
 

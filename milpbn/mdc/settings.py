@@ -103,6 +103,18 @@ class GBNCSettings:
         )
 
 
+def read_number_of_folds(text: str) -> int | None:
+    """Read a number of folds, or ``none``.
+
+    Examples
+    --------
+    >>> read_number_of_folds("5"), read_number_of_folds("none")
+    (5, None)
+    """
+    folds = None if text == "none" else int(text) if text.isascii() and text.isdigit() else text
+    return GBNCSettings(validation=folds).validation  # type: ignore[arg-type]
+
+
 def check_choice(name: str, value: Any, known: tuple[str, ...]) -> None:
     """Raise an error if a setting is not one of the known words."""
     if value not in known:

@@ -18,19 +18,7 @@ from milpbn.anytime import allowed_gap
 from milpbn.datasets.table import Table
 from milpbn.datasets.values import show_value
 from milpbn.families import Constraints
-from milpbn.learning.checks import (
-    Check,
-    Verification,
-    check_entries,
-    check_source,
-    check_status,
-    check_that,
-    data_errors,
-    not_checkable,
-    plain,
-)
-from milpbn.learning.entries import RUN, differences
-from milpbn.learning.run_claims import result_errors
+from milpbn.files import plain
 from milpbn.mdc.learn import base_estimators, describe_table
 from milpbn.mdc.local_models import LocalModel, train_family
 from milpbn.mdc.local_scores import make_local_score
@@ -38,6 +26,20 @@ from milpbn.mdc.model import GBNCModel
 from milpbn.mdc.rescore import score_by_prediction
 from milpbn.mdc.rows import TrainingRows, class_codes, class_states, encode_rows
 from milpbn.mdc.score import HeldOutCLL, PenalisedCLL
+from milpbn.verification.checks import (
+    DISAGREES,
+    Check,
+    Verification,
+    all_hold,
+    check_entries,
+    check_source,
+    check_status,
+    check_that,
+    data_errors,
+    not_checkable,
+)
+from milpbn.verification.entries import RUN, differences
+from milpbn.verification.run_claims import result_errors
 
 ENTRIES = (
     *RUN,
@@ -55,7 +57,7 @@ def verify_gbnc(
 ) -> Verification:
     """Check a model for several class variables against its data, which were read again.
 
-    `content` is that of the model file; see :func:`~milpbn.learning.verification.verify_model`.
+    `content` is that of the model file; see :func:`~milpbn.verification.verify.verify_model`.
     """
     again = plain(model.to_dict())
     told = dict(again if content is None else content)
@@ -63,7 +65,16 @@ def verify_gbnc(
         again["base_models"] = told["base_models"]  # equal objects need not have equal bytes
     checks = (check_entries(told, again), *_checks(model, table))
     chosen = ("base",) if model.settings.chooses else ()
-    return Verification(checks, not_checkable((*ENTRIES, *chosen), told, again))
+    unchecked = not_checkable((*ENTRIES, *chosen), told, again)
+    if not all_hold(checks):
+        return Verification(checks, unchecked, DISAGREES)
+    complete = all(check.holds for check in checks)
+    agrees = "Everything agrees." if complete else "Nothing disagrees, but a claim is open."
+    verdict = (
+        f"{agrees} The bound itself was not checked: base models of other families were not "
+        "trained again."
+    )
+    return Verification(checks, unchecked, verdict)
 
 
 def _checks(model: GBNCModel, table: Table) -> Iterator[Check]:

@@ -10,9 +10,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
-
 from milpbn.mdc.model_file import GBNCModel
+from sklearn.linear_model import LogisticRegression
 
 JURA = ("--dataset", "Jura", "--base", "gaussian-nb")
 

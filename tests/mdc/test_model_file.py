@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from mdc.brute_force import random_problem
+from milpbn.mdc.bases import make_base
+from milpbn.mdc.model_file import GBNCModel
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -14,8 +16,6 @@ from sklearn.naive_bayes import GaussianNB
 from milpbn.errors import ModelFileError
 from milpbn.learning.model import Model
 from milpbn.mdc import GBNCClassifier
-from milpbn.mdc.bases import make_base
-from milpbn.mdc.model_file import GBNCModel
 
 
 class Homemade(LogisticRegression):

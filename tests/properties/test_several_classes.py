@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from milpbn.mdc.bases import choose_base, make_base
+from milpbn.mdc.model_file import GBNCModel
 from property_cases import data_sets, few, of, once, some, spaces
 from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
@@ -28,12 +30,10 @@ from milpbn.mdc import (
     macro_f1_score,
     sub_exact_match_score,
 )
-from milpbn.mdc.bases import choose_base, make_base
 from milpbn.mdc.dynamic import best_score
 from milpbn.mdc.features import FeatureEncoder, Features
 from milpbn.mdc.inference import marginals, most_probable
 from milpbn.mdc.local_models import ConfigurationModel, LocalModel, train_family
-from milpbn.mdc.model_file import GBNCModel
 from milpbn.mdc.training import Training
 from milpbn.mdc.verification import verify_gbnc
 from milpbn.network.factors import Factor
