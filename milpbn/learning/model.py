@@ -23,7 +23,7 @@ from milpbn.explanation import MOST_POINTS, Explanation, ScoreCard, explain_rows
 from milpbn.explanation.resolutions import SeenResolutions
 from milpbn.families.smoothing import parse_smoothing
 from milpbn.files import naming_damage, read_marked_json, write_whole
-from milpbn.learning.predictions import Predictions, not_for, predict_class
+from milpbn.learning.predictions import PredictedRows, not_for, predict_class
 from milpbn.network.inference import log_posterior
 from milpbn.network.multinet import Classifier, Multinet, class_variables
 from milpbn.network.network import Network
@@ -164,7 +164,7 @@ class Model:
 
     def predict(
         self, frame: pd.DataFrame, *, loss: str | None = None, costs: Any = None
-    ) -> Predictions:
+    ) -> PredictedRows:
         """Predict raw rows, whose columns are found by name.
 
         Parameters

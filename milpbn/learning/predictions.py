@@ -1,4 +1,4 @@
-"""Predictions for raw rows, as they are written, and as they are compared with labels."""
+"""PredictedRows for raw rows, as they are written, and as they are compared with labels."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Labelled(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Predictions:
+class PredictedRows:
     """What a model of any kind predicts for raw rows.
 
     Attributes
@@ -99,7 +99,7 @@ def predict_class(
     encoder: Encoder,
     frame: pd.DataFrame,
     given: Mapping[str, Mapping[str, float]] | None = None,
-) -> Predictions:
+) -> PredictedRows:
     """Predict the class of raw rows: the most probable one, or that of the smallest cost."""
     target, states = encoder.target, encoder.target.variable.states
     costs = None if given is None else Costs.of(given, states)
@@ -125,7 +125,7 @@ def predict_class(
             lines.append("mean cost {:.4g}; of the most probable classes {:.4g}".format(*means))
         return lines
 
-    return Predictions(
+    return PredictedRows(
         columns,
         {target.name: states},
         pd.DataFrame({target.name: chosen}),

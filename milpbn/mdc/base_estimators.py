@@ -182,7 +182,7 @@ class Given(Base):
 
 
 @dataclass(frozen=True)
-class Named(Base):
+class NamedOnly(Base):
     """A classifier of which only the name is known, in a model from a file."""
 
     name = "named"

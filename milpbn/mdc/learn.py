@@ -22,7 +22,7 @@ from milpbn.mdc.features import FeatureEncoder
 from milpbn.mdc.local_models import Fits, LocalModel, weight_parameter
 from milpbn.mdc.local_scores import LocalScore, make_local_score
 from milpbn.mdc.model import GBNCModel
-from milpbn.mdc.regularisation import Choice, choose_base
+from milpbn.mdc.regularisation import ChosenBase, choose_base
 from milpbn.mdc.rescore import check_equal, score_by_prediction
 from milpbn.mdc.rows import TrainingRows, class_states, encode_rows
 from milpbn.mdc.score import HeldOutCLL, PenalisedCLL
@@ -162,7 +162,7 @@ def train_families(
 
 def _choose(
     rows: TrainingRows, choices: Sequence[ParentChoice], settings: GBNCSettings, clock: Clock
-) -> Choice:
+) -> ChosenBase:
     """The settings of the base models, chosen in a part of the time."""
     return choose_base(
         settings.base,

@@ -28,7 +28,7 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from milpbn._types import Codes, FloatArray
-from milpbn.errors import DataError, OptionError
+from milpbn.errors import DataError
 from milpbn.families.candidates import ParentSet
 from milpbn.mdc.rows import TrainingRows
 
@@ -129,10 +129,6 @@ def make_local_score(rows: TrainingRows, validation: int | None, seed: int) -> L
 
 def _random_folds(n_rows: int, validation: int, seed: int) -> Codes:
     """The fold of each row."""
-    if isinstance(validation, bool) or not isinstance(validation, int) or validation < 2:
-        raise OptionError(
-            f"validation must be a number of folds, at least 2, or None, not {validation!r}"
-        )
     if n_rows < validation:
         raise DataError(f"{n_rows} rows are too few for validation in {validation} folds")
     folds = np.empty(n_rows, dtype=np.int64)

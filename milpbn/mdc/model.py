@@ -24,7 +24,7 @@ from milpbn.datasets.readings import Reading
 from milpbn.errors import DataError, ModelFileError
 from milpbn.evaluation.metrics import exact_match_score, hamming_score
 from milpbn.files import naming_damage, read_marked_json, write_whole
-from milpbn.learning.predictions import Labelled, Predictions, not_for
+from milpbn.learning.predictions import Labelled, PredictedRows, not_for
 from milpbn.mdc import inference
 from milpbn.mdc.base_estimators import BASES, Base, make_base
 from milpbn.mdc.candidates import Nodes
@@ -185,7 +185,7 @@ class GBNCModel:
 
     def predict(
         self, frame: pd.DataFrame, *, loss: str | None = None, costs: Any = None
-    ) -> Predictions:
+    ) -> PredictedRows:
         """See :meth:`milpbn.Model.predict`."""
         if costs is not None:
             raise not_for("costs", "one class variable")
@@ -200,7 +200,7 @@ class GBNCModel:
             pd.DataFrame(proba, columns=[f"P({name}={c})" for c in self.classes[name]])
             for name, proba in zip(self.classes, self.marginals(features), strict=True)
         ]
-        return Predictions(
+        return PredictedRows(
             pd.concat([chosen, *shares], axis=1),
             states,
             pd.DataFrame(codes, columns=list(self.classes)),

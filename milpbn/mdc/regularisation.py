@@ -32,7 +32,7 @@ from milpbn.selection.validation import ValidationSplit
 FamilyScores = Sequence[dict[ParentSet, float]]
 
 
-class Choice(NamedTuple):
+class ChosenBase(NamedTuple):
     """The base model that was chosen, and whether there was time to finish the search."""
 
     base: Base
@@ -48,7 +48,7 @@ def choose_base(
     seed: int,
     n_jobs: int | None = None,
     clock: Clock | None = None,
-) -> Choice:
+) -> ChosenBase:
     """The candidate that predicts held-out rows best; of equals, the stronger regularisation.
 
     Parameters
@@ -72,7 +72,7 @@ def choose_base(
     """
     candidates = base.candidates()
     if len(candidates) == 1 or rows.matrix.shape[1] == 0:
-        return Choice(base.default())
+        return ChosenBase(base.default())
     first, chosen = [sets[:1] for sets in parent_sets], list(candidates).index(base.default())
     clock = clock or Clock()
     with Parallel(n_jobs=n_jobs, return_as="generator") as parallel:
@@ -83,8 +83,8 @@ def choose_base(
                 for better in _climb(value, chosen, len(candidates)):
                     chosen = better
         except OutOfTime:
-            return Choice(candidates[chosen], finished=False)
-    return Choice(candidates[chosen])
+            return ChosenBase(candidates[chosen], finished=False)
+    return ChosenBase(candidates[chosen])
 
 
 def _best_apart(scores: FamilyScores) -> float:

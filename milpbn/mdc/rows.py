@@ -12,6 +12,7 @@ import pandas as pd
 
 from milpbn._types import Codes, FloatArray
 from milpbn.datasets.table import Table
+from milpbn.errors import DataError
 from milpbn.mdc.candidates import Nodes
 from milpbn.mdc.features import FeatureEncoder, Features
 
@@ -80,12 +81,16 @@ def nodes_of(classes: Mapping[str, Sequence[Any]], encoder: FeatureEncoder) -> N
 
 def class_states(table: Table) -> dict[str, tuple[str, ...]]:
     """The states of each class variable that occur in a table, in their declared order."""
-    return {
-        str(name): tuple(
-            s for s in table.states.get(str(name), sorted(set(labels))) if (labels == s).any()
-        )
-        for name, labels in table.targets.items()
-    }
+    classes = {}
+    for name, labels in table.targets.items():
+        found = set(labels)
+        order = table.states.get(str(name), sorted(found))
+        classes[str(name)] = tuple(state for state in order if state in found)
+        if len(found) < 2:
+            raise DataError(
+                f"the class variable {name!r} has only one class ({min(found)!r}); two are needed"
+            )
+    return classes
 
 
 def class_codes(

@@ -10,7 +10,7 @@ from milpbn.anytime import SolveOptions
 from milpbn.errors import OptionError
 from milpbn.families import Constraints
 from milpbn.learning.methods import ENGINES
-from milpbn.mdc.base_estimators import BASES, Base, Logistic, Named, make_base
+from milpbn.mdc.base_estimators import BASES, Base, Logistic, NamedOnly, make_base
 from milpbn.mdc.features import MIXED, PARTITION
 from milpbn.mdc.inference import LOSSES
 from milpbn.structure import Structure
@@ -93,12 +93,13 @@ class GBNCSettings:
         known = {name: given[name] for name in cls.__dataclass_fields__ if name in given}
         base = str(given.get("base", Logistic.name))
         named = base.partition(":")[0] in BASES
+        rules = given.get("constraints")
         return cls(
             **{
                 "validation": None,
                 **known,
-                "base": make_base(base) if named else Named(base),
-                "constraints": Constraints.from_dict(given.get("constraints", {})),
+                "base": make_base(base) if named else NamedOnly(base),
+                "constraints": Constraints.from_dict(rules) if rules else None,
             }
         )
 

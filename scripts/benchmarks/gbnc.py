@@ -11,10 +11,9 @@ import resource
 import time
 from pathlib import Path
 
-from milpbn.mdc.bases import make_base
-
 from milpbn.datasets import load_dataset, read_table
 from milpbn.mdc import GBNCClassifier
+from milpbn.mdc.base_estimators import make_base
 
 BUNDLED = {"Jura": {}, "Adult": {"max_parents": 1}}
 VERIFY = {"WaterQuality": (14, {"max_parents": 2}), "Rf1": (8, {"max_parents": 3})}
