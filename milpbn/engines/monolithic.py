@@ -11,7 +11,7 @@ from milpbn.engines.highs import HighsAnswer, HighsRun, HighsSettings, Listeners
 from milpbn.engines.report import EngineRecord
 from milpbn.errors import SolverError
 from milpbn.formulation.build import ModelLayout, build_model
-from milpbn.formulation.emit_highs import new_highs, pass_model
+from milpbn.formulation.emit_highs import Arrays
 from milpbn.formulation.emit_pulp import to_pulp
 from milpbn.formulation.model import SparseModel
 from milpbn.result import Result, Status
@@ -112,7 +112,5 @@ def _run_pulp(
 def _run_highspy(
     model: SparseModel, layout: ModelLayout, record: EngineRecord, start: FloatArray
 ) -> HighsAnswer:
-    highs = new_highs()
-    pass_model(highs, model)
     listeners = _listeners(layout, record.progress, slice(None))
-    return HighsRun(highs, _begin_solve(record.run), listeners).solve(start)
+    return HighsRun(Arrays.of(model), _begin_solve(record.run), listeners).solve(start)

@@ -28,7 +28,7 @@ from milpbn.engines.questions import Question, QuestionSolver
 from milpbn.engines.relaxation import Relaxation, RelaxationPoint
 from milpbn.engines.rows import Pool
 from milpbn.formulation import ModelLayout, SparseModel, build_model, to_pulp, write_model
-from milpbn.formulation.emit_highs import new_highs, pass_model
+from milpbn.formulation.emit_highs import Arrays
 from milpbn.learning.maximise import Shared, maximise
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import make_settings
@@ -158,9 +158,7 @@ def test_solutions_and_bounds_enclose_the_optimum(problem, seed):
     points, bounds = [], []
     listeners = Listeners(points.append, lambda bound, nodes: bounds.append(bound))
     settings = HighsSettings(seed=seed).changed(gap=0.0)
-    highs = new_highs()
-    pass_model(highs, model)
-    answer = HighsRun(highs, settings, listeners).solve()
+    answer = HighsRun(Arrays.of(model), settings, listeners).solve()
     assert isinstance(answer, HighsAnswer)
     assert answer.status == "optimal"
     assert objective.value(layout.families(answer.x)) == pytest.approx(best, abs=1e-5)
