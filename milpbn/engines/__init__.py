@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from milpbn.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from milpbn.engines.monolithic import solve_monolithic
-    from milpbn.engines.pulp_highs import AnytimeHiGHS
+    from milpbn.engines.monolithic.engine import solve_monolithic
+    from milpbn.engines.monolithic.pulp_highs import AnytimeHiGHS
 
 __all__ = ["AnytimeHiGHS", "solve_monolithic"]
 
@@ -14,7 +14,7 @@ __all__ = ["AnytimeHiGHS", "solve_monolithic"]
 __getattr__ = lazy_names(
     __name__,
     {
-        "AnytimeHiGHS": "milpbn.engines.pulp_highs",
-        "solve_monolithic": "milpbn.engines.monolithic",
+        "AnytimeHiGHS": "milpbn.engines.monolithic.pulp_highs",
+        "solve_monolithic": "milpbn.engines.monolithic.engine",
     },
 )
