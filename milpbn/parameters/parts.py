@@ -27,7 +27,7 @@ from milpbn._types import FloatArray
 
 
 @dataclass(frozen=True)
-class Part:
+class TablePart:
     """A part of a table, in the vector of all of them.
 
     Attributes
@@ -58,22 +58,24 @@ class Part:
         return vector[self.base : self.base + self.size].reshape(self.shape)
 
 
-def smaller_parts(whole: Sequence[Part], n_parents: Sequence[int], base: int) -> Iterator[Part]:
+def smaller_parts(
+    whole: Sequence[TablePart], n_parents: Sequence[int], base: int
+) -> Iterator[TablePart]:
     """The parts of each table that do not depend on all of its feature parents.
 
     These come first in the key of a table, `n_parents` of them.
 
     Examples
     --------
-    >>> table = Part(0, (5, 6), (3, 4, 2), 0)
+    >>> table = TablePart(0, (5, 6), (3, 4, 2), 0)
     >>> list(smaller_parts([table], [1], 24))
-    [Part(table=0, key=(5, 6), shape=(1, 4, 2), base=24)]
+    [TablePart(table=0, key=(5, 6), shape=(1, 4, 2), base=24)]
     """
     for part, number in zip(whole, n_parents, strict=True):
         for size in range(number):
             for kept in combinations(range(number), size):
                 dropped = set(range(number)).difference(kept)
                 shape = tuple(1 if a in dropped else n for a, n in enumerate(part.shape))
-                own = Part(part.table, part.key, shape, base)
+                own = TablePart(part.table, part.key, shape, base)
                 yield own
                 base += own.size

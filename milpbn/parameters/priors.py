@@ -24,7 +24,7 @@ import numpy as np
 from milpbn._types import FloatArray, IntArray
 from milpbn.families.smoothing import Smoothing
 from milpbn.parameters import kernels
-from milpbn.parameters.parts import Part
+from milpbn.parameters.parts import TablePart
 from milpbn.parameters.tables import Rows, TableLayout
 
 SMOOTH, INDEPENDENCE, ML = "smooth", "independence", "ml"
@@ -73,7 +73,7 @@ class Precision:
         return value + kernels.roughness(self.lower, self.upper, away, half), half
 
 
-def _neighbours(part: Part, ordered: Sequence[int]) -> Iterator[tuple[IntArray, IntArray]]:
+def _neighbours(part: TablePart, ordered: Sequence[int]) -> Iterator[tuple[IntArray, IntArray]]:
     """The pairs of neighbouring entries of a part, for each of its ordered variables."""
     entries = part.base + np.arange(part.size).reshape(part.shape)
     for axis, view in enumerate(part.key):

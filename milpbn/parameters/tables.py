@@ -37,7 +37,7 @@ from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import Smoothing
 from milpbn.families.views import Views
 from milpbn.parameters import kernels
-from milpbn.parameters.parts import Part, smaller_parts
+from milpbn.parameters.parts import TablePart, smaller_parts
 
 
 @dataclass(frozen=True)
@@ -135,11 +135,13 @@ class TableLayout:
         return np.array([t.shape for t in self.tables], dtype=np.int64)
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[TablePart, ...]:
         """The parts of all tables; without nesting, each table is its only part."""
         cards = self.views.cards.tolist()
         whole = [
-            Part(t, table.key, (*(cards[v] for v in table.key), table.width), int(self.base[t]))
+            TablePart(
+                t, table.key, (*(cards[v] for v in table.key), table.width), int(self.base[t])
+            )
             for t, table in enumerate(self.tables)
         ]
         smaller = smaller_parts(whole, [t.n_parents for t in self.tables], int(self.base[-1]))
@@ -207,7 +209,7 @@ class TableLayout:
         return np.concatenate([beta, np.zeros(self.size - len(beta))])
 
 
-def _without(part: Part, whole: Part) -> tuple[int, ...]:
+def _without(part: TablePart, whole: TablePart) -> tuple[int, ...]:
     """The axes of a table that a part does not have."""
     pairs = zip(part.shape, whole.shape, strict=True)
     return tuple(a for a, (own, all_) in enumerate(pairs) if own != all_)
