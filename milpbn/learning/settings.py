@@ -120,7 +120,7 @@ class Settings:
         useful in fine ones. With monotone effects, what cannot keep them is refused.
         """
         self._check_monotone([v.name for v in variables if v.monotone])
-        if self.parameters.fine and any(v.search for v in variables):
+        if self.parameters.resolutions and any(v.search for v in variables):
             arcs = _arcs_from_class(self.space.constraints or Constraints(), variables)
             if arcs:
                 wanted = (self.space.constraints or Constraints()).merged(arcs, ())
