@@ -33,6 +33,15 @@ def test_solve_selects_and_proves(milpbn, tmp_path):
     assert milpbn("verify", out).exit_code == 0
 
 
+def test_a_heuristic_that_is_chosen_has_no_certificate(milpbn, tmp_path):
+    certificate = tmp_path / "proof.gz"
+    done = milpbn("solve", *QUICK, "--select", "method=nb,hc", "--certificate", certificate)
+    assert done.exit_code == 0, done.output
+    assert f"note: {certificate} was not written: " in done.stderr
+    assert "was chosen and proves nothing" in done.stderr
+    assert not certificate.exists()
+
+
 def test_plot_with_select_still_draws_the_candidates(milpbn, tmp_path):
     old, new, gap = (tmp_path / f"{name}.svg" for name in ("old", "new", "gap"))
     how = ("learn", *QUICK, "--method", "nb", "--select", "parameters=ml,cl:penalty=1")
