@@ -95,7 +95,7 @@ def test_cuttings_are_selected_and_verified(milpbn, tmp_path):
 def test_default_candidates_with_cuttings(milpbn, monkeypatch):
     from milpbn.selection import plan
 
-    monkeypatch.setattr(plan, "AUTO_GRID", [{"method": ["nb"], "parameters": ["ml"]}])
+    monkeypatch.setitem(plan.AUTO_GRIDS, "auto", [{"method": ["nb"], "parameters": ["ml"]}])
     bins = ("--select", "bins=quantile:3,quantile:5")
     result = milpbn("solve", "--dataset", "iris", "--select", "auto", *bins, "--json")
     content = json.loads(result.stdout)
@@ -112,7 +112,7 @@ def test_default_candidates_with_cuttings(milpbn, monkeypatch):
 def test_evaluate_has_a_method_that_selects_by_itself(milpbn, monkeypatch):
     from milpbn.selection import plan
 
-    monkeypatch.setattr(plan, "AUTO_GRID", [{"method": ["nb"], "parameters": ["ml", "cl"]}])
+    monkeypatch.setitem(plan.AUTO_GRIDS, "auto", [{"method": ["nb"], "parameters": ["ml", "cl"]}])
     result = milpbn("evaluate", *QUICK, "--method", "nb,auto", "--json")
     records = json.loads(result.stdout)["folds"]
     assert [r["method"] for r in records] == ["nb", "auto"]
