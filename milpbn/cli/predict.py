@@ -11,12 +11,15 @@ from milpbn.cli.data import show_notes
 from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.models import trust_option
 from milpbn.cli.outputs import Outputs, say
-from milpbn.cli.params import COSTS, Names, OutputFile, refuse_overwriting, usage_errors
+from milpbn.cli.params import COSTS, Names, OutputFile, refuse_overwriting
 from milpbn.cli.registries import Registered, registry
 from milpbn.words import count
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from milpbn._types import Codes
+    from milpbn.learning.model import Model
 
 
 @command(short_help="Predict the class of every row of a file.")
@@ -80,8 +83,7 @@ def predict(
 
     model = load_model(model_file, trust)
     frame = read_features(data_file, model.sources(), model.targets, keep=keep, strict=strict)
-    with usage_errors():
-        predictions = model.predict(frame, loss=loss, costs=costs)
+    predictions = model.predict(frame, loss=loss, costs=costs)
     report_values(data_file, frame, predictions.unseen, predictions.missing_counts)
     for note in predictions.notes:
         say(note)
@@ -102,8 +104,8 @@ def predict(
 def _note_training_rows(file: str, frame: pd.DataFrame, data: Mapping[str, Any]) -> None:
     if frame.attrs["sha256"] == data.get("sha256"):
         say(
-            f"note: {file} has the rows that the model was learned from; on new rows the accuracy "
-            "is usually lower (milpbn evaluate estimates it)"
+            f"note: {file} has the rows that the model was learned from; on unseen data the "
+            "accuracy is usually lower (milpbn evaluate estimates it)"
         )
 
 
@@ -111,6 +113,13 @@ def _csv(*columns: pd.DataFrame) -> str:
     import pandas as pd
 
     return pd.concat(columns, axis=1).to_csv(index=False, lineterminator="\n")
+
+
+def coded(model: Model, file: str, frame: pd.DataFrame) -> Codes:
+    """The codes of the features of rows from a file; prints notes about their values."""
+    features = model.encoder.transform(frame)
+    report_values(file, frame, features.unseen, features.missing_counts)
+    return features.codes
 
 
 def report_values(

@@ -246,7 +246,7 @@ class GBNCClassifier(MultiDimensionalClassifier):
         told["missing"] = model.data.get("missing", AUTO)
         estimator = cls(settings.base.given, random_state=settings.seed, **told)
         estimator._take(model)
-        columns = model.data.get("features", model.encoder.names)
+        columns = model.data.get("features", model.sources())
         estimator._columns_in, estimator.n_features_in_ = list(columns), len(columns)
         if model.data.get("named_features", True):
             estimator.feature_names_in_ = np.array(columns, dtype=object)
