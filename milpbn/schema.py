@@ -281,6 +281,7 @@ class ArcsContent(TypedDict):
     """Arc margins."""
 
     objective: float
+    scale: NotRequired[float]
     answers: list[AnswerContent]
 
 

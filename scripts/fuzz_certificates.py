@@ -16,13 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "helpers"))
 import pytest
 from adversary import Adversary
 from certified import WEAK, certified, certified_resolutions, certified_sights, solvable
 from forged import changed, written
 
-from milpbn.engines import worker
+from milpbn.engines.branch_and_cut import node_processor as worker
 from milpbn.errors import CertificateError
 
 # Forgeries of one problem.

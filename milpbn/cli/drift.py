@@ -72,7 +72,7 @@ def note_drift(found: Drift, file: str) -> None:
 
 
 def _text(found: Drift, most: int | None) -> str:
-    from milpbn.evaluation.tables import aligned
+    from milpbn.widths import aligned
 
     table = found.columns
     if most is not None and len(table) > most:

@@ -239,7 +239,7 @@ def check_engine(ctx: click.Context, options: dict[str, Any]) -> None:
         return
     if host not in engine.other_hosts:
         raise click.UsageError(f"--host requires --engine {_names(lambda e: bool(e.other_hosts))}")
-    from milpbn.engines.scip_host import scip_version
+    from milpbn.engines.branch_and_cut.scip_host import scip_version
 
     scip_version()
 
@@ -279,6 +279,7 @@ def start_structure(given: str) -> Structure | str | None:
 
 def _solve(session: Session) -> Model:
     from milpbn.learning.maximise import Shared
+    from milpbn.learning.methods import method_name
 
     shared = Shared(_write_model(session)) if session.options["write_model"] else None
     file = session.options["certificate"]
@@ -286,6 +287,9 @@ def _solve(session: Session) -> Model:
     model = session.learn(shared=shared, certificate=file)
     if file and _stamp(file) != before:
         session.table.print(f"wrote {file}")
+    elif file and not session.settings.has_tree:
+        method = method_name(session.settings.method)
+        session.table.print(f"note: {file} was not written: {method} was chosen and proves nothing")
     elif file and (before or not Path(file).exists()):
         session.missing = file
     return model
@@ -302,8 +306,8 @@ def _stamp(file: str | None) -> tuple[int, int] | None:
 def _write_model(session: Session) -> Objective:
     """Save the mixed-integer program; return its objective, which the engine solves next."""
     from milpbn.clock import OutOfTime
+    from milpbn.engines.monolithic import build_model, write_model
     from milpbn.errors import MilpbnError
-    from milpbn.formulation import build_model, write_model
     from milpbn.learning.objective import build_objective
 
     clock, file = session.clock, session.options["write_model"]

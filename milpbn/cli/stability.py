@@ -15,8 +15,8 @@ from milpbn.cli.workers import jobs_options, n_jobs, worker_processes
 from milpbn.words import arc_in_list
 
 if TYPE_CHECKING:
+    from milpbn.certainty.stability_records import Arc
     from milpbn.learning.model import Model
-    from milpbn.learning.stability_records import Arc
 
 # How many arcs that the model does not have are listed.
 _OTHERS = 10
@@ -36,7 +36,7 @@ _OWN = "arc of the model"
 @option(
     Group.METHOD,
     "--method",
-    type=Registered(registry("milpbn.evaluation.stability", "METHODS")),
+    type=Registered(registry("milpbn.certainty.stability", "METHODS")),
     default="local-search",
     show_default=True,
     help="What learns the structures; branch-and-cut proves that they are optimal.",
@@ -62,7 +62,7 @@ def stability(ctx: click.Context, /, **options: Any) -> None:
     run = Addition(ctx, options, "samples")
     from dataclasses import replace
 
-    from milpbn.evaluation.stability import model_stability
+    from milpbn.certainty.stability import model_stability
 
     with run.working(), worker_processes(options, kill=True):
         found = model_stability(
@@ -116,7 +116,7 @@ def stability_lines(model: Model) -> list[str]:
 
 def _margins(model: Model, arc: Arc) -> str:
     """The proven margins of an arc, if the model has them."""
-    from milpbn.learning.arc_records import show_loss
+    from milpbn.certainty.arc_records import show_loss
 
     if model.arcs is None:
         return ""

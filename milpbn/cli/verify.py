@@ -17,8 +17,8 @@ from milpbn.cli.params import Duration, refuse_options
 
 if TYPE_CHECKING:
     from milpbn.datasets.table import Table
-    from milpbn.learning.checks import Verification
     from milpbn.learning.model import Model
+    from milpbn.verification.checks import Verification
 
 EXIT_DISAGREES = 4
 
@@ -66,11 +66,12 @@ def verify(
     """Read the data again and check everything that MODEL.json claims.
 
     Encoding, parameters, constraints and score are computed again by independent code; the
-    root bound is derived from scratch; a new search looks for a structure above the bound;
-    and if the space is small enough, every structure is enumerated. The exit code is 4 if
-    anything disagrees. Redundant entries must agree. Entries that cannot be checked, such as
-    timings, are listed. With several class variables, the base models of the file are used as
-    they are; only a score of held-out rows needs new ones.
+    root bound is derived from scratch; new searches look for a structure above the bound, or
+    missing from the alternatives, or against the margins of arcs; and if the space is small
+    enough, every structure is enumerated. The exit code is 4 if anything disagrees. Redundant
+    entries must agree. Entries that cannot be checked, such as timings, are listed. With several
+    class variables, the base models of the file are used as they are; only a score of held-out
+    rows needs new ones.
 
     With --certificate, the proof of the bound is replayed, too, by a small program that shares no
     code with the learners: it computes tables and cuts from the definitions.
@@ -84,9 +85,9 @@ def verify(
     from milpbn.errors import ConstraintError, ModelFileError, OptionError
     from milpbn.files import read_marked_json
     from milpbn.learning.model import Model
-    from milpbn.learning.verification import verify_model
     from milpbn.mdc.verification import verify_gbnc
     from milpbn.model_files import load_model
+    from milpbn.verification.verify import verify_model
 
     if certificate is None:
         refuse_options(ctx, ("memory_limit",), "requires --certificate")
@@ -125,7 +126,7 @@ def replay(
 ) -> Replay:
     """Replay a certificate, by the checker that shares no code with the learners."""
     from milpbn.errors import CertificateError
-    from milpbn.learning.certificate_claims import check_model
+    from milpbn.verification.certificate_claims import check_model
     from milpbn.words import count
 
     try:

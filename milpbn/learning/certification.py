@@ -11,33 +11,25 @@ from typing import Any
 import milpbn
 from milpbn.anytime import TOLERANCE
 from milpbn.encoding.data import EncodedData
-from milpbn.engines.certificate import CertificateWriter
-from milpbn.engines.certificate_file import CertificateFile, draft_of
-from milpbn.engines.proof import ProofLog
+from milpbn.engines.branch_and_cut.proof import ProofLog
+from milpbn.engines.certificates.certificate import CertificateWriter
+from milpbn.engines.certificates.certificate_file import CertificateFile, draft_of
 from milpbn.errors import OptionError, OutputError, OutputWarning
 from milpbn.families import Constraints
-from milpbn.files import writing_whole
-from milpbn.learning.checks import plain
-from milpbn.learning.methods import engine_of, method_name
+from milpbn.files import plain, writing_whole
+from milpbn.learning.methods import require_tree
 from milpbn.learning.settings import Settings
-from milpbn.scores import SCORES, Objective
-
-_CERTIFIED = ("sm", "sbm", "cll", "mdl", "bdeu")
+from milpbn.scores import SCORES, Objective, score_names
 
 
 def check_certifiable(settings: Settings) -> None:
     """Refuse settings for which there are no certificates."""
-    method, host = method_name(settings.method), settings.options.host
-    if not settings.has_tree:
-        engine = engine_of(settings.method)
-        what = f"the host {host}" if engine and engine.tree_host else f"the method {method}"
+    require_tree("certificate", settings.method, settings.options.host)
+    name, own = settings.score.name, SCORES.get(settings.score.name)
+    if own is not type(settings.score) or not own.certified:
+        known = ", ".join(score_names(lambda score: score.certified))
         raise OptionError(
-            f"{what} writes no certificate; only branch-and-cut with the host highs does"
-        )
-    if settings.score.name not in _CERTIFIED or type(settings.score) not in SCORES.values():
-        raise OptionError(
-            f"the checker of certificates does not know the score {settings.score.name}; it knows "
-            f"{', '.join(_CERTIFIED)}"
+            f"the checker of certificates does not know the score {name}; it knows {known}"
         )
 
 

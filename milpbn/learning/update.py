@@ -18,7 +18,6 @@ from milpbn.datasets.table import Table
 from milpbn.encoding.data import complete_rows
 from milpbn.errors import DataError, OptionError
 from milpbn.families.smoothing import parse_smoothing
-from milpbn.learning.checks import check_source
 from milpbn.learning.classifier import describe_rows, encode, learn_encoded
 from milpbn.learning.maximise import Shared
 from milpbn.learning.model import Model
@@ -173,9 +172,8 @@ def search_again(
     (244, True)
     """
     _check_weights(model)
-    source = check_source(model.data, table)
-    if source.holds is False:
-        raise DataError(f"these are not the rows that the model was learned from: {source.seen}")
+    if model.data.get("sha256") != table.source.get("sha256"):
+        raise DataError(f"{table.name}: these are not the rows that the model was learned from")
     clock = clock or Clock()
     encoded = encode(table, clock)
     if encoded.encoder.to_dict() != model.encoder.to_dict():

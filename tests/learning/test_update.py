@@ -14,8 +14,8 @@ from milpbn.families.smoothing import parse_smoothing
 from milpbn.learning.classifier import Encoded, encode, learn_encoded
 from milpbn.learning.model import Model
 from milpbn.learning.update import add_rows, search_again
-from milpbn.learning.verification import verify_model
 from milpbn.network.multinet import Multinet, fit_classifier
+from milpbn.verification.verify import verify_model
 
 
 def in_parts(name, **settings):
