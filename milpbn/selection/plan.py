@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 from sklearn.model_selection import BaseCrossValidator, ParameterGrid, check_cv
 
 from milpbn.datasets.bins import parse_bins
+from milpbn.datasets.table import Table
 from milpbn.errors import OptionError
 from milpbn.families.constraints import BUDGETS
 from milpbn.learning.methods import ENGINES, Method
@@ -18,9 +20,9 @@ from milpbn.learning.settings import Settings, make_settings
 from milpbn.messages import Message, Spelling
 from milpbn.scores import SoftMargin, score_class
 from milpbn.search.local_search import LocalSearch
-from milpbn.selection.auto import AUTO, AUTO_GRID
+from milpbn.selection.auto import AUTO, AUTO_GRIDS, most_parents
 from milpbn.selection.criteria import CRITERIA, LOG_LOSS, criterion_name
-from milpbn.selection.validation import ValidationSplit, stratified_folds
+from milpbn.selection.validation import EnoughFolds, stratified_folds
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 """Settings and their candidate values, or a list of such grids."""
@@ -67,7 +69,7 @@ class SelectionPlan:
         ``"auc"``.
     cv
         How rows are held out: a number of stratified folds, a splitter of scikit-learn, or a
-        list of pairs (training rows, held-out rows); by default :class:`ValidationSplit`.
+        list of pairs (training rows, held-out rows); by default :class:`EnoughFolds`.
     exact_folds
         Run exact engines inside the folds, too.
     bins
@@ -85,7 +87,7 @@ class SelectionPlan:
         object.__setattr__(self, "by", criterion_name(self.by))
         if isinstance(self.cv, int) and self.cv < 2:
             raise OptionError(f"selection needs at least 2 folds, not {self.cv}")
-        if isinstance(self.grid, str) and self.grid != AUTO:
+        if isinstance(self.grid, str) and self.grid not in AUTO_GRIDS:
             raise OptionError(
                 f"the grid must be a dictionary, a list of dictionaries or {AUTO!r}, "
                 f"not {self.grid!r}"
@@ -97,12 +99,18 @@ class SelectionPlan:
     @property
     def grids(self) -> list[Mapping[str, Sequence[Any]]]:
         """The grids, one after the other."""
-        grids: list[Mapping[str, Sequence[Any]]] = list(AUTO_GRID)
-        if not isinstance(self.grid, str):
+        grids: list[Mapping[str, Sequence[Any]]]
+        if isinstance(self.grid, str):
+            grids = list(AUTO_GRIDS[self.grid])
+        else:
             grids = [self.grid] if isinstance(self.grid, Mapping) else list(self.grid)
         if self.bins is None:
             return grids
         return [{**grid, "bins": self.bins} for grid in grids]
+
+    def for_table(self, table: Table) -> SelectionPlan:
+        """The plan with the default candidates for a table; those of a user stay as they are."""
+        return replace(self, grid="auto-ml") if table.monotone and self.grid == AUTO else self
 
     @property
     def races(self) -> bool:
@@ -121,18 +129,23 @@ class SelectionPlan:
             "exact_folds": self.exact_folds,
         }
 
-    def candidates(self, names: Mapping[str, Any]) -> list[Planned]:
-        """All candidates, with `names` as the settings that the grids do not give."""
+    def candidates(self, names: Mapping[str, Any], n_features: int = 0) -> list[Planned]:
+        """All candidates, with `names` as the settings that the grids do not give.
+
+        Of the default candidates, those for few features are left out if there are more.
+        """
+        most = math.inf if not isinstance(self.grid, str) else most_parents(n_features)
         return [
             Planned(grid, dict(values), _settings(names, values), values.get("bins"))
             for grid, one in enumerate(self.grids)
             for values in ParameterGrid(one)
+            if values.get("max_parents", 0) <= most
         ]
 
     def splitter(self, seed: int) -> BaseCrossValidator:
         """What divides the rows; the seed is for splitters of our own."""
         if self.cv is None:
-            return ValidationSplit(seed)
+            return EnoughFolds(seed)
         return stratified_folds(self.cv, seed) if isinstance(self.cv, int) else check_cv(self.cv)
 
 
