@@ -145,7 +145,8 @@ def _text(model: AnyModel, width: int | None) -> str:
     single = model.single
     heading, ending = ([], [str(model.structure)]) if single is None else _of_one_class(single)
     lines = [
-        f"{'data':<12}{model.data.get('name', '?')}, {model.data.get('n_rows', '?')} rows",
+        f"{'data':<12}{model.data.get('name', '?')}, {model.data.get('n_rows', '?')} rows"
+        f"{'' if single is None else _later(single)}",
         *heading,
         str(model.result),
         *model.facts(),
@@ -173,3 +174,10 @@ def _of_one_class(model: Model) -> tuple[list[str], list[str]]:
     if model.stability is not None:
         lines += ["", *stability_lines(model)]
     return [*bins_lines(model), *selection_lines(model, _CANDIDATES)], lines
+
+
+def _later(model: Model) -> str:
+    """That rows were added after the search, if they were."""
+    if not model.has_newer_rows:
+        return ""
+    return f"; the structure is that of the first {model.result.n_rows}"
