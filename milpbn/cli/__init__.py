@@ -18,10 +18,11 @@ def main() -> NoReturn:
     """Run the command line and exit with its exit code."""
     _open_standard_streams()
     interrupts = Interrupts()
-    interrupts.install()
     try:
+        interrupts.install()
         from milpbn.cli.app import run
     except KeyboardInterrupt:
+        interrupts.close()  # Python takes a while to end
         sys.exit(130)
     run(interrupts)
 
