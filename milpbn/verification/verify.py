@@ -191,7 +191,7 @@ def _consistency(
 
 
 def _parameters(model: Model, settings: Settings, data: EncodedData) -> Iterator[Check]:
-    counted = settings.parameters.name == "ml"
+    counted = settings.parameters.counted
     what = "the same counts and probabilities" if counted else "the same counts"
     yield check_that(
         f"counting again gives {what}",
