@@ -22,6 +22,8 @@ _SAFE = 1e-2
 _FEW = 100_000
 # Room for rounding in double precision in bounds on the score.
 _ROUNDING = 1e-12
+# The weights of the family that goes, and of the one that comes.
+_EXCHANGE = np.array([-1.0, 1.0])
 
 
 class ExchangeState:
@@ -46,6 +48,7 @@ class ExchangeState:
         self._top = {kernels.HINGE: gamma, kernels.RATE: 1.0, kernels.CLL: 0.0}[kind]
         self._enough = {kernels.HINGE: gamma, kernels.RATE: 0.0, kernels.CLL: np.inf}[kind]
         self.evaluations = 0
+        self._pair = np.empty(2, dtype=np.int64)
         self._order_rows(np.arange(len(tables.rows)))
         self.reset(families)
         self.sort_rows()
@@ -55,8 +58,7 @@ class ExchangeState:
         self.families = np.array(families, dtype=np.int64)
         self._margins[:] = self._no_margins
         self._tables.ensure(self.families)
-        for f in self.families.tolist():
-            self._add(f, 1.0)
+        self._add(self.families, np.ones(len(self.families)))
         self.value = self._value()
         self._slopes: HardSlopes | None = None
 
@@ -97,7 +99,7 @@ class ExchangeState:
         if self._slopes is None:
             self._slopes = self._slopes_here()
         now = self.families[variable : variable + 1]
-        slopes = self._slopes.of(self._tables, np.concatenate([now, candidates]))
+        slopes = self._slopes.of(self._tables, np.concatenate([now, candidates]))[:, 0]
         out: FloatArray = self.value + slopes[1:] - slopes[0] + _ROUNDING * abs(self.value)
         return out
 
@@ -110,7 +112,12 @@ class ExchangeState:
         below = np.flatnonzero((least < self._gamma) & (self._weights > 0))
         codes = np.ascontiguousarray(self._codes[:, below])
         return HardSlopes(
-            self._weights[below], self._fold[below], codes, self._own[below], against[below]
+            np.array([0, len(below)]),
+            self._weights[below],
+            self._fold[below],
+            codes,
+            self._own[below],
+            against[below],
         )
 
     def _scores(self, variable: int, candidates: IntArray, threshold: float) -> FloatArray:
@@ -141,8 +148,9 @@ class ExchangeState:
 
     def exchange(self, variable: int, family: int) -> None:
         """Give `variable` another family; the score is computed in double precision."""
-        self._add(int(self.families[variable]), -1.0)
-        self._add(family, 1.0)
+        self._pair[:] = self.families[variable], family
+        self._tables.ensure(self._pair)
+        self._add(self._pair, _EXCHANGE)
         self.families[variable] = family
         self.value = self._value()
         self._slopes = None
@@ -170,13 +178,11 @@ class ExchangeState:
         self._rest = np.full(shape, kernels.FAR, dtype=np.float32)
         self._least = np.empty(len(self._block_weights), dtype=np.float32)
 
-    def _add(self, family: int, weight: float) -> None:
+    def _add(self, families: IntArray, weights: FloatArray) -> None:
         tables = self._tables
-        if tables.base[family] < 0:
-            tables.ensure([family])
-        add = kernels.add_family_one if tables.single else kernels.add_family_many
+        add = kernels.add_families_one if tables.single else kernels.add_families_many
         add(
-            self._margins, family, weight, tables.key, tables.cards, tables.base, self._fold,
+            self._margins, families, weights, tables.key, tables.cards, tables.base, self._fold,
             self._codes, self._own, tables.exact,
         )  # fmt: skip
 

@@ -90,32 +90,39 @@ def no_margins(labels: npt.NDArray[np.integer], n_classes: int, single: bool) ->
 
 
 @_jit
-def add_family_one(  # type: ignore[no-untyped-def]
-    joint, family, weight, key, cards, base, fold, codes, labels, tables
+def add_families_one(  # type: ignore[no-untyped-def]
+    joint, families, weights, key, cards, base, fold, codes, labels, tables
 ):
-    """Add `weight` times the margins of a family to those of the rows; one competitor per row."""
+    """Add the margins of some families to those of the rows, each times its weight.
+
+    Each row has one competitor.
+    """
     keys = np.empty(BLOCK, np.int32)
     for first in range(0, len(joint), BLOCK):
         n = min(BLOCK, len(joint) - first)
-        _keys(keys, n, family, key, cards, fold, codes, first, base[family])
-        for j in range(n):
-            joint[first + j] += weight * tables[keys[j], labels[first + j]]
+        for i in range(len(families)):
+            family, weight = families[i], weights[i]
+            _keys(keys, n, family, key, cards, fold, codes, first, base[family])
+            for j in range(n):
+                joint[first + j] += weight * tables[keys[j], labels[first + j]]
 
 
 @_jit
-def add_family_many(  # type: ignore[no-untyped-def]
-    joint, family, weight, key, cards, base, fold, codes, labels, tables
+def add_families_many(  # type: ignore[no-untyped-def]
+    joint, families, weights, key, cards, base, fold, codes, labels, tables
 ):
-    """Add `weight` times the margins of a family against every class to those of the rows."""
+    """Add the margins of some families against every class to those of the rows."""
     keys = np.empty(BLOCK, np.int32)
     for first in range(0, len(joint), BLOCK):
         n = min(BLOCK, len(joint) - first)
-        _keys(keys, n, family, key, cards, fold, codes, first, base[family])
-        for j in range(n):
-            k, u = keys[j], first + j
-            own = tables[k, labels[u]]
-            for c in range(joint.shape[1]):
-                joint[u, c] += weight * (own - tables[k, c])
+        for i in range(len(families)):
+            family, weight = families[i], weights[i]
+            _keys(keys, n, family, key, cards, fold, codes, first, base[family])
+            for j in range(n):
+                k, u = keys[j], first + j
+                own = tables[k, labels[u]]
+                for c in range(joint.shape[1]):
+                    joint[u, c] += weight * (own - tables[k, c])
 
 
 @_jit
@@ -284,58 +291,67 @@ def one_competitor_kernel(  # type: ignore[no-untyped-def]
 
 @_jit
 def cut_coefficients_one(  # type: ignore[no-untyped-def]
-    families, key, cards, base, fold, codes, tables, labels, weights, out
+    families, key, cards, base, fold, codes, tables, labels, weights, begins, out
 ):
-    """``out[i] = sum_u weights[u] * alpha(families[i], u)`` over the given rows."""
+    """``out[i, k] = sum_u weights[u] * alpha(families[i], u)`` over the rows of cut k.
+
+    These are the rows ``begins[k]:begins[k + 1]``.
+    """
     keys = np.empty(BLOCK, np.int32)
     for i in range(len(families)):
-        f, total = families[i], 0.0
-        for first in range(0, len(weights), BLOCK):
-            n = min(BLOCK, len(weights) - first)
-            _keys(keys, n, f, key, cards, fold, codes, first, base[f])
-            for j in range(n):
-                total += weights[first + j] * tables[keys[j], labels[first + j]]
-        out[i] = total
+        f = families[i]
+        for cut in range(out.shape[1]):
+            total = 0.0
+            for first in range(begins[cut], begins[cut + 1], BLOCK):
+                n = min(BLOCK, begins[cut + 1] - first)
+                _keys(keys, n, f, key, cards, fold, codes, first, base[f])
+                for j in range(n):
+                    total += weights[first + j] * tables[keys[j], labels[first + j]]
+            out[i, cut] = total
 
 
 @_jit
 def cut_coefficients_many(  # type: ignore[no-untyped-def]
-    families, key, cards, base, fold, codes, tables, labels, against, weights, out
+    families, key, cards, base, fold, codes, tables, labels, against, weights, begins, out
 ):
-    """``out[i] = sum_u weights[u] * alpha(families[i], u, against[u])`` over the given rows."""
+    """``out[i, k] = sum_u weights[u] * alpha(families[i], u, against[u])``, as above."""
     keys = np.empty(BLOCK, np.int32)
     for i in range(len(families)):
-        f, total = families[i], 0.0
-        for first in range(0, len(weights), BLOCK):
-            n = min(BLOCK, len(weights) - first)
-            _keys(keys, n, f, key, cards, fold, codes, first, base[f])
-            for j in range(n):
-                k, u = keys[j], first + j
-                total += weights[u] * (tables[k, labels[u]] - tables[k, against[u]])
-        out[i] = total
+        f = families[i]
+        for cut in range(out.shape[1]):
+            total = 0.0
+            for first in range(begins[cut], begins[cut + 1], BLOCK):
+                n = min(BLOCK, begins[cut + 1] - first)
+                _keys(keys, n, f, key, cards, fold, codes, first, base[f])
+                for j in range(n):
+                    k, u = keys[j], first + j
+                    total += weights[u] * (tables[k, labels[u]] - tables[k, against[u]])
+            out[i, cut] = total
 
 
 @_jit
 def cut_coefficients_shared(  # type: ignore[no-untyped-def]
-    families, key, cards, base, fold, codes, tables, labels, totals, weights, out
+    families, key, cards, base, fold, codes, tables, labels, totals, weights, begins, out
 ):
-    """``out[i] = sum_u sum_c weights[u, c] * alpha(families[i], u, c)`` over the given rows.
+    """``out[i, k] = sum_u sum_c weights[u, c] * alpha(families[i], u, c)``, as above.
 
     `totals` has the sum of the weights of each row.
     """
     keys = np.empty(BLOCK, np.int32)
     for i in range(len(families)):
-        f, total = families[i], 0.0
-        for first in range(0, len(weights), BLOCK):
-            n = min(BLOCK, len(weights) - first)
-            _keys(keys, n, f, key, cards, fold, codes, first, base[f])
-            for j in range(n):
-                k, u = keys[j], first + j
-                others = 0.0
-                for c in range(weights.shape[1]):
-                    others += weights[u, c] * tables[k, c]
-                total += totals[u] * tables[k, labels[u]] - others
-        out[i] = total
+        f = families[i]
+        for cut in range(out.shape[1]):
+            total = 0.0
+            for first in range(begins[cut], begins[cut + 1], BLOCK):
+                n = min(BLOCK, begins[cut + 1] - first)
+                _keys(keys, n, f, key, cards, fold, codes, first, base[f])
+                for j in range(n):
+                    k, u = keys[j], first + j
+                    others = 0.0
+                    for c in range(weights.shape[1]):
+                        others += weights[u, c] * tables[k, c]
+                    total += totals[u] * tables[k, labels[u]] - others
+            out[i, cut] = total
 
 
 @_jit

@@ -255,12 +255,11 @@ class FamilyTables:
         self.ensure(families)
         out = kernels.no_margins(self.rows.labels, self.space.n_classes, self.single)
         weights = np.ones(len(families)) if weights is None else weights
-        add = kernels.add_family_one if self.single else kernels.add_family_many
-        for f, weight in zip(families.tolist(), weights.tolist(), strict=True):
-            add(
-                out, f, weight, self.key, self.cards, self.base, self.fold, self.codes, self.own,
-                self.exact,
-            )  # fmt: skip
+        add = kernels.add_families_one if self.single else kernels.add_families_many
+        add(
+            out, families, weights, self.key, self.cards, self.base, self.fold, self.codes,
+            self.own, self.exact,
+        )  # fmt: skip
         return out
 
     def alpha(self, family: int, rows: slice = slice(None)) -> FloatArray:
@@ -280,16 +279,19 @@ class FamilyTables:
 
 @dataclass(frozen=True)
 class Slopes(ABC):
-    """Rows and what they are compared with: one linear function of the families.
+    """Rows and what they are compared with: linear functions of the families.
 
     Attributes
     ----------
+    begins
+        Function k sums over the rows ``begins[k]:begins[k + 1]``.
     weights
         The weight of each row, or of each row and class.
     fold, codes, own
         What a row looks up, see :class:`FamilyTables`.
     """
 
+    begins: IntArray
     weights: FloatArray
     fold: npt.NDArray[np.int32]
     codes: npt.NDArray[np.unsignedinteger]
@@ -297,25 +299,25 @@ class Slopes(ABC):
 
     @classmethod
     def at(
-        cls, tables: FamilyTables, rows: IntArray | slice, weights: FloatArray, *more: Any
+        cls, tables: FamilyTables, rows: IntArray, begins: IntArray, weights: FloatArray, *more: Any
     ) -> Self:
-        """The function of some rows of the tables; `more` are the other attributes."""
-        codes = np.ascontiguousarray(tables.codes[:, rows])
-        return cls(weights, tables.fold[rows], codes, tables.own[rows], *more)
+        """The functions of some rows of the tables; `more` are the other attributes."""
+        codes = np.take(tables.codes, rows, axis=1)
+        return cls(begins, weights, tables.fold[rows], codes, tables.own[rows], *more)
 
     @abstractmethod
     def _kernel(self, tables: FamilyTables) -> tuple[Callable[..., None], tuple[Any, ...]]:
         """The compiled loop, and what it takes besides the weights."""
 
     def of(self, tables: FamilyTables, families: IntArray) -> FloatArray:
-        """The slope of each of the families; their tables must be there."""
-        out = np.empty(len(families))
+        """``(len(families), K)``: the slopes of the families, whose tables must be there."""
+        out = np.empty((len(families), len(self.begins) - 1))
         kernel, more = self._kernel(tables)
 
         def slopes(part: slice) -> None:
             kernel(
                 families[part], tables.key, tables.cards, tables.base, self.fold, self.codes,
-                tables.exact, self.own, *more, self.weights, out[part],
+                tables.exact, self.own, *more, self.weights, self.begins, out[part],
             )  # fmt: skip
 
         divided(len(families), self.weights.size, tables.space.threads, slopes)
