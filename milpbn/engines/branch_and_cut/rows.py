@@ -17,7 +17,7 @@ from milpbn.compiled import jit
 from milpbn.engines.branch_and_cut.cuts.clusters import Cluster
 from milpbn.engines.branch_and_cut.cuts.concave import ConcaveCut
 from milpbn.engines.branch_and_cut.cuts.oracle import CutOracle
-from milpbn.engines.branch_and_cut.cuts.source import Line, RowSource
+from milpbn.engines.branch_and_cut.cuts.source import OPTIONAL, Line, RowSource
 from milpbn.families.candidates import FamilySpace
 
 Edge = tuple[int, int]
@@ -44,11 +44,16 @@ def joining(space: FamilySpace, edge: Edge) -> IntArray:
 class Pair(RowSource):
     """The row of a pair that must be joined, by an arc in either direction.
 
-    It is ``-sum_{S contains j} eta[i,S] - sum_{S contains i} eta[j,S] <= -1``. Where the pair is not
-    required, the right-hand side is 0, which excludes nothing.
+    It is ``-sum_{S contains j} eta[i,S] - sum_{S contains i} eta[j,S] <= -1``. Where the pair is
+    not required, the right-hand side is 0, which excludes nothing.
     """
 
     edge: Edge
+
+    @property
+    def height(self) -> int:
+        """See :class:`RowSource`."""
+        return OPTIONAL
 
     def inequality(self, oracle: CutOracle) -> tuple[FloatArray, float]:
         """See :class:`RowSource`."""
@@ -72,7 +77,7 @@ class RowStore:
     Attributes
     ----------
     coefficients, rhs, group
-        By number; the group is -1 if a row has no T.
+        By number; the group is negative if a row has no T.
     """
 
     def __init__(self, oracle: CutOracle) -> None:

@@ -77,7 +77,7 @@ class Starts:
     def __init__(self, limit: int, store: RowStore) -> None:
         self.limit = limit
         self._store = store
-        self._row_bytes = store.coefficients[0].nbytes
+        self._row_bytes: int = store.coefficients[0].nbytes
         self._own_bytes = 0
         self._starts: OrderedDict[NodeKey, Start] = OrderedDict()
 

@@ -7,7 +7,8 @@ them. So a linear function that is nowhere below it exists at every point, and
 
 holds for every structure and is tight at the point. Rows are divided into groups with one T each:
 the linear program has more rows, but needs fewer rounds. What such a cut looks like depends on the
-score: see :mod:`milpbn.engines.branch_and_cut.cuts.hinge` and :mod:`milpbn.engines.branch_and_cut.cuts.soft`.
+score: see :mod:`~milpbn.engines.branch_and_cut.cuts.hinge` and
+:mod:`~milpbn.engines.branch_and_cut.cuts.soft`.
 """
 
 from __future__ import annotations

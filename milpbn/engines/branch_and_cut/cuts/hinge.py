@@ -48,7 +48,7 @@ class HingeOracle(ConcaveOracle):
         return out
 
     def lowest(self) -> float:
-        """See :class:`~milpbn.engines.branch_and_cut.cuts.concave.ConcaveOracle`: each table takes its most."""
+        """Each table takes its most."""
         return -self.fall() * self.objective.rows.total
 
     def choose(self, margins: FloatArray) -> Choices:

@@ -74,7 +74,6 @@ class CutOracle:
         limited = self.space.budgets.max_features is not None
         self.features = FeatureOracle(self.space) if limited else None
         self.concave: ConcaveOracle | None = None
-        self.gamma = 0.0
         self.height_limits: FloatArray = np.empty(0)
         """Upper bounds of each group's T; there is no lower bound."""
         if isinstance(objective, LinearObjective):
@@ -82,7 +81,6 @@ class CutOracle:
         elif isinstance(objective, ConcaveObjective) and type(objective) in _CONCAVE:
             self.costs = objective.costs
             self.concave = _CONCAVE[type(objective)](objective, checkpoint)
-            self.gamma = objective.gamma
             self.height_limits = self.concave.height_limits
         else:
             raise TypeError(f"no cuts are known for {type(objective).__name__}")

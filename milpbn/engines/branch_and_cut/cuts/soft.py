@@ -54,7 +54,7 @@ class SoftOracle(ConcaveOracle):
 
     @property
     def height_limits(self) -> FloatArray:
-        """See :class:`~milpbn.engines.branch_and_cut.cuts.concave.ConcaveOracle`: all posteriors are 1."""
+        """All posteriors are 1."""
         return np.zeros(self.n_groups)
 
     def row_values(self, margins: FloatArray) -> FloatArray:
@@ -62,7 +62,7 @@ class SoftOracle(ConcaveOracle):
         return log_posteriors(margins)
 
     def lowest(self) -> float:
-        """See :class:`~milpbn.engines.branch_and_cut.cuts.concave.ConcaveOracle`: all margins are the smallest."""
+        """All margins are the smallest."""
         worst = max(self.fall(), 0.0) + math.log(self.objective.space.n_classes)
         return -worst * self.objective.rows.total
 
@@ -88,7 +88,7 @@ class SoftOracle(ConcaveOracle):
         return rows
 
     def functions(self, cuts: Sequence[ConcaveCut]) -> tuple[Slopes, FloatArray]:
-        """See :class:`~milpbn.engines.branch_and_cut.cuts.concave.ConcaveOracle`; constants are entropies."""
+        """Constants are minus entropies."""
         at, which = self.rows_of(cuts)
         rows = np.concatenate([cut.rows for cut in cuts])
         weights = self.objective.rows.weights[at]
@@ -102,7 +102,8 @@ class SoftOracle(ConcaveOracle):
         else:
             _share_many(rows, self.objective.rows.labels[at], weights, shares, entropies)
             slopes = SharedSlopes.at(self.tables, at, begins, shares)
-        return slopes, -np.bincount(which, entropies, minlength=len(cuts))
+        constants = -np.bincount(which, entropies, minlength=len(cuts))
+        return slopes, constants.astype(np.float64)
 
     def line(self, cut: ConcaveCut) -> Line:
         """See :class:`~milpbn.engines.branch_and_cut.cuts.concave.ConcaveOracle`.

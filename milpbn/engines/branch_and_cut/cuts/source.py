@@ -10,8 +10,8 @@ from milpbn._types import FloatArray
 if TYPE_CHECKING:
     from milpbn.engines.branch_and_cut.cuts.oracle import CutOracle
 
-NO_GROUP = -1
-"""The group of rows without a height."""
+NO_GROUP, OPTIONAL = -1, -2
+"""Instead of a group: rows without a T, and among them those that only some nodes have."""
 
 Line = dict[str, Any]
 """A line of a certificate; its first entry says what it is."""
@@ -22,7 +22,7 @@ class RowSource(ABC):
 
     @property
     def height(self) -> int:
-        """The group whose T is on the left of a concave cut; -1 for other rows."""
+        """The group whose T is on the left of a concave cut; negative for other rows."""
         return NO_GROUP
 
     @abstractmethod
