@@ -149,9 +149,7 @@ class Program:
         """Replace the working set and all rows; `basis` is one of such a program."""
         n, v, own = self._n_heights, self._n_variables, len(columns)
         self._row_units = units = self._units_of(rows.groups)
-        starts, index, value = _sparse_rows(
-            rows.coefficients, rows.numbers, columns.families, rows.groups, units, n
-        )
+        starts, index, value = _sparse(rows, columns.families, units, n)
         by_variable = np.argsort(columns.variables, kind="stable")
         first = np.searchsorted(columns.variables[by_variable], np.arange(v))
         lower, ones = [np.full(k, -highspy.kHighsInf) for k in (n, len(units))], np.ones(v)
@@ -234,9 +232,7 @@ class Program:
     def add_rows(self, rows: ProgramRows) -> None:
         """Add rows."""
         units = self._units_of(rows.groups)
-        starts, index, value = _sparse_rows(
-            rows.coefficients, rows.numbers, self.columns, rows.groups, units, self._n_heights
-        )
+        starts, index, value = _sparse(rows, self.columns, units, self._n_heights)
         lower = np.full(len(units), -highspy.kHighsInf)
         status = self._highs.addRows(
             len(units), lower, rows.rhs / units, len(index), starts[:-1], index, value
@@ -332,17 +328,24 @@ class Program:
         return scaled
 
 
+def _sparse(
+    rows: ProgramRows, columns: IntArray, units: FloatArray, n_heights: int
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Rows in their units, with T before the columns: starts, column indices and values."""
+    most = len(units) * (len(columns) + 1)
+    starts = np.zeros(len(units) + 1, dtype=np.int32)
+    index, value = np.empty(most, dtype=np.int32), np.empty(most)
+    _fill_sparse(
+        rows.coefficients, rows.numbers, columns, rows.groups, units, n_heights,
+        starts, index, value,
+    )  # fmt: skip
+    return starts, index[: starts[-1]], value[: starts[-1]]
+
+
 @jit()
-def _sparse_rows(coefficients, numbers, columns, groups, units, n_heights):  # type: ignore[no-untyped-def]
-    """Some rows in their units, with T before the columns: starts, column indices and values."""
-    starts = np.zeros(len(numbers) + 1, np.int32)
-    for r in range(len(numbers)):
-        size = 1 if groups[r] >= 0 else 0
-        for k in range(len(columns)):
-            if coefficients[numbers[r], columns[k]] != 0.0:
-                size += 1
-        starts[r + 1] = starts[r] + size
-    index, value = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float64)
+def _fill_sparse(  # type: ignore[no-untyped-def]
+    coefficients, numbers, columns, groups, units, n_heights, starts, index, value
+):
     at = 0
     for r in range(len(numbers)):
         if groups[r] >= 0:
@@ -353,7 +356,7 @@ def _sparse_rows(coefficients, numbers, columns, groups, units, n_heights):  # t
             if coefficient != 0.0:
                 index[at], value[at] = n_heights + k, coefficient / units[r]
                 at += 1
-    return starts, index, value
+        starts[r + 1] = at
 
 
 def _unit(largest: float) -> float:

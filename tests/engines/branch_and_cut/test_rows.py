@@ -1,5 +1,7 @@
 """The store of rows against a plain list of them, and L(y) against its definition."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from problems import encoded, random_codes
@@ -16,7 +18,7 @@ from milpbn.scores import make_score
 
 @pytest.fixture(params=["sm", "cll"])
 def oracle(request):
-    codes, cards = random_codes(np.random.default_rng(5), 5, n_classes=3)
+    codes, cards = random_codes(np.random.default_rng(5), 7, n_classes=3)
     score = make_score(request.param)
     return CutOracle(build_objective(encoded(codes, cards), score, SearchSpace()))
 
@@ -32,7 +34,9 @@ def points(oracle, n):
 def sources(oracle):
     """Rows of all kinds, none of them twice."""
     kinds = [cut for eta in points(oracle, 9) for cut in oracle.concave.cuts(eta)]
-    kinds += [Cluster(frozenset({1, 2})), Cluster(frozenset({0, 1, 3})), Pair((1, 2)), Pair((2, 4))]
+    sets = (m for size in (2, 3, 4) for m in combinations(range(7), size))
+    kinds += [Cluster(frozenset(members)) for members in sets]
+    kinds += [Pair((1, 2)), Pair((2, 4))]
     return list(dict.fromkeys(kinds))
 
 

@@ -28,7 +28,7 @@ from milpbn.scores import (
 
 
 @dataclass(frozen=True)
-class BudgetRow(RowSource):
+class BudgetLimit(RowSource):
     """The row of a budget that is linear in the families, by its name."""
 
     name: str
@@ -136,7 +136,7 @@ class CutOracle:
             has_parents = all(not s or CLASS in s for s in parent_sets)
             if space.contains[of_class, a].any() and has_parents:
                 out.append(Cluster(frozenset((CLASS, a))))
-        return [*out, *map(BudgetRow, space.budget_use.linear)]
+        return [*out, *map(BudgetLimit, space.budget_use.linear)]
 
     def violated_rows(self, eta: FloatArray) -> list[RowSource]:
         """Violated rows; at least one at an integer point that is no structure.
