@@ -23,9 +23,9 @@ from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.clock import Clock, OutOfTime
 from milpbn.compiled import jit
 from milpbn.engines.monolithic.emit_highs import (
+    Arrays,
     check_highs,
     new_highs,
-    pass_arrays,
     run_here,
     set_options,
 )
@@ -153,8 +153,7 @@ class Program:
         by_variable = np.argsort(columns.variables, kind="stable")
         first = np.searchsorted(columns.variables[by_variable], np.arange(v))
         lower, ones = [np.full(k, -highspy.kHighsInf) for k in (n, len(units))], np.ones(v)
-        pass_arrays(
-            self._highs,
+        arrays = Arrays(
             [
                 np.concatenate([np.ones(n), columns.costs / self.unit]),
                 np.concatenate([lower[0], np.zeros(own)]),
@@ -168,6 +167,7 @@ class Program:
                 np.concatenate([np.ones(own), value]),
             ],
         )
+        arrays.pass_to(self._highs)
         self.columns = columns.families
         self._start = None
         if basis is not None:
