@@ -13,11 +13,10 @@ import numpy.typing as npt
 
 from milpbn._types import AnyFamilies, FloatArray, IntArray
 from milpbn.families import kernels
-from milpbn.families.passes import divided
+from milpbn.families.moves import take_best
+from milpbn.families.passes import divided, is_divided
 from milpbn.families.tables import FamilyTables, HardSlopes
 
-# Room for rounding in single precision when rows are left out.
-_SAFE = 1e-2
 # With fewer rows times candidates, bounds on the scores take longer than the scores.
 _FEW = 100_000
 # Room for rounding in double precision in bounds on the score.
@@ -49,6 +48,7 @@ class ExchangeState:
         self._enough = {kernels.HINGE: gamma, kernels.RATE: 0.0, kernels.CLL: np.inf}[kind]
         self.evaluations = 0
         self._pair = np.empty(2, dtype=np.int64)
+        self._columns = (0,) * tables.width
         self._order_rows(np.arange(len(tables.rows)))
         self.reset(families)
         self.sort_rows()
@@ -59,8 +59,16 @@ class ExchangeState:
         self._margins[:] = self._no_margins
         self._tables.ensure(self.families)
         self._add(self.families, np.ones(len(self.families)))
-        self.value = self._value()
+        self._known: float | None = None
         self._slopes: HardSlopes | None = None
+
+    @property
+    def value(self) -> float:
+        """The score of the structure, in double precision."""
+        if self._known is None:
+            score = kernels.value_one if self._tables.single else kernels.value_many
+            self._known = float(score(self._margins, self._weights, self._kind, self._gamma))
+        return self._known
 
     def sort_rows(self) -> None:
         """Put the rows with the smallest margins first, so that bad candidates fail early."""
@@ -84,15 +92,56 @@ class ExchangeState:
                 halves = np.array_split(candidates, 2)
                 return np.concatenate([self.scores(variable, h, threshold) for h in halves])
             self._tables.ensure(together)
-        self.evaluations += len(candidates)
-        few = self._n * len(candidates) < _FEW
-        if self._kind != kernels.HINGE or threshold == -np.inf or few:
+        left = self._promising(variable, candidates, threshold)
+        if len(left) == len(candidates):
             return self._scores(variable, candidates, threshold)
         out = np.full(len(candidates), -np.inf)
-        left = np.flatnonzero(self._upper_bounds(variable, candidates) >= threshold)
-        if len(left):
-            out[left] = self._scores(variable, candidates[left], threshold)
+        out[left] = self._scores(variable, candidates[left], threshold)
         return out
+
+    def take_best(self, variable: int, candidates: npt.ArrayLike, threshold: float) -> bool:
+        """Exchange the family of `variable` for its best candidate, if that scores more.
+
+        See the function :func:`take_best`; this is the same in one compiled call.
+        """
+        candidates = np.asarray(candidates, dtype=np.int64)
+        tables, now = self._tables, int(self.families[variable])
+        wanted = np.append(candidates, now)
+        if (tables.base[wanted] < 0).any():
+            if not tables.fits(wanted):
+                return take_best(self, variable, candidates, threshold)
+            tables.ensure(wanted)
+        candidates = candidates[self._promising(variable, candidates, threshold)]
+        if len(candidates) == 0:
+            return False
+        if is_divided(len(candidates), self._n, tables.space.threads):
+            return take_best(self, variable, candidates, threshold)
+        self.evaluations += len(candidates)
+        exchange = kernels.exchange_one if tables.single else kernels.exchange_many
+        pick, value = exchange(
+            now, candidates, tables.key, tables.cards, tables.base, self._fold, self._codes,
+            self._own, tables.exact, tables.fast, tables.fall, self._margins, self._rest,
+            self._least, self._weights, self._weights32, self._block_weights, self._kind,
+            self._gamma, self._top, self._enough, threshold, self._columns, self._blocks,
+            self._remaining, np.empty(len(candidates)),
+        )  # fmt: skip
+        if pick < 0:
+            return False
+        before, self._known = self._known, value
+        self.families[variable] = candidates[pick]
+        if value > threshold:
+            self._slopes = None
+            return True
+        self.exchange(variable, now)
+        self._known = before
+        return False
+
+    def _promising(self, variable: int, candidates: IntArray, threshold: float) -> IntArray:
+        """The places of the candidates that may score `threshold` or more."""
+        few = self._n * len(candidates) < _FEW
+        if self._kind != kernels.HINGE or threshold == -np.inf or few:
+            return np.arange(len(candidates))
+        return np.flatnonzero(self._upper_bounds(variable, candidates) >= threshold)
 
     def _upper_bounds(self, variable: int, candidates: IntArray) -> FloatArray:
         """What each candidate can score at most, because the soft margin is concave."""
@@ -121,38 +170,38 @@ class ExchangeState:
         )
 
     def _scores(self, variable: int, candidates: IntArray, threshold: float) -> FloatArray:
-        tables = self._tables
-        self._take_out(int(self.families[variable]))
-        blocks, remaining, closed = self._blocks, self._remaining, 0.0
-        if len(blocks) > 1:
-            fall = float(tables.fall[candidates].max(initial=0.0))
-            open_rows = self._least < self._enough + fall + _SAFE
-            blocks = np.flatnonzero(open_rows)
-            weights = self._block_weights[blocks]
-            remaining = weights.sum() - np.cumsum(weights)
-            closed = float(self._block_weights[~open_rows].sum())
-        out = np.full(len(candidates), self._top * closed if closed else 0.0)
-        kernel = kernels.one_competitor_kernel
-        if not tables.single:
-            kernel = kernels.many_classes_kernel(tables.width)
+        tables, now = self._tables, self.families[variable]
+        self.evaluations += len(candidates)
+        rest = kernels.rest_one if tables.single else kernels.rest_many
+        rest(
+            self._margins, now, tables.key, tables.cards, tables.base, self._fold, self._codes,
+            self._own, tables.exact, self._rest, self._least,
+        )  # fmt: skip
+        out = np.empty(len(candidates))
+        n = kernels.open_blocks(
+            candidates, tables.fall, self._least, self._block_weights, self._enough, self._top,
+            self._blocks, self._remaining, out,
+        )  # fmt: skip
+        kernel = kernels.score_one if tables.single else kernels.score_many
 
         def score(part: slice) -> None:
             kernel(
                 candidates[part], tables.key, tables.cards, tables.base, self._fold, self._codes,
-                tables.fast, self._rest, self._own, self._weights32, blocks, remaining, self._kind,
-                np.float32(self._gamma), self._top, threshold, out[part],
+                tables.fast, self._rest, self._own, self._weights32, self._blocks[:n],
+                self._remaining, self._kind, np.float32(self._gamma), self._top, threshold,
+                self._columns, out[part],
             )  # fmt: skip
 
-        divided(len(candidates), len(blocks) * kernels.BLOCK, tables.space.threads, score)
+        divided(len(candidates), n * kernels.BLOCK, tables.space.threads, score)
         return out
 
     def exchange(self, variable: int, family: int) -> None:
-        """Give `variable` another family; the score is computed in double precision."""
+        """Give `variable` another family."""
         self._pair[:] = self.families[variable], family
         self._tables.ensure(self._pair)
         self._add(self._pair, _EXCHANGE)
         self.families[variable] = family
-        self.value = self._value()
+        self._known = None
         self._slopes = None
 
     def _order_rows(self, order: npt.NDArray[np.intp]) -> None:
@@ -168,8 +217,8 @@ class ExchangeState:
         self._weights[:n] = rows.weights[order]
         self._weights32 = self._weights.astype(np.float32)
         self._block_weights = self._weights.reshape(-1, kernels.BLOCK).sum(axis=1)
-        self._blocks = np.arange(len(self._block_weights))
-        self._remaining = self._block_weights.sum() - np.cumsum(self._block_weights)
+        self._blocks = np.empty(len(self._block_weights), dtype=np.int64)
+        self._remaining = np.empty(len(self._block_weights))
         self._fold = np.zeros(padded, dtype=np.int32)
         self._fold[:n] = tables.fold[order]
         self._no_margins = kernels.no_margins(self._labels, tables.space.n_classes, tables.single)
@@ -185,16 +234,3 @@ class ExchangeState:
             self._margins, families, weights, tables.key, tables.cards, tables.base, self._fold,
             self._codes, self._own, tables.exact,
         )  # fmt: skip
-
-    def _take_out(self, family: int) -> None:
-        """The margins without a family, for the compiled loops."""
-        tables = self._tables
-        rest = kernels.rest_one if tables.single else kernels.rest_many
-        rest(
-            self._margins, family, tables.key, tables.cards, tables.base, self._fold, self._codes,
-            self._own, tables.exact, self._rest, self._least,
-        )  # fmt: skip
-
-    def _value(self) -> float:
-        value = kernels.value_one if self._tables.single else kernels.value_many
-        return float(value(self._margins, self._weights, self._kind, self._gamma))

@@ -196,19 +196,9 @@ class Climber:
 
     def take_best(self, variable: int, candidates: Families, target: float) -> bool:
         """Exchange for the best candidate if it scores above `target` in double precision."""
-        if len(candidates) == 0:
-            return False
-        threshold = just_above(target)
-        scores = self.state.scores(variable, candidates, threshold)
-        pick = int(np.argmax(scores))
-        if scores[pick] < threshold:
-            return False
-        old = int(self.state.families[variable])
-        self.state.exchange(variable, int(candidates[pick]))
-        if self.state.value > threshold:
-            return True
-        self.state.exchange(variable, old)
-        return False
+        return len(candidates) > 0 and self.state.take_best(
+            variable, candidates, just_above(target)
+        )
 
     def reversals(self) -> bool:
         """Reverse arcs between features, with the best family at the new child."""

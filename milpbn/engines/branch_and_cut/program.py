@@ -18,6 +18,7 @@ from typing import Any
 
 import highspy
 import numpy as np
+import numpy.typing as npt
 
 from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.clock import Clock, OutOfTime
@@ -330,7 +331,7 @@ class Program:
 
 def _sparse(
     rows: ProgramRows, columns: IntArray, units: FloatArray, n_heights: int
-) -> tuple[IntArray, IntArray, FloatArray]:
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], FloatArray]:
     """Rows in their units, with T before the columns: starts, column indices and values."""
     most = len(units) * (len(columns) + 1)
     starts = np.zeros(len(units) + 1, dtype=np.int32)
