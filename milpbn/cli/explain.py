@@ -146,7 +146,7 @@ def _explanation(
     import numpy as np
     import pandas as pd
 
-    from milpbn.cli.predict import report_values
+    from milpbn.cli.predict import coded
     from milpbn.datasets import read_features
     from milpbn.errors import OptionError
     from milpbn.explanation import explain_codes
@@ -160,13 +160,12 @@ def _explanation(
         )
     chosen = frame.iloc[numbers - 1]
     chosen.attrs = frame.attrs
-    features = model.encoder.transform(chosen)
-    report_values(file, chosen, features.unseen, features.missing_counts)
+    codes = coded(model, file, chosen)
     try:
         return explain_codes(
             model.network,
             model.encoder,
-            features.codes,
+            codes,
             index=pd.Index(numbers, name="row"),
             of=of,
             against=against,
@@ -218,7 +217,7 @@ def _text(explanation: Explanation, position: int, target: str, width: int | Non
 
 
 def _table(told: dict[str, Any], values: pd.DataFrame, width: int | None) -> str:
-    from milpbn.evaluation.tables import aligned
+    from milpbn.widths import aligned
 
     items = {item["variable"]: item for item in told["contributions"]}
     columns = {
