@@ -48,23 +48,21 @@ _DUAL, _PRIMAL = 1, 4
 _DEVEX = 1
 _UNSCALED = 0
 
+# A row is slack above this, in its unit.
+_SLACK = 1e-7
+
 # The largest T and costs that HiGHS is given as they are, and those that it is given otherwise.
 _SMALL, _LARGE, _USUAL = 1e-2, 1e6, 1e3
 
 
 @dataclass(frozen=True)
 class ProgramPoint:
-    """A basic solution of the program: values of T and of the working set, and of the rows.
-
-    `row_units` has the unit of each row, to which the tolerances for its activity refer.
-    """
+    """A basic solution of the program: its value, T, the working set, and the rows' duals."""
 
     value: float
     heights: FloatArray
     eta: FloatArray
     duals: FloatArray
-    activity: FloatArray
-    row_units: FloatArray
 
 
 @dataclass(frozen=True)
@@ -303,17 +301,21 @@ class Program:
 
     def point(self) -> ProgramPoint:
         """The solution of the last solve."""
-        solution = self._highs.getSolution()
-        heights, eta = np.split(np.array(solution.col_value), [self._n_heights])
-        rows, units = slice(self._n_variables, None), self._row_units
+        solution, n = self._highs.getSolution(), self._n_heights
+        columns = np.array(solution.col_value)
         return ProgramPoint(
             self._highs.getObjectiveValue() * self.unit,
-            heights * self.unit,
-            eta,
-            np.array(solution.row_dual)[rows] * (self.unit / units),
-            np.array(solution.row_value)[rows] * units,
-            units,
+            columns[:n] * self.unit,
+            columns[n:],
+            np.array(solution.row_dual)[self._n_variables :] * (self.unit / self._row_units),
         )
+
+    def is_slack(self, rhs: FloatArray) -> BoolArray:
+        """Which rows the last solution satisfies with a slack; `rhs` are their right-hand sides."""
+        units = self._row_units
+        activity = np.array(self._highs.getSolution().row_value)[self._n_variables :] * units
+        out: BoolArray = rhs - activity > _SLACK * units
+        return out
 
     def _units_of(self, groups: IntArray) -> FloatArray:
         """The units of rows with these groups; rows on the structure alone have none."""

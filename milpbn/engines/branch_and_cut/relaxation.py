@@ -52,8 +52,6 @@ _MANY_IDLE = 0.2
 _SHARE_FOR_STARTS = 0.125
 # A row is in use if it was slack in at most this many solves since it was last tight.
 _RECENT = 2
-# A row is slack above this, in its unit.
-_SLACK = 1e-7
 # A family joins if it raises the solver's value by more than this, in its unit.
 _PROFIT = 1e-9
 
@@ -143,6 +141,8 @@ class Relaxation:
         # The first rows are never dropped.
         self._permanent = self.add(oracle.first_rows())
         self._latest: Start | None = None
+        # Whether the program has the rows, families and basis of the latest start.
+        self._stands_there = False
         self._starts = Starts(int(_SHARE_FOR_STARTS * self.space.memory_limit), self.store)
 
     def restrict(self, allowed: BoolArray, edges: frozenset[Edge] = frozenset()) -> None:
@@ -239,6 +239,7 @@ class Relaxation:
         basic = self._program.basic() if rows.any() or columns.any() else None
         if basic is None:
             return
+        self._stands_there = False
         gone = np.flatnonzero(rows & basic[1])
         families = np.flatnonzero(columns & ~basic[0])
         self._working[self._program.columns[families]] = False
@@ -260,6 +261,7 @@ class Relaxation:
             self.store.use(self._latest.rows)
         if before is not None:
             self.store.release(before.rows)
+        self._stands_there = True
         return self._latest
 
     def _start_here(self) -> Start | None:
@@ -283,7 +285,10 @@ class Relaxation:
     def resume(self, allowed: BoolArray, edges: frozenset[Edge]) -> None:
         """Restrict the program to a node, and return to its start, if it has one."""
         key = node_key(allowed, edges)
-        if (start := self._starts.find(key)) is None:
+        start, stands_there = self._starts.find(key), self._stands_there
+        self._stands_there = False
+        if start is None or (start is self._latest and stands_there):
+            self._starts.drop(key)
             self.restrict(allowed, edges)
             return
         store = self.store
@@ -350,8 +355,7 @@ class Relaxation:
                 break
         if point is not None and not trial:
             # A trial ends at a point that violates rows, so it says nothing about their use.
-            slack = self._rhs - point.activity > _SLACK * point.row_units
-            self._row_idle = np.where(slack, self._row_idle + 1, 0)
+            self._row_idle = np.where(self._program.is_slack(self._rhs), self._row_idle + 1, 0)
             self._idle += 1
             self._idle[self._program.columns[point.eta > 0.0]] = 0
         return self._relaxation_point(point, best or self._prices(np.zeros(len(self._rows))))
