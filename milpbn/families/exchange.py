@@ -84,18 +84,11 @@ class ExchangeState:
         A candidate that cannot reach `threshold` may be abandoned; its score is then -inf.
         """
         candidates = np.asarray(candidates, dtype=np.int64)
-        base, now = self._tables.base, self.families[variable]
-        if base[now] < 0 or (base[candidates] < 0).any():
-            # Together, because making room for one must not drop the other.
-            together = np.append(candidates, now)
-            if len(candidates) > 1 and not self._tables.fits(together):
-                halves = np.array_split(candidates, 2)
-                return np.concatenate([self.scores(variable, h, threshold) for h in halves])
-            self._tables.ensure(together)
-        left = self._promising(variable, candidates, threshold)
-        if len(left) == len(candidates):
-            return self._scores(variable, candidates, threshold)
+        if not self._have_tables(variable, candidates):
+            halves = np.array_split(candidates, 2)
+            return np.concatenate([self.scores(variable, h, threshold) for h in halves])
         out = np.full(len(candidates), -np.inf)
+        left = self._promising(variable, candidates, threshold)
         out[left] = self._scores(variable, candidates[left], threshold)
         return out
 
@@ -106,16 +99,12 @@ class ExchangeState:
         """
         candidates = np.asarray(candidates, dtype=np.int64)
         tables, now = self._tables, int(self.families[variable])
-        wanted = np.append(candidates, now)
-        if (tables.base[wanted] < 0).any():
-            if not tables.fits(wanted):
-                return take_best(self, variable, candidates, threshold)
-            tables.ensure(wanted)
+        is_long = is_divided(len(candidates), self._n, tables.space.threads)
+        if is_long or not self._have_tables(variable, candidates):
+            return take_best(self, variable, candidates, threshold)
         candidates = candidates[self._promising(variable, candidates, threshold)]
         if len(candidates) == 0:
             return False
-        if is_divided(len(candidates), self._n, tables.space.threads):
-            return take_best(self, variable, candidates, threshold)
         self.evaluations += len(candidates)
         exchange = kernels.exchange_one if tables.single else kernels.exchange_many
         pick, value = exchange(
@@ -136,11 +125,22 @@ class ExchangeState:
         self._known = before
         return False
 
-    def _promising(self, variable: int, candidates: IntArray, threshold: float) -> IntArray:
+    def _have_tables(self, variable: int, candidates: IntArray) -> bool:
+        """Count the tables of some candidates if necessary; False if there are too many at once."""
+        if self._tables.complete:
+            return True
+        # Together, because making room for one must not drop the other.
+        together = np.append(candidates, self.families[variable])
+        if len(candidates) > 1 and not self._tables.fits(together):
+            return False
+        self._tables.ensure(together)
+        return True
+
+    def _promising(self, variable: int, candidates: IntArray, threshold: float) -> IntArray | slice:
         """The places of the candidates that may score `threshold` or more."""
         few = self._n * len(candidates) < _FEW
         if self._kind != kernels.HINGE or threshold == -np.inf or few:
-            return np.arange(len(candidates))
+            return slice(None)
         return np.flatnonzero(self._upper_bounds(variable, candidates) >= threshold)
 
     def _upper_bounds(self, variable: int, candidates: IntArray) -> FloatArray:

@@ -482,8 +482,9 @@ def descendants(members, families, variable):  # type: ignore[no-untyped-def]
 
 
 @jit(lazily=True)
-def without_parents_in(members, start, stop, below):  # type: ignore[no-untyped-def]
-    """The families ``start:stop`` that have no parent in a set, given as a mask."""
+def free_families(members, families, variable, start, stop):  # type: ignore[no-untyped-def]
+    """The families ``start:stop`` of a variable that have no parent among its descendants."""
+    below = descendants(members, families, variable)
     out = np.empty(stop - start, np.int64)
     n = 0
     for f in range(start, stop):

@@ -64,6 +64,8 @@ class FamilyTables:
         margins.
     codes, key, cards, fold
         See :class:`~milpbn.families.counts.FamilyCounts`.
+    complete
+        Whether the tables of all families are there.
     base
         ``(F,)``: where the table of each family begins, in rows; -1 if it was not counted.
     fall
@@ -95,7 +97,7 @@ class FamilyTables:
         self.width = columns if self.single else 8 * -(-columns // 8)
         self.base = np.full(len(space), -1, dtype=np.int32)
         self.fall = np.zeros(len(space), dtype=np.float32)
-        self._used = 0
+        self._used, self.complete = 0, False
         self.exact = np.empty((_CAPACITY, columns))
         self.fast = np.zeros((_CAPACITY, self.width), dtype=np.float32)
         self._most = min(space.memory_limit // (8 * columns + 4 * self.width), 2**31 // self.width)
@@ -105,7 +107,8 @@ class FamilyTables:
         state = {k: v for k, v in vars(self).items() if k != "own"}
         empty = np.empty((0, self.exact.shape[1])), np.empty((0, self.width), dtype=np.float32)
         none = np.full(len(self.space), -1, dtype=np.int32)
-        return {**state, "exact": empty[0], "fast": empty[1], "base": none, "_used": 0}
+        own = {"exact": empty[0], "fast": empty[1], "base": none}
+        return {**state, **own, "_used": 0, "complete": False}
 
     @classmethod
     def log_probabilities(
@@ -166,6 +169,8 @@ class FamilyTables:
 
     def ensure(self, families: AnyFamilies, checkpoint: Checkpoint = no_checkpoint) -> None:
         """Count the tables of these families that are not there."""
+        if self.complete:
+            return
         wanted = np.asarray(families, dtype=np.int64)
         missing = wanted[self.base[wanted] < 0]
         if len(missing) == 0:
@@ -173,7 +178,7 @@ class FamilyTables:
         need = self._rows_of(missing)
         if self._used + need > self._most // _SHARE:
             self.base[:] = -1
-            self._used = 0
+            self._used, self.complete = 0, False
             missing = wanted
             need = self._rows_of(missing)
         if need > self._most:
@@ -182,6 +187,7 @@ class FamilyTables:
         for batch in self._counts.batches(missing):
             checkpoint()
             self._store(batch)
+        self.complete = bool((self.base >= 0).all())
 
     def fits(self, families: AnyFamilies) -> bool:
         """Whether the memory limit has room for the tables of these families together."""

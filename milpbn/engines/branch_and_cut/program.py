@@ -13,6 +13,7 @@ stay as they are, and their duals are multiplied by it.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,6 +141,7 @@ class Program:
         self._highs = new_highs(
             simplex_dual_edge_weight_strategy=_DEVEX, simplex_scale_strategy=_UNSCALED
         )
+        self._options: defaultdict[str, float] = defaultdict(lambda: -1.0)
         nothing, none = np.empty(0), np.empty(0, dtype=np.int64)
         columns = ProgramColumns(none, none, nothing, nothing)
         self.replace(columns, ProgramRows(np.empty((0, 0)), none, nothing, none))
@@ -252,10 +254,8 @@ class Program:
         starts from the same basis again, unless rows or columns have been deleted.
         """
         self._return_to_start(is_trial=iteration_limit is not None)
-        limit = _ALL_ITERATIONS if iteration_limit is None else iteration_limit
-        set_options(
-            self._highs,
-            simplex_iteration_limit=limit,
+        self._set(
+            simplex_iteration_limit=_ALL_ITERATIONS if iteration_limit is None else iteration_limit,
             simplex_strategy=_PRIMAL if primal else _DUAL,
         )
         status = self._run()
@@ -264,6 +264,13 @@ class Program:
             check_highs(self._highs.clearSolver(), "clear the solver")
             status = self._run()
         return status
+
+    def _set(self, **options: float) -> None:
+        """Set options of HiGHS that do not have these values yet."""
+        changed = {name: value for name, value in options.items() if self._options[name] != value}
+        if changed:
+            set_options(self._highs, **changed)
+            self._options |= changed
 
     def _return_to_start(self, is_trial: bool) -> None:
         """Undo the steps of the trials so far; the first one notes where they start."""
@@ -291,8 +298,8 @@ class Program:
 
     def _run(self) -> Any:
         # HiGHS counts the time of all solves together.
-        end = self._highs.getRunTime() + min(self._clock.remaining, _FOREVER)
-        set_options(self._highs, time_limit=end)
+        left = self._clock.remaining
+        self._set(time_limit=self._highs.getRunTime() + left if left < _FOREVER else _FOREVER)
         check_highs(run_here(self._highs), "solve the relaxation")
         status = self._highs.getModelStatus()
         if status == highspy.HighsModelStatus.kTimeLimit:
