@@ -84,7 +84,7 @@ class Climber:
         features = np.where(members == CLASS, -1, members)
         one = (features >= 0).sum(axis=1) == 1
         self._only_feature = np.where(one, features.max(axis=1, initial=-1), CLASS)
-        # The families that `with_feature_parent` has found, by family and feature; CLASS: without one.
+        # What `with_feature_parent` has found, by family and feature; CLASS stands for none.
         self._replaced: dict[tuple[int, int], int | None] = {}
         self.tries_class = tries_class and len(self.space.of(CLASS)) > 1
         # The best structure, the one that is kicked (not always the best), and the kicks since.
