@@ -111,8 +111,8 @@ class ExchangeState:
             now, candidates, tables.key, tables.cards, tables.base, self._fold, self._codes,
             self._own, tables.exact, tables.fast, tables.fall, self._margins, self._rest,
             self._least, self._weights, self._weights32, self._block_weights, self._kind,
-            self._gamma, self._top, self._enough, threshold, self._columns, self._blocks,
-            self._remaining, np.empty(len(candidates)),
+            self._gamma, self._top, self._enough, threshold, self._columns, self._pair, _EXCHANGE,
+            self._blocks, self._remaining, np.empty(len(candidates)),
         )  # fmt: skip
         if pick < 0:
             return False

@@ -316,12 +316,13 @@ def open_blocks(  # type: ignore[no-untyped-def]
 @_jit
 def exchange_one(  # type: ignore[no-untyped-def]
     now, candidates, key, cards, base, fold, codes, labels, exact, fast, fall, margins, rest, least,
-    weights, weights32, block_weights, kind, gamma, top, enough, threshold, columns, blocks,
-    remaining, out,
+    weights, weights32, block_weights, kind, gamma, top, enough, threshold, columns, pair, signs,
+    blocks, remaining, out,
 ):  # fmt: skip
     """Exchange the family `now` for the best candidate, if that scores `threshold` or more.
 
-    Returns which candidate it is, -1 if there is none, and the score in double precision.
+    `signs` are -1 and 1, for the two families of the `pair`. Returns which candidate it is, -1 if
+    there is none, and the score in double precision.
     """
     rest_one(margins, now, key, cards, base, fold, codes, labels, exact, rest, least)
     n = open_blocks(candidates, fall, least, block_weights, enough, top, blocks, remaining, out)
@@ -329,10 +330,13 @@ def exchange_one(  # type: ignore[no-untyped-def]
         candidates, key, cards, base, fold, codes, fast, rest, labels, weights32, blocks[:n],
         remaining, kind, np.float32(gamma), top, threshold, columns, out,
     )  # fmt: skip
-    pick = np.argmax(out)
+    pick = 0
+    for a in range(len(candidates)):
+        if out[a] > out[pick]:
+            pick = a
     if out[pick] < threshold:
         return -1, 0.0
-    pair, signs = np.array([now, candidates[pick]]), np.array([-1.0, 1.0])
+    pair[0], pair[1] = now, candidates[pick]
     add_families_one(margins, pair, signs, key, cards, base, fold, codes, labels, exact)
     return pick, value_one(margins, weights, kind, gamma)
 
@@ -340,8 +344,8 @@ def exchange_one(  # type: ignore[no-untyped-def]
 @_jit
 def exchange_many(  # type: ignore[no-untyped-def]
     now, candidates, key, cards, base, fold, codes, labels, exact, fast, fall, margins, rest, least,
-    weights, weights32, block_weights, kind, gamma, top, enough, threshold, columns, blocks,
-    remaining, out,
+    weights, weights32, block_weights, kind, gamma, top, enough, threshold, columns, pair, signs,
+    blocks, remaining, out,
 ):  # fmt: skip
     """The same for margins against every class."""
     rest_many(margins, now, key, cards, base, fold, codes, labels, exact, rest, least)
@@ -350,10 +354,13 @@ def exchange_many(  # type: ignore[no-untyped-def]
         candidates, key, cards, base, fold, codes, fast, rest, labels, weights32, blocks[:n],
         remaining, kind, np.float32(gamma), top, threshold, columns, out,
     )  # fmt: skip
-    pick = np.argmax(out)
+    pick = 0
+    for a in range(len(candidates)):
+        if out[a] > out[pick]:
+            pick = a
     if out[pick] < threshold:
         return -1, 0.0
-    pair, signs = np.array([now, candidates[pick]]), np.array([-1.0, 1.0])
+    pair[0], pair[1] = now, candidates[pick]
     add_families_many(margins, pair, signs, key, cards, base, fold, codes, labels, exact)
     return pick, value_many(margins, weights, kind, gamma)
 
