@@ -302,6 +302,7 @@ PARSERS = {
     "ColumnNumbers": (params.ColumnNumbers(), b"income=1000,2000", b"a=b=-999"),
     "Share": (params.Share(), b"5%", b"0.05"),
     "MONOTONE": (params.MONOTONE, b"age+,income-", b'"a, b"+'),
+    "FEATURE_COSTS": (params.FEATURE_COSTS, b"test=5,xray=20", b'"a, b=3"'),
     "COSTS": (params.COSTS, b"sick:healthy=10,healthy:sick=1"),
     "Jobs": (params.Jobs(), b"-1", b"2"),
     "Candidates": (params.Candidates(), b"p=0.6,0.9", b"auto", b"penalty=0.5,bic"),

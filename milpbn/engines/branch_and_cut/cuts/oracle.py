@@ -54,8 +54,8 @@ class CutOracle:
         self.families = np.arange(len(self.space))
         """The families that a better structure can contain, in ascending order."""
         self.clusters = ClusterOracle(self.space)
-        limited = self.space.budgets.max_features is not None
-        self.features = FeatureOracle(self.space) if limited else None
+        limits = self.space.budget_use.features if self.space.budgets else {}
+        self.features = {name: FeatureOracle(self.space, name) for name in limits}
         self.concave: ConcaveOracle | None = None
         self.gamma = 0.0
         self.height_limits: FloatArray = np.empty(0)
@@ -127,8 +127,8 @@ class CutOracle:
     def inequality(self, row: StructureRow) -> tuple[FloatArray, float]:
         """``coefficients . eta <= rhs`` of a row."""
         if isinstance(row, FeatureRow):
-            assert self.features is not None
-            return self.features.coefficients(row), self.features.limit
+            own = self.features[row.of]
+            return own.coefficients(row), own.limit
         families, sign, rhs = self.clusters.inequality(row)
         coefficients = np.zeros(len(self.space))
         coefficients[families] = sign
@@ -139,7 +139,7 @@ class CutOracle:
 
         The budgets of :meth:`budget_rows` are not checked, because they hold at every point.
         """
-        features = [] if self.features is None else self.features.separate(eta)
+        features = (row for own in self.features.values() for row in own.separate(eta))
         return [*self._violated_clusters(eta), *features]
 
     def _violated_clusters(self, eta: FloatArray) -> list[Cluster]:
