@@ -143,15 +143,16 @@ _STATES = (
         rare=True,
     ),
 )
+_WEIGHT = option(
+    Group.DATA,
+    "--weight",
+    metavar="COLUMN",
+    help="Column of FILE with the weights of the rows; not a feature. A weight of 2 counts "
+    "a row twice.",
+    rare=True,
+)
 _WEIGHTS = (
-    option(
-        Group.DATA,
-        "--weight",
-        metavar="COLUMN",
-        help="Column of FILE with the weights of the rows; not a feature. A weight of 2 counts "
-        "a row twice.",
-        rare=True,
-    ),
+    _WEIGHT,
     option(
         Group.DATA,
         "--class-weight",
@@ -275,16 +276,19 @@ several_sets_options = option_group(
 """The data options of `evaluate`: one file, or one or several bundled data sets."""
 
 several_targets_options = option_group(
-    _table_options(
-        option(
-            Group.DATA,
-            "--targets",
-            type=Names(),
-            default=(),
-            help="The class columns of FILE: a,b,c.",
+    (
+        *_table_options(
+            option(
+                Group.DATA,
+                "--targets",
+                type=Names(),
+                default=(),
+                help="The class columns of FILE: a,b,c.",
+            ),
+            "auto, state: keep incomplete rows; a missing category is a state of its own, a "
+            "missing number becomes the mean. drop: leave them out.  [default: auto]",
         ),
-        "auto, state: keep incomplete rows; a missing category is a state of its own, a missing "
-        "number becomes the mean. drop: leave them out.  [default: auto]",
+        _WEIGHT,
     )
 )
 """The data options of commands for several class variables."""

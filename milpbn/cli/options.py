@@ -24,10 +24,12 @@ from milpbn.cli.params import (
     Size,
 )
 from milpbn.cli.registries import (
+    Registered,
     all_scores,
     exact_scores,
     generative_scores,
     parameter_learners,
+    registry,
     scores_with,
 )
 
@@ -334,6 +336,27 @@ output_options = option_group(
     )
 )
 """Options for the output."""
+
+emit_option = option(
+    Group.PROOF,
+    "--emit",
+    type=Registered(registry("milpbn.anytime.options", "EMITTERS")),
+    default="pulp",
+    show_default=True,
+    help="How the monolithic model is passed to HiGHS.",
+    rare=True,
+)
+"""The option for how a program gets into its solver."""
+
+write_model_option = option(
+    Group.PROOF,
+    "--write-model",
+    type=OutputFile(".lp", ".mps"),
+    metavar="X.lp|X.mps",
+    help="Save the mixed-integer program.",
+    rare=True,
+)
+"""The option that saves the program."""
 
 proof_options = option_group(
     (

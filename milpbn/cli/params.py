@@ -393,7 +393,10 @@ COSTS = Parsed("costs", "milpbn.network.costs", "read_costs")
 PARAMETERS = ParsedText("parameters", "milpbn.parameters", "make_parameters")
 """``ml``, ``cl`` or ``mm``, with settings after a colon."""
 
-BASE = ParsedText("base", "milpbn.mdc.bases", "make_base")
+FOLDS = Parsed("folds", "milpbn.mdc.settings", "read_number_of_folds")
+"""A number of folds, or ``none``."""
+
+BASE = ParsedText("base", "milpbn.mdc.base_estimators", "make_base")
 """A base model, with settings after a colon."""
 
 

@@ -16,6 +16,7 @@ from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import (
     checkpoint_options,
+    emit_option,
     given_names,
     given_settings,
     grid_score_options,
@@ -24,6 +25,7 @@ from milpbn.cli.options import (
     run_options,
     space_options,
     worker_options,
+    write_model_option,
 )
 from milpbn.cli.outputs import say
 from milpbn.cli.params import OutputFile, usage_errors
@@ -38,6 +40,7 @@ from milpbn.cli.session import Session
 from milpbn.messages import option as spelled
 
 if TYPE_CHECKING:
+    from milpbn.clock import Clock
     from milpbn.learning.methods import Engine
     from milpbn.learning.model import Model
     from milpbn.learning.settings import Settings
@@ -81,15 +84,7 @@ _OF_TREE = ("checkpoint", "resume", "workers", "scheduler", "certificate")
     help="Solver that manages the branch-and-cut tree; scip needs the extra milpbn[scip].",
     rare=True,
 )
-@option(
-    Group.PROOF,
-    "--emit",
-    type=Registered(registry("milpbn.anytime.options", "EMITTERS")),
-    default="pulp",
-    show_default=True,
-    help="How the monolithic model is passed to HiGHS.",
-    rare=True,
-)
+@emit_option
 @option(
     Group.PROOF,
     "--warm-start",
@@ -104,14 +99,7 @@ _OF_TREE = ("checkpoint", "resume", "workers", "scheduler", "certificate")
 @worker_options
 @checkpoint_options
 @alternative_options
-@option(
-    Group.PROOF,
-    "--write-model",
-    type=OutputFile(".lp", ".mps"),
-    metavar="X.lp|X.mps",
-    help="Save the mixed-integer program.",
-    rare=True,
-)
+@write_model_option
 @option(
     Group.PROOF,
     "--certificate",
@@ -226,9 +214,7 @@ def check_engine(ctx: click.Context, options: dict[str, Any]) -> None:
     from milpbn.learning.methods import ENGINES, require_tree
 
     engine, host = ENGINES[options["engine"]], options["host"]
-    emit_given = ctx.get_parameter_source("emit") is ParameterSource.COMMANDLINE
-    if emit_given and not engine.emitters:
-        raise click.UsageError(f"--emit requires --engine {_names(lambda e: e.emitters)}")
+    check_emit(ctx, engine)
     if options["workers"] and options["scheduler"]:
         raise click.UsageError("give one of --workers and --scheduler")
     with usage_errors():
@@ -242,6 +228,13 @@ def check_engine(ctx: click.Context, options: dict[str, Any]) -> None:
     from milpbn.engines.branch_and_cut.scip_host import scip_version
 
     scip_version()
+
+
+def check_emit(ctx: click.Context, engine: Engine) -> None:
+    """Reject --emit for an engine that leaves no choice."""
+    given = ctx.get_parameter_source("emit") is ParameterSource.COMMANDLINE
+    if given and not engine.emitters:
+        raise click.UsageError(f"--emit requires --engine {_names(lambda e: e.emitters)}")
 
 
 def _names(able: Callable[[Engine], bool]) -> str:
@@ -305,26 +298,31 @@ def _stamp(file: str | None) -> tuple[int, int] | None:
 
 def _write_model(session: Session) -> Objective:
     """Save the mixed-integer program; return its objective, which the engine solves next."""
-    from milpbn.clock import OutOfTime
-    from milpbn.engines.monolithic import build_model, write_model
-    from milpbn.errors import MilpbnError
     from milpbn.learning.objective import build_objective
 
-    clock, file = session.clock, session.options["write_model"]
-    settings = session.settings
-    limit = settings.options.memory_limit
+    clock, settings = session.clock, session.settings
     objective = build_objective(
         session.data, settings.score, settings.space, clock=clock, options=settings.options
     )
     clock.close_phase("scoring")
+    file = session.options["write_model"]
+    write_program(objective, file, clock, settings.options.memory_limit)
+    session.table.print(f"wrote {file}")
+    return objective
+
+
+def write_program(objective: Objective, file: str, clock: Clock, memory_limit: int) -> None:
+    """Save the mixed-integer program of an objective."""
+    from milpbn.clock import OutOfTime
+    from milpbn.engines.monolithic import build_model, write_model
+    from milpbn.errors import MilpbnError
+
     try:
-        model, _ = build_model(objective, memory_limit=limit, checkpoint=clock.checkpoint)
+        model, _ = build_model(objective, memory_limit=memory_limit, checkpoint=clock.checkpoint)
     except OutOfTime:
         raise MilpbnError(
             f"the time limit of {clock.limit:g} s was reached before {file} could be "
             "written; allow more time or lower --max-parents"
         ) from None
     write_model(model, file)
-    session.table.print(f"wrote {file}")
     clock.close_phase("writing")
-    return objective

@@ -318,6 +318,7 @@ PARSERS = {
     "CLASS_WEIGHT": (params.CLASS_WEIGHT, b"sick=5,healthy=1", b"balanced"),
     "PARAMETERS": (params.PARAMETERS, b"cl:penalty=0.1,method=cg", b"mm", b"ml"),
     "BINS": (params.BINS, b"mdlp", b"quantile:6"),
+    "FOLDS": (params.FOLDS, b"5", b"none"),
     "BASE": (params.BASE, b"logistic:C=0.1", b"forest:n_estimators=3", b"gaussian-nb"),
 }
 """The types of options, each with some valid values."""
