@@ -213,6 +213,7 @@ def use_model(kind, content):
             ["predict", model, data],
             ["export", model, "--format", "bif"],
             ["explain", model, data],
+            ["explain", model, data, "--why", "--flip"],
             ["card", model, "--data", data],
             ["inspect", model, "--importance", "--data", data],
             ["report", model, "--data", data, "--out", Path(folder, "report.html")],
