@@ -150,6 +150,8 @@ class ConstraintsContent(TypedDict, total=False):
     max_arcs: Count | None
     max_features: Count | None
     max_parameters: Count | None
+    max_cost: Count | None
+    feature_costs: dict[str, Count]
 
 
 class ScoreContent(TypedDict, total=False):

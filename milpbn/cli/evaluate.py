@@ -237,7 +237,7 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
         score = make_score(score, ess=options["ess"])
     names = (
         *("max_parents", "class_parents", "augmented", "smoothing", "validation"),
-        *("time_limit", "gap", "gamma", *BUDGETS),
+        *("time_limit", "gap", "gamma", *BUDGETS, "feature_costs"),
     )
     margin = {"p": 0.9, "penalty": 0.0}
     return {

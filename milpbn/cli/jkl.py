@@ -35,6 +35,7 @@ _NOT_WITH_SCORES = (
     "forbid",
     "constraints_file",
     *BUDGETS,
+    "feature_costs",
     "select",
     "select_by",
     "exact_folds",

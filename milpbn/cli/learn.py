@@ -46,6 +46,7 @@ _SEARCH = (
     "forbid",
     "constraints_file",
     *BUDGETS,
+    "feature_costs",
 )
 
 

@@ -10,6 +10,7 @@ import click
 from milpbn.cli.grouping import Decorator, Group, option, option_group
 from milpbn.cli.params import (
     ARC,
+    FEATURE_COSTS,
     PARAMETERS,
     PENALTY,
     SMOOTHING,
@@ -258,6 +259,7 @@ BUDGETS = {
     "max_arcs": "Maximum number of arcs.",
     "max_features": "Maximum number of features that have an arc; the others are not used.",
     "max_parameters": "Maximum number of free parameters of the network.",
+    "max_cost": "Maximum cost of the features that have an arc; --feature-cost has the costs.",
 }
 """The options that limit the structure as a whole, with their help texts."""
 
@@ -271,6 +273,17 @@ budget_options = option_group(
             rare=True,
         )
         for name, text in BUDGETS.items()
+    ]
+    + [
+        option(
+            Group.SPACE,
+            "--feature-cost",
+            "feature_costs",
+            type=FEATURE_COSTS,
+            metavar="FEATURE=COST,...",
+            help="What features cost, as whole numbers: test=5,xray=20. Others cost nothing.",
+            rare=True,
+        )
     ]
 )
 """Options that limit the structure as a whole."""

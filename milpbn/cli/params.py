@@ -384,6 +384,9 @@ BINS = Parsed("bins", "milpbn.datasets.bins", "parse_bins")
 MONOTONE = Parsed("feature+,feature-", "milpbn.datasets.monotone", "read_monotone")
 """Features with the direction of their effect: ``age+,income-``."""
 
+FEATURE_COSTS = Parsed("feature=cost", "milpbn.families.budgets", "read_feature_costs")
+"""What features cost: ``test=5,xray=20``."""
+
 COSTS = Parsed("costs", "milpbn.network.costs", "read_costs")
 """Costs by true and predicted class: ``sick:healthy=10,healthy:sick=1``, or a CSV file."""
 

@@ -10,7 +10,7 @@ from milpbn.anytime import SolveOptions
 from milpbn.encoding.columns import Variable
 from milpbn.errors import ModelFileError, OptionError
 from milpbn.families import Constraints
-from milpbn.families.constraints import BUDGETS, Arc
+from milpbn.families.constraints import BUDGETS, FEATURE_COSTS, Arc
 from milpbn.families.smoothing import Laplace, Smoothing, parse_smoothing
 from milpbn.families.views import other_resolutions
 from milpbn.learning.methods import Method, check_method, has_tree, method_name, require_tree
@@ -221,6 +221,8 @@ class SettingNames(TypedDict, total=False):
     max_arcs: int | None
     max_features: int | None
     max_parameters: int | None
+    max_cost: int | None
+    feature_costs: Mapping[str, int] | None
     method: Method
     start: Structure | str | None
     start_source: str
@@ -246,7 +248,7 @@ def make_settings(**names: Unpack[SettingNames]) -> Settings:
     have, so that the same names work for every score. Without `validation`, or with None, it is
     chosen when the variables are known, see :meth:`Settings.for_variables`; ``"none"`` stands for
     no validation. The budgets `max_arcs`, `max_features` and
-    `max_parameters` replace those of the constraints.
+    `max_parameters`, and `max_cost` with its `feature_costs`, replace those of the constraints.
 
     Examples
     --------
@@ -267,7 +269,8 @@ def make_settings(**names: Unpack[SettingNames]) -> Settings:
     by_name = isinstance(score, str) and given.get("validation") is None
     options = given.get("options") or SolveOptions()
     smoothing = parse_smoothing(given.get("smoothing", Laplace()))
-    if budgets := {name: given[name] for name in BUDGETS if given.get(name) is not None}:
+    limits = (*BUDGETS, FEATURE_COSTS)
+    if budgets := {name: given[name] for name in limits if given.get(name) is not None}:
         given["constraints"] = replace(given.get("constraints") or Constraints(), **budgets)
     plain = ("method", "start", "start_source", "time_limit")
     return Settings(

@@ -53,7 +53,7 @@ def learn_structure(
           `ess`, `validation`, `fold_seed` and `smoothing` (``"laplace"``) are its settings, see
           :func:`milpbn.scores.make_score`;
         - `max_parents` (2), `class_parents` (True), `constraints`, `augmented`, `max_arcs`,
-          `max_features`, `max_parameters`: the search space;
+          `max_features`, `max_parameters`, `max_cost` and `feature_costs`: the search space;
         - `method` (``"branch-and-cut"``): an engine, a heuristic of ``milpbn.search.LEARNERS`` by
           name or as an object, or ``"multinet-cmi"``, ``"multinet-ear"``;
         - `start` (``"local-search"``): a structure to start from; for the engines also the name
@@ -88,6 +88,8 @@ def learn_structure(
     ('feasible', 298.8924, None)
     """
     own = make_settings(**settings)
+    if own.space.constraints is not None:
+        own.space.constraints.check_costs([v.name for v in data.variables])
     return run_method(data, own, listener=listener, certificate=certificate)
 
 
@@ -213,8 +215,8 @@ def _run_multinet(
     name = str(settings.method)
     if objective.space.budgets:
         raise OptionError(
-            f"{name} learns one structure per class, but max_arcs, max_features and "
-            "max_parameters limit a single structure; choose another method"
+            f"{name} learns one structure per class, but max_arcs, max_features, "
+            "max_parameters and max_cost limit a single structure; choose another method"
         )
     search = Search(objective, Progress(objective, clock), settings.options.seed)
     rows = MergedRows.from_codes(data.train(), data.train_weights())
