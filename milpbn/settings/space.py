@@ -1,0 +1,80 @@
+"""The settings of the search space."""
+
+from typing import TYPE_CHECKING, Annotated, TypedDict
+
+from milpbn.settings.declaration import Group, Setting
+from milpbn.settings.values import Anything, Switch, Whole
+
+if TYPE_CHECKING:
+    from milpbn.families import Constraints
+
+
+class BudgetNames(TypedDict, total=False):
+    """Limits on the structure as a whole, which replace those of the constraints."""
+
+    max_arcs: Annotated[
+        int | None,
+        Setting(Group.SPACE, Whole(), "Maximum number of arcs.", rare=True, selectable=True),
+    ]
+    max_features: Annotated[
+        int | None,
+        Setting(
+            Group.SPACE,
+            Whole(),
+            "Maximum number of features that have an arc; the others are not used.",
+            rare=True,
+            selectable=True,
+        ),
+    ]
+    max_parameters: Annotated[
+        int | None,
+        Setting(
+            Group.SPACE,
+            Whole(),
+            "Maximum number of free parameters of the network.",
+            rare=True,
+            selectable=True,
+        ),
+    ]
+
+
+class SpaceNames(BudgetNames, total=False):
+    """Which structures are considered."""
+
+    max_parents: Annotated[
+        int,
+        Setting(
+            Group.SPACE,
+            Whole(1),
+            "Maximum number of parents per variable, including the class.",
+            2,
+            selectable=True,
+        ),
+    ]
+    class_parents: Annotated[
+        bool,
+        Setting(
+            Group.SPACE,
+            Switch(),
+            "Whether features may be parents of the class.",
+            True,
+            selectable=True,
+            flags="--class-parents/--class-root",
+        ),
+    ]
+    augmented: Annotated[
+        bool,
+        Setting(
+            Group.SPACE,
+            Switch(),
+            "Require the class as a parent of every feature that has parents. Optional for "
+            "generative scores ({generative_scores}), always on for the others.",
+            False,
+            rare=True,
+            selectable=True,
+        ),
+    ]
+    constraints: Annotated[
+        "Constraints | None",
+        Setting(Group.SPACE, Anything(), "Required and forbidden arcs, tiers, limits.", flags=""),
+    ]
