@@ -20,6 +20,7 @@ PROCESS_START = time.perf_counter()
 
 if TYPE_CHECKING:  # the names with an alias are exported, for type checkers
     from milpbn.anytime import SolveOptions as SolveOptions
+    from milpbn.certainty.alternatives import learn_alternatives as learn_alternatives
     from milpbn.datasets import load_dataset as load_dataset
     from milpbn.datasets import read_table as read_table
     from milpbn.encoding import EncodedData as EncodedData
@@ -31,14 +32,9 @@ if TYPE_CHECKING:  # the names with an alias are exported, for type checkers
     from milpbn.estimators import arc_margins as arc_margins
     from milpbn.evaluation import evaluate as evaluate
     from milpbn.families import Constraints as Constraints
-    from milpbn.learning.alternatives import learn_alternatives as learn_alternatives
     from milpbn.learning.classifier import learn_classifier as learn_classifier
     from milpbn.learning.classifier import learn_parameters as learn_parameters
-    from milpbn.learning.grid import learn_grid as learn_grid
     from milpbn.learning.model import Model as Model
-    from milpbn.learning.path import learn_path as learn_path
-    from milpbn.learning.plan import SelectionPlan as SelectionPlan
-    from milpbn.learning.selection import learn_selected as learn_selected
     from milpbn.learning.settings import Settings as Settings
     from milpbn.learning.settings import make_settings as make_settings
     from milpbn.learning.structure import learn_structure as learn_structure
@@ -47,6 +43,10 @@ if TYPE_CHECKING:  # the names with an alias are exported, for type checkers
     from milpbn.reporting import report as report
     from milpbn.result import Result as Result
     from milpbn.result import Status as Status
+    from milpbn.selection.choose import learn_selected as learn_selected
+    from milpbn.selection.grid import learn_grid as learn_grid
+    from milpbn.selection.path import learn_path as learn_path
+    from milpbn.selection.plan import SelectionPlan as SelectionPlan
     from milpbn.structure import Structure as Structure
 
 _HOMES = {
@@ -60,19 +60,19 @@ _HOMES = {
     "MDLPDiscretizer": "milpbn.estimators",
     "Model": "milpbn.learning.model",
     "Result": "milpbn.result",
-    "SelectionPlan": "milpbn.learning.plan",
+    "SelectionPlan": "milpbn.selection.plan",
     "Settings": "milpbn.learning.settings",
     "SolveOptions": "milpbn.anytime",
     "Status": "milpbn.result",
     "Structure": "milpbn.structure",
     "arc_margins": "milpbn.estimators",
     "evaluate": "milpbn.evaluation",
-    "learn_alternatives": "milpbn.learning.alternatives",
+    "learn_alternatives": "milpbn.certainty.alternatives",
     "learn_classifier": "milpbn.learning.classifier",
-    "learn_grid": "milpbn.learning.grid",
+    "learn_grid": "milpbn.selection.grid",
     "learn_parameters": "milpbn.learning.classifier",
-    "learn_selected": "milpbn.learning.selection",
-    "learn_path": "milpbn.learning.path",
+    "learn_selected": "milpbn.selection.choose",
+    "learn_path": "milpbn.selection.path",
     "learn_structure": "milpbn.learning.structure",
     "load_dataset": "milpbn.datasets",
     "load_model": "milpbn.model_files",

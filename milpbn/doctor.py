@@ -21,7 +21,7 @@ from milpbn.datasets import load_dataset
 from milpbn.errors import MilpbnError
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.settings import make_settings
-from milpbn.learning.verification import verify_model
+from milpbn.verification.verify import verify_model
 
 # Extras of contributors; nobody needs them to run milpbn.
 _OF_CONTRIBUTORS = ("dev", "docs", "test")

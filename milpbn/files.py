@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import secrets
 import zipfile
@@ -220,3 +221,9 @@ def naming_damage(path: str | Path, what: str) -> Iterator[None]:
             raise
         reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else error
         raise ModelFileError(f"{path} is a damaged {what}: {reason}") from None
+
+
+def plain(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The content as it would be read from a file."""
+    out: dict[str, Any] = json.loads(json.dumps(content))
+    return out

@@ -22,7 +22,7 @@ from adversary import Adversary
 from certified import WEAK, certified, certified_resolutions, certified_sights, solvable
 from forged import changed, written
 
-from milpbn.engines import worker
+from milpbn.engines.branch_and_cut import node_processor as worker
 from milpbn.errors import CertificateError
 
 # Forgeries of one problem.

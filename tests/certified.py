@@ -22,12 +22,12 @@ from problems import (
 from milpbn.check import check_certificate
 from milpbn.engines.enumeration import best_by_enumeration
 from milpbn.errors import ConstraintError
-from milpbn.learning.certificate_claims import named_families
 from milpbn.learning.certification import certified_problem
 from milpbn.learning.objective import build_objective, family_space
 from milpbn.learning.settings import make_settings
 from milpbn.learning.structure import run_method
 from milpbn.scores import applicable_settings
+from milpbn.verification.certificate_claims import named_families
 
 # One round of cuts per node, so that even small problems need a tree.
 _SCORES = ("sm", "sbm", "mdl", "bdeu")

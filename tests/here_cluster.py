@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from milpbn.engines import subtrees, supervisor
+from milpbn.engines.distributed import subtrees, supervisor
 
 
 class HereFuture:

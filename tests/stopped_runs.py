@@ -9,12 +9,12 @@ import sys
 from contextlib import contextmanager
 
 from milpbn.clock import Clock, OutOfTime
-from milpbn.engines.tree import Tree
+from milpbn.engines.branch_and_cut.tree import Tree
 
 KILLED = """
 import json, sys
 from milpbn import learn_structure
-from milpbn.engines import checkpoint
+from milpbn.engines.distributed import checkpoint
 from problems import noise
 
 checkpoint._EVERY, checkpoint._SHARE = 0.0, 1.0

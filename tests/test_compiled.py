@@ -157,7 +157,7 @@ def test_interpretation_has_an_end(load, tmp_path, monkeypatch, name):
 def test_interpreted_loops_agree_with_compiled_ones(monkeypatch):
     monkeypatch.setattr(compiled, "compile_all", True)
     from milpbn.encoding import kernels
-    from milpbn.engines.cuts import flow
+    from milpbn.engines.branch_and_cut.cuts import flow
 
     rng = np.random.default_rng(0)
     for n in range(2, 12):

@@ -11,10 +11,10 @@ from milpbn.cli.params import Gap, usage_errors
 from milpbn.words import arc_in_list, count
 
 if TYPE_CHECKING:
+    from milpbn.certainty.alternative_records import Alternatives
+    from milpbn.certainty.pool import PoolLimits
     from milpbn.cli.session import Session
     from milpbn.encoding import Encoder
-    from milpbn.engines.pool import PoolLimits
-    from milpbn.learning.alternative_records import Alternatives
     from milpbn.learning.model import Model
 
 # How many structures, changes of each, and arcs that only some of them have, are listed.
@@ -49,8 +49,8 @@ def given_limits(options: dict[str, Any]) -> PoolLimits | None:
     """The wanted structures; reject options that cannot be combined with them."""
     if options["best"] is None and options["within"] is None:
         return None
+    from milpbn.certainty.alternatives import pool_limits
     from milpbn.errors import OptionError
-    from milpbn.learning.alternatives import pool_limits
     from milpbn.learning.methods import require_tree
 
     with usage_errors():
@@ -68,8 +68,8 @@ def with_alternatives(session: Session, model: Model, limits: PoolLimits) -> Mod
     """Find the other structures in the time that is left; Ctrl-C keeps those found so far."""
     from dataclasses import replace
 
+    from milpbn.certainty.alternatives import alternatives_of
     from milpbn.errors import MilpbnError
-    from milpbn.learning.alternatives import alternatives_of
 
     session.interrupts.reopen()
     session.table.print("looking for other structures; Ctrl-C keeps those found so far")

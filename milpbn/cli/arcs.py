@@ -13,7 +13,7 @@ from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.words import arc_in_list, count
 
 if TYPE_CHECKING:
-    from milpbn.learning.arc_records import ArcMargin, ArcMargins
+    from milpbn.certainty.arc_records import ArcMargin, ArcMargins
 
 # How many arcs that the model does not have are listed.
 _OTHERS = 10
@@ -45,7 +45,7 @@ def arcs(ctx: click.Context, /, **options: Any) -> None:
     run = Addition(ctx, options, "cuts of the root")
     from dataclasses import replace
 
-    from milpbn.learning.arcs import model_arc_margins
+    from milpbn.certainty.arcs import model_arc_margins
 
     with run.working():
         margins = model_arc_margins(
@@ -63,7 +63,7 @@ def arcs(ctx: click.Context, /, **options: Any) -> None:
 
 def arc_lines(margins: ArcMargins, most: int | None = _OTHERS) -> list[str]:
     """The margins as a table: arcs of the model, then at most this many others."""
-    from milpbn.learning.arc_records import show_loss
+    from milpbn.certainty.arc_records import show_loss
 
     own = [a for a in margins.arcs if a.present]
     others = [a for a in margins.arcs if not a.present]

@@ -51,7 +51,7 @@ def _example(file: str) -> str:
 def solve_grid(session: Session) -> list[Model]:
     """Solve for every p, save and print each result as it comes; Ctrl-C keeps the finished ones."""
     from milpbn.learning.classifier import fit_model, structure_clock
-    from milpbn.learning.grid import run_grid, settings_by_p
+    from milpbn.selection.grid import run_grid, settings_by_p
 
     options, settings = session.options, settings_by_p(session.settings, session.options["p"])
 

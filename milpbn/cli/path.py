@@ -24,7 +24,7 @@ from milpbn.cli.session import Session
 from milpbn.widths import fitting, terminal_width
 
 if TYPE_CHECKING:
-    from milpbn.learning.path import PathPlan, PathPoint, PenaltyPath
+    from milpbn.selection.path import PathPlan, PathPoint, PenaltyPath
 
 # The columns of the table and their widths.
 _WIDTHS = {
@@ -95,8 +95,8 @@ def path(ctx: click.Context, /, **options: Any) -> None:
     """
     plan = _check(options)
     names = given_names(options, start="local-search")
-    from milpbn.learning.path import PathWatch, run_path
     from milpbn.learning.settings import make_settings
+    from milpbn.selection.path import PathWatch, run_path
 
     session = Session(ctx, options, make_settings(**names), ("solving", "folds"))
     table = session.table
@@ -129,8 +129,8 @@ def _check(options: dict[str, Any]) -> PathPlan:
     """The plan; reject options that contradict each other, before anything is read."""
     Session.check(options)
     from milpbn.errors import OptionError
-    from milpbn.learning.path import PathPlan
     from milpbn.scores import score_class
+    from milpbn.selection.path import PathPlan
 
     kind = score_class(options["score"])
     if "penalty" not in kind.parameter_names():

@@ -120,7 +120,7 @@ def base_models() -> str:
 
 def criteria() -> str:
     """What settings can be selected by, separated by commas."""
-    from milpbn.learning.criteria import CRITERIA
+    from milpbn.selection.criteria import CRITERIA
 
     return ", ".join(CRITERIA)
 

@@ -16,14 +16,14 @@ from milpbn.datasets.infer import MAX_STATES
 from milpbn.datasets.monotone import as_typed
 from milpbn.datasets.table import AUTO
 from milpbn.encoding import EncodedData
-from milpbn.learning.candidates import show_values
-from milpbn.learning.criteria import CRITERIA
 from milpbn.learning.model import Model
 from milpbn.messages import listed_names, on_command_line, option
 from milpbn.network.inference import accuracy, log_posterior
 from milpbn.network.monotone import odds_steps
 from milpbn.network.network import Network
 from milpbn.result import Result
+from milpbn.selection.candidates import show_values
+from milpbn.selection.criteria import CRITERIA
 from milpbn.words import count
 
 

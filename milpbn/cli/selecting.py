@@ -13,7 +13,7 @@ from milpbn.cli.params import Candidates, OutputFile
 from milpbn.cli.registries import criteria
 
 if TYPE_CHECKING:
-    from milpbn.learning.plan import SelectionPlan
+    from milpbn.selection.plan import SelectionPlan
 
 AUTO = "auto"
 BINS = "bins"
@@ -87,8 +87,8 @@ def given_plan(options: Mapping[str, Any], *with_it: str) -> SelectionPlan | Non
         if options[name] is not None and {"p", "gamma"} & set(names):
             raise click.UsageError(f"--{name} cannot be combined with --select p=... or gamma=...")
     from milpbn.errors import OptionError
-    from milpbn.learning.criteria import LOG_LOSS
-    from milpbn.learning.plan import SelectionPlan
+    from milpbn.selection.criteria import LOG_LOSS
+    from milpbn.selection.plan import SelectionPlan
 
     given = {name: list(v) for name, v in options["select"]}
     own = None if options["bins"] is None else [options["bins"]]

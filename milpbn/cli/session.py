@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from milpbn.clock import Clock
     from milpbn.datasets.table import Table
     from milpbn.encoding import EncodedData
-    from milpbn.learning.candidates import Selection
     from milpbn.learning.classifier import Encoded
     from milpbn.learning.maximise import Shared
     from milpbn.learning.model import Model
-    from milpbn.learning.plan import SelectionPlan
     from milpbn.learning.settings import Settings
     from milpbn.result import TracePoint
+    from milpbn.selection.candidates import Selection
+    from milpbn.selection.plan import SelectionPlan
 
 
 # A selection prints a line each time that another such part of its runs is finished.
@@ -135,7 +135,7 @@ class Session:
     def select(self, names: Mapping[str, Any], plan: SelectionPlan) -> None:
         """Choose settings by validation on the training rows; `learn` uses them."""
         from milpbn.learning.classifier import encode
-        from milpbn.learning.selection import select_settings, selected_table
+        from milpbn.selection.choose import select_settings, selected_table
 
         def watch(done: int, total: int, what: str) -> None:
             self.table.step(f"selecting, {done} of {total} runs, last {what}")
@@ -191,7 +191,7 @@ class Session:
         if self.selection is None:
             model = learn(settings or self.settings)
         else:
-            from milpbn.learning.selection import learn_final, selected_model
+            from milpbn.selection.choose import learn_final, selected_model
 
             model = selected_model(learn_final(learn, self.settings), self.selection)
         if settings is None:
@@ -239,6 +239,6 @@ def _draft(options: dict[str, Any]) -> str | None:
     """Where the certificate is written until it is complete."""
     if not options.get("certificate"):
         return None
-    from milpbn.engines.certificate_file import draft_of
+    from milpbn.engines.certificates.certificate_file import draft_of
 
     return str(draft_of(options["certificate"]))

@@ -239,7 +239,7 @@ def check_engine(ctx: click.Context, options: dict[str, Any]) -> None:
         return
     if host not in engine.other_hosts:
         raise click.UsageError(f"--host requires --engine {_names(lambda e: bool(e.other_hosts))}")
-    from milpbn.engines.scip_host import scip_version
+    from milpbn.engines.branch_and_cut.scip_host import scip_version
 
     scip_version()
 
@@ -302,8 +302,8 @@ def _stamp(file: str | None) -> tuple[int, int] | None:
 def _write_model(session: Session) -> Objective:
     """Save the mixed-integer program; return its objective, which the engine solves next."""
     from milpbn.clock import OutOfTime
+    from milpbn.engines.monolithic import build_model, write_model
     from milpbn.errors import MilpbnError
-    from milpbn.formulation import build_model, write_model
     from milpbn.learning.objective import build_objective
 
     clock, file = session.clock, session.options["write_model"]

@@ -15,8 +15,8 @@ from milpbn.cli.workers import jobs_options, n_jobs, worker_processes
 from milpbn.words import arc_in_list
 
 if TYPE_CHECKING:
+    from milpbn.certainty.stability_records import Arc
     from milpbn.learning.model import Model
-    from milpbn.learning.stability_records import Arc
 
 # How many arcs that the model does not have are listed.
 _OTHERS = 10
@@ -116,7 +116,7 @@ def stability_lines(model: Model) -> list[str]:
 
 def _margins(model: Model, arc: Arc) -> str:
     """The proven margins of an arc, if the model has them."""
-    from milpbn.learning.arc_records import show_loss
+    from milpbn.certainty.arc_records import show_loss
 
     if model.arcs is None:
         return ""

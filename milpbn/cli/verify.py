@@ -17,8 +17,8 @@ from milpbn.cli.params import Duration, refuse_options
 
 if TYPE_CHECKING:
     from milpbn.datasets.table import Table
-    from milpbn.learning.checks import Verification
     from milpbn.learning.model import Model
+    from milpbn.verification.checks import Verification
 
 EXIT_DISAGREES = 4
 
@@ -84,9 +84,9 @@ def verify(
     from milpbn.errors import ConstraintError, ModelFileError, OptionError
     from milpbn.files import read_marked_json
     from milpbn.learning.model import Model
-    from milpbn.learning.verification import verify_model
     from milpbn.mdc.verification import verify_gbnc
     from milpbn.model_files import load_model
+    from milpbn.verification.verify import verify_model
 
     if certificate is None:
         refuse_options(ctx, ("memory_limit",), "requires --certificate")
@@ -125,7 +125,7 @@ def replay(
 ) -> Replay:
     """Replay a certificate, by the checker that shares no code with the learners."""
     from milpbn.errors import CertificateError
-    from milpbn.learning.certificate_claims import check_model
+    from milpbn.verification.certificate_claims import check_model
     from milpbn.words import count
 
     try:

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from milpbn.certainty.arc_records import ArcMargins
+from milpbn.certainty.arcs import Watch, model_arc_margins
 from milpbn.estimators.base import rows_with_weight
 from milpbn.estimators.bn import BNClassifier
-from milpbn.learning.arc_records import ArcMargins
-from milpbn.learning.arcs import Watch, model_arc_margins
 
 
 def arc_margins(

@@ -14,12 +14,12 @@ from milpbn.datasets.bins import MDLP
 from milpbn.datasets.own_bins import OTHERS, Bins
 from milpbn.datasets.table import Table
 from milpbn.estimators.bn import SETTING_NAMES, BNClassifier
-from milpbn.learning.auto import AUTO
-from milpbn.learning.criteria import LOG_LOSS
 from milpbn.learning.model import Model
-from milpbn.learning.plan import Grid, SelectionPlan
-from milpbn.learning.selection import learn_selected
 from milpbn.learning.settings import Settings
+from milpbn.selection.auto import AUTO
+from milpbn.selection.choose import learn_selected
+from milpbn.selection.criteria import LOG_LOSS
+from milpbn.selection.plan import Grid, SelectionPlan
 
 
 class BNClassifierCV(BNClassifier):
@@ -36,7 +36,7 @@ class BNClassifierCV(BNClassifier):
         Parameters of :class:`BNClassifier` and their candidate values, such as
         ``{"p": [0.6, 0.9], "parameters": ["ml", "cl"]}``. A list of grids goes from simple to
         complex: the first one is chosen whose best candidate is within one standard error of
-        the best of all. ``"auto"`` is the list ``milpbn.learning.auto.AUTO_GRID``.
+        the best of all. ``"auto"`` is the list ``milpbn.selection.auto.AUTO_GRID``.
     scoring : {"log-loss", "accuracy", "balanced-accuracy", "auc"}, default="log-loss"
         The measure to select by. scikit-learn's names (``"neg_log_loss"``, ``"roc_auc"``, ...)
         are accepted.

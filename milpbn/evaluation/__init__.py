@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from milpbn.evaluation.run import evaluate
     from milpbn.evaluation.sets import Evaluations, SetsSummary, evaluate_all
     from milpbn.evaluation.summary import Evaluation, Summary
-    from milpbn.learning.validation import ValidationSplit
+    from milpbn.selection.validation import ValidationSplit
 
 __all__ = [
     "Comparison",
@@ -34,7 +34,7 @@ __getattr__ = lazy_names(
         "FoldRecord": "milpbn.evaluation.records",
         "SetsSummary": "milpbn.evaluation.sets",
         "Summary": "milpbn.evaluation.summary",
-        "ValidationSplit": "milpbn.learning.validation",
+        "ValidationSplit": "milpbn.selection.validation",
         "evaluate": "milpbn.evaluation.run",
         "evaluate_all": "milpbn.evaluation.sets",
     },

@@ -25,7 +25,7 @@ import numpy.typing as npt
 import scipy
 
 from milpbn._types import FloatArray
-from milpbn.learning.criteria import CRITERIA
+from milpbn.selection.criteria import CRITERIA
 
 BINS = 10
 """Number of bins of the reliability curve, of equal width from 0 to 1."""

@@ -18,14 +18,10 @@ from milpbn.estimators.bn import SETTING_NAMES
 from milpbn.evaluation.measures import Measures, measure
 from milpbn.evaluation.others import Other, is_other, read_other
 from milpbn.evaluation.records import Predictions
-from milpbn.learning.auto import AUTO
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.maximise import START_PATIENCE, warm_starter
 from milpbn.learning.model import Model
-from milpbn.learning.plan import SelectionPlan
-from milpbn.learning.selection import learn_selected
 from milpbn.learning.settings import OF_SOME_SCORES, Settings, make_settings
-from milpbn.learning.validation import RowNumbers
 from milpbn.mdc.base import MultiDimensionalClassifier
 from milpbn.mdc.metrics import (
     exact_match_score,
@@ -38,6 +34,10 @@ from milpbn.parameters import make_parameters
 from milpbn.result import Result
 from milpbn.search.local_search import LocalSearch
 from milpbn.search.multinet import MULTINETS
+from milpbn.selection.auto import AUTO
+from milpbn.selection.choose import learn_selected
+from milpbn.selection.plan import SelectionPlan
+from milpbn.selection.validation import RowNumbers
 
 # Methods whose structure does not depend on score, margin or number of parents.
 _FIXED = ("nb", "tan-cmi", "tan-ear", *MULTINETS)

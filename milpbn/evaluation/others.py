@@ -27,8 +27,8 @@ from milpbn.encoding.fitting import categorical_code
 from milpbn.errors import DataError, OptionError
 from milpbn.evaluation.inputs import CATEGORIES, INDICATORS, INPUTS, RAW, SCALED, Inputs
 from milpbn.evaluation.measures import LEAST_PROBABILITY
-from milpbn.learning.criteria import CRITERIA, LOG_LOSS
-from milpbn.learning.validation import DEFAULT_FOLDS, ValidationSplit, stratified_folds
+from milpbn.selection.criteria import CRITERIA, LOG_LOSS
+from milpbn.selection.validation import DEFAULT_FOLDS, ValidationSplit, stratified_folds
 from milpbn.specs import AUTO, Specified, read_specified
 
 

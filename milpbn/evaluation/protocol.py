@@ -16,7 +16,7 @@ from milpbn.datasets.readers import unpacked
 from milpbn.datasets.table import Table
 from milpbn.errors import DataError, OptionError
 from milpbn.files import read_limited
-from milpbn.learning.validation import DEFAULT_FOLDS, Split, stratified_folds
+from milpbn.selection.validation import DEFAULT_FOLDS, Split, stratified_folds
 
 FoldNumbers = npt.NDArray[np.int64]
 """The number of the test fold of each row."""

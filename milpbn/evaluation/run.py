@@ -26,8 +26,8 @@ from milpbn.evaluation.methods import Contender, contenders
 from milpbn.evaluation.protocol import FoldNumbers, fold_numbers, read_folds, splits
 from milpbn.evaluation.records import FoldRecord, Key, ResultFile
 from milpbn.evaluation.summary import MAJORITY, Evaluation
-from milpbn.learning.plan import SelectionPlan
-from milpbn.learning.validation import Split, part
+from milpbn.selection.plan import SelectionPlan
+from milpbn.selection.validation import Split, part
 
 Note = tuple[str, type[Warning]]
 """The text of a warning, and its category."""

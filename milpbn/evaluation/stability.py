@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 from joblib import delayed
 
+from milpbn.certainty.stability_records import Arc, Stability
 from milpbn.clock import Clock
 from milpbn.datasets.table import Table
 from milpbn.encoding import EncodedData
@@ -22,7 +23,6 @@ from milpbn.evaluation.run import results_as_they_come
 from milpbn.learning.maximise import warm_starter
 from milpbn.learning.model import Model
 from milpbn.learning.settings import Settings
-from milpbn.learning.stability_records import Arc, Stability
 from milpbn.learning.structure import run_method
 from milpbn.result import Status
 from milpbn.search.local_search import LocalSearch

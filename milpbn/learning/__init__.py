@@ -1,4 +1,4 @@
-"""From a table to a classifier: settings, the chain, the p grid, and verification.
+"""The chain from a table to a classifier: settings, methods, and the model at its end.
 
 :func:`learn_classifier` is the chain that every interface of milpbn calls. Import from the modules
 of this package. The package itself imports nothing, because

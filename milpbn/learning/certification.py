@@ -11,13 +11,12 @@ from typing import Any
 import milpbn
 from milpbn.anytime import TOLERANCE
 from milpbn.encoding.data import EncodedData
-from milpbn.engines.certificate import CertificateWriter
-from milpbn.engines.certificate_file import CertificateFile, draft_of
-from milpbn.engines.proof import ProofLog
+from milpbn.engines.branch_and_cut.proof import ProofLog
+from milpbn.engines.certificates.certificate import CertificateWriter
+from milpbn.engines.certificates.certificate_file import CertificateFile, draft_of
 from milpbn.errors import OptionError, OutputError, OutputWarning
 from milpbn.families import Constraints
-from milpbn.files import writing_whole
-from milpbn.learning.checks import plain
+from milpbn.files import plain, writing_whole
 from milpbn.learning.methods import engine_of, method_name
 from milpbn.learning.settings import Settings
 from milpbn.scores import SCORES, Objective

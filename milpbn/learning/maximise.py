@@ -10,8 +10,8 @@ from typing import Any
 
 from milpbn.anytime import Run
 from milpbn.clock import Clock
-from milpbn.engines.proof import ProofLog
-from milpbn.engines.rows import Pool
+from milpbn.engines.branch_and_cut.proof import ProofLog
+from milpbn.engines.branch_and_cut.rows import Pool
 from milpbn.learning.methods import Engine, engine_of
 from milpbn.learning.settings import Settings
 from milpbn.result import Listener, Result, Status, TracePoint

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from milpbn.engines.branch_and_cut import solve_branch_and_cut
-from milpbn.engines.monolithic import solve_monolithic
+from milpbn.engines.branch_and_cut.engine import solve_branch_and_cut
+from milpbn.engines.monolithic.engine import solve_monolithic
 from milpbn.errors import OptionError
 from milpbn.messages import Message, Spelling, option
 from milpbn.result import Result

@@ -13,6 +13,9 @@ import pandas as pd
 
 import milpbn
 from milpbn._types import FloatArray
+from milpbn.certainty.alternative_records import Alternatives
+from milpbn.certainty.arc_records import ArcMargins
+from milpbn.certainty.stability_records import Stability
 from milpbn.encoding.columns import Variable
 from milpbn.encoding.encoder import Encoder
 from milpbn.errors import ModelFileError
@@ -20,15 +23,12 @@ from milpbn.explanation import MOST_POINTS, Explanation, ScoreCard, explain_rows
 from milpbn.explanation.resolutions import SeenResolutions
 from milpbn.families.smoothing import parse_smoothing
 from milpbn.files import naming_damage, read_marked_json, write_whole
-from milpbn.learning.alternative_records import Alternatives
-from milpbn.learning.arc_records import ArcMargins
-from milpbn.learning.candidates import Selection
-from milpbn.learning.stability_records import Stability
 from milpbn.network.inference import log_posterior
 from milpbn.network.multinet import Classifier, Multinet, class_variables
 from milpbn.network.network import Network
 from milpbn.result import ParameterReport, Result
 from milpbn.schema import ModelContent, check_content
+from milpbn.selection.candidates import Selection
 from milpbn.structure import AnyStructure, ClassStructures, Structure, structure_from_dict
 
 if TYPE_CHECKING:

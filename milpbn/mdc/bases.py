@@ -2,7 +2,7 @@
 
 The regularisation of logistic regression can be chosen on held-out rows: C is the value with the
 highest log-likelihood of the held-out rows of
-:class:`~milpbn.learning.validation.ValidationSplit`. GBNC takes the best class network in which
+:class:`~milpbn.selection.validation.ValidationSplit`. GBNC takes the best class network in which
 no class variable has more than one parent: features that say nothing about a class variable on
 their own may say a lot within the configurations of a parent. All base models then share C. It is
 the variance of a Gaussian prior on the coefficients, so it does not depend on the number of rows.
@@ -29,8 +29,8 @@ from milpbn._types import Codes, FloatArray
 from milpbn.clock import Clock
 from milpbn.errors import OptionError
 from milpbn.families.candidates import ParentSet
-from milpbn.learning.validation import ValidationSplit
 from milpbn.mdc.local_models import Fits, held_out_log_likelihood
+from milpbn.selection.validation import ValidationSplit
 from milpbn.specs import Specified, read_specified
 
 STRENGTHS = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)

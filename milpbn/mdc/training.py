@@ -24,7 +24,7 @@ from joblib import Parallel, delayed
 
 from milpbn._types import Codes, FloatArray
 from milpbn.clock import Clock, OutOfTime
-from milpbn.engines.branch_and_cut import solve_branch_and_cut
+from milpbn.engines.branch_and_cut.engine import solve_branch_and_cut
 from milpbn.errors import ConstraintError
 from milpbn.families.candidates import FamilySpace, ParentSet
 from milpbn.families.parent_sets import ParentSets

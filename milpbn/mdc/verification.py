@@ -17,19 +17,7 @@ from milpbn._types import Codes
 from milpbn.anytime import allowed_gap
 from milpbn.datasets.table import Table
 from milpbn.families import Constraints
-from milpbn.learning.checks import (
-    Check,
-    Verification,
-    check_entries,
-    check_source,
-    check_status,
-    check_that,
-    data_errors,
-    not_checkable,
-    plain,
-)
-from milpbn.learning.entries import RUN, differences
-from milpbn.learning.run_claims import result_errors
+from milpbn.files import plain
 from milpbn.mdc.bases import Base, make_base
 from milpbn.mdc.candidates import Nodes
 from milpbn.mdc.features import FeatureEncoder, Features
@@ -39,6 +27,18 @@ from milpbn.mdc.local_scores import make_local_score
 from milpbn.mdc.model_file import GBNCModel, describe_table
 from milpbn.mdc.rescore import score_by_prediction
 from milpbn.mdc.score import HeldOutCLL, PenalisedCLL
+from milpbn.verification.checks import (
+    Check,
+    Verification,
+    check_entries,
+    check_source,
+    check_status,
+    check_that,
+    data_errors,
+    not_checkable,
+)
+from milpbn.verification.entries import RUN, differences
+from milpbn.verification.run_claims import result_errors
 
 ENTRIES = (
     *RUN,
@@ -56,7 +56,7 @@ def verify_gbnc(
 ) -> Verification:
     """Check a model for several class variables against its data, which were read again.
 
-    `content` is that of the model file; see :func:`~milpbn.learning.verification.verify_model`.
+    `content` is that of the model file; see :func:`~milpbn.verification.verify.verify_model`.
     """
     again = plain(model.to_dict())
     told = dict(again if content is None else content)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -19,6 +19,7 @@ from milpbn.encoding.columns import Coarsening, Variable
 from milpbn.errors import DataError, OptionError
 from milpbn.families.smoothing import Smoothing
 from milpbn.markup import folded
+from milpbn.network.queries import joint_of, sample_codes
 from milpbn.structure import Structure
 from milpbn.words import count, quoted, visible
 
@@ -149,6 +150,91 @@ class Network:
             columns=pd.Index(own, name=names[-1]),
         )
 
+    def query(
+        self, variables: str | Sequence[str], given: Mapping[str, str] | None = None
+    ) -> pd.Series[float]:
+        """The joint distribution of some variables, given the states of others.
+
+        Everything else is summed out exactly. This is for small questions; to predict rows, use
+        the classifier.
+
+        Parameters
+        ----------
+        variables
+            The variables asked for, by name.
+        given
+            The states of other variables, as in ``{"class": "yes"}``.
+
+        Returns
+        -------
+        Series
+            One probability for each combination of states; the names of the variables are those
+            of the index levels.
+
+        Raises
+        ------
+        OptionError
+            If a variable or state does not exist, or the table would be too large.
+
+        Examples
+        --------
+        >>> from milpbn import BNClassifier, load_dataset
+        >>> car = load_dataset("car")
+        >>> network = BNClassifier(engine="nb").fit(car.features, car.target).network_
+        >>> network.query("safety", {"class": "good"}).round(3)
+        safety
+        high    0.431
+        low     0.014
+        med     0.556
+        Name: probability, dtype: float64
+        >>> network.query(["class"], {"safety": "high", "persons": "4"}).round(3).tolist()
+        [0.474, 0.07, 0.324, 0.132]
+        """
+        names = [variables] if isinstance(variables, str) else list(variables)
+        asked = [index_of(name, self.variables) for name in names]
+        states = {index_of(name, self.variables): state for name, state in (given or {}).items()}
+        _check_question(names, given or {})
+        codes = {v: self._code(v, state) for v, state in states.items()}
+        joint = joint_of(self.finest, asked, codes)
+        index = _configurations(names, [self.variables[v].states for v in asked])
+        return pd.Series(joint.ravel(), index=index, name="probability")
+
+    def sample(self, n: int, seed: int = 0) -> pd.DataFrame:
+        """Draw rows from the network: the states of all variables.
+
+        Parameters
+        ----------
+        n
+            Number of rows.
+        seed
+            Random seed.
+
+        Examples
+        --------
+        >>> from milpbn import BNClassifier, load_dataset
+        >>> car = load_dataset("car")
+        >>> network = BNClassifier(engine="nb").fit(car.features, car.target).network_
+        >>> rows = network.sample(1000, seed=1)
+        >>> rows.columns.tolist()
+        ['class', 'buying', 'maint', 'doors', 'persons', 'lug_boot', 'safety']
+        >>> bool((rows["class"] == "unacc").mean().round(1) == 0.7)
+        True
+        """
+        if n < 0:
+            raise OptionError(f"the number of rows must not be negative, and it is {n}")
+        codes = sample_codes(self.finest, n, seed)
+        columns = {
+            v.name: np.array(v.states, dtype=object)[codes[:, j]]
+            for j, v in enumerate(self.variables)
+        }
+        return pd.DataFrame(columns)
+
+    def _code(self, variable: int, state: str) -> int:
+        name, states = self.variables[variable].name, self.variables[variable].states
+        if state not in states:
+            raise OptionError(f"{name!r} has no state {state!r}; the states are {quoted(states)}")
+        return states.index(state)
+
     def _counts(self, variable: int) -> npt.NDArray[Any]:
         if self.counts is None:
             raise OptionError("the network has no counts: it was imported, or its file is too old")
@@ -195,6 +281,15 @@ def index_of(variable: str, variables: Sequence[Variable]) -> int:
     if variable not in names:
         raise OptionError(f"there is no variable {variable!r}; the variables are {quoted(names)}")
     return names.index(variable)
+
+
+def _check_question(names: Sequence[str], given: Mapping[str, str]) -> None:
+    if not names:
+        raise OptionError("a query needs the name of a variable")
+    twice = [name for k, name in enumerate(names) if name in names[:k] or name in given]
+    if twice:
+        where = "given, too" if twice[0] in given else "named twice"
+        raise OptionError(f"a query asks for {twice[0]!r}, which is {where}")
 
 
 def summary(variables: Sequence[Variable]) -> str:

@@ -48,7 +48,7 @@ def draw_network(
         a class network, and the other variables are features that partition rows.
     margins
         Arc margins by parent and child, shown by thickness and colour; see
-        :meth:`milpbn.learning.arc_records.ArcMargins.of`.
+        :meth:`milpbn.certainty.arc_records.ArcMargins.of`.
     encoder
         How raw columns become states, to show the resolutions that families use.
 

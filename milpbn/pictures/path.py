@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milpbn.errors import OptionError
-from milpbn.learning.path import PathPoint, PenaltyPath
 from milpbn.pictures.lines import line_look
 from milpbn.pictures.saving import FIGURE_SUFFIXES, picture_path, save_figure
+from milpbn.selection.path import PathPoint, PenaltyPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milpbn.errors import OptionError
-from milpbn.learning.candidates import Selection, show_values
-from milpbn.learning.criteria import CRITERIA
 from milpbn.pictures.saving import FIGURE_SUFFIXES, picture_path, save_figure
+from milpbn.selection.candidates import Selection, show_values
+from milpbn.selection.criteria import CRITERIA
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

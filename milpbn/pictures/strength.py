@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite, sqrt
 
-from milpbn.learning.arc_records import ArcMargin
+from milpbn.certainty.arc_records import ArcMargin
 
 # Widths in points, and the colour of arcs that are not proven. Okabe and Ito's vermilion.
 _THIN, _THICK = 0.7, 4.0

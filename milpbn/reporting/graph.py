@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 
+from milpbn.certainty.arc_records import ArcMargin, ArcMargins, show_loss
 from milpbn.explanation.resolutions import SeenResolutions
-from milpbn.learning.arc_records import ArcMargin, ArcMargins, show_loss
 from milpbn.learning.model import Model
 from milpbn.pictures.roles import Role, roles
 from milpbn.pictures.seen import node_labels, resolution_notes

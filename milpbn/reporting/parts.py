@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from milpbn._types import Codes
+from milpbn.certainty.arc_records import show_loss
 from milpbn.datasets.monotone import in_words
 from milpbn.evaluation.details import Confusion, Reliability
 from milpbn.evaluation.measures import (
@@ -21,7 +22,6 @@ from milpbn.evaluation.measures import (
 )
 from milpbn.explanation import explain_codes, importance_table
 from milpbn.explanation.resolutions import seen_cuts
-from milpbn.learning.arc_records import show_loss
 from milpbn.learning.model import Model
 from milpbn.network.inference import log_posterior
 from milpbn.pictures.waterfall import waterfall_bars

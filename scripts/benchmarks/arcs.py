@@ -9,10 +9,10 @@ import time
 from benchmarks.problems import all_rows
 from milpbn import Constraints, learn_structure
 from milpbn.anytime import Run
+from milpbn.certainty.conditions import arc_conditions
+from milpbn.certainty.pool import PoolLimits, best_structures
+from milpbn.certainty.questions import QuestionSolver
 from milpbn.clock import Clock
-from milpbn.engines.conditions import arc_conditions
-from milpbn.engines.pool import PoolLimits, best_structures
-from milpbn.engines.questions import QuestionSolver
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace
 from milpbn.scores import make_score

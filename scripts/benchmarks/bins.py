@@ -23,13 +23,13 @@ from benchmarks.new_rows import accuracy_and_loss, complete
 from benchmarks.records import OUT, Records
 from milpbn import SelectionPlan, load_dataset
 from milpbn.datasets.table import Table
-from milpbn.learning.auto import AUTO
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.model import Model
-from milpbn.learning.plan import Grid
-from milpbn.learning.selection import learn_selected
 from milpbn.learning.settings import make_settings
-from milpbn.learning.validation import part, stratified_folds
+from milpbn.selection.auto import AUTO
+from milpbn.selection.choose import learn_selected
+from milpbn.selection.plan import Grid
+from milpbn.selection.validation import part, stratified_folds
 
 SETS = (
     *("iris", "glass", "glass2", "heart", "cleve", "hepatitis", "diabetes", "vehicle"),

@@ -6,8 +6,8 @@ import time
 import highspy
 
 from benchmarks.problems import all_rows
-from milpbn.formulation import build_model
-from milpbn.formulation.emit_highs import pass_model
+from milpbn.engines.monolithic import build_model
+from milpbn.engines.monolithic.emit_highs import pass_model
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace
 from milpbn.scores import make_score

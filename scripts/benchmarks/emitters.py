@@ -5,9 +5,9 @@ import time
 import highspy
 
 from benchmarks.problems import objective_of
-from milpbn.engines.pulp_highs import AnytimeHiGHS
-from milpbn.formulation import build_model, to_pulp
-from milpbn.formulation.emit_highs import pass_model
+from milpbn.engines.monolithic import build_model, to_pulp
+from milpbn.engines.monolithic.emit_highs import pass_model
+from milpbn.engines.monolithic.pulp_highs import AnytimeHiGHS
 
 SETS = ("car", "breast", "vehicle", "segment", "nursery")
 

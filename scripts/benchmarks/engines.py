@@ -281,7 +281,7 @@ def growth() -> None:
     import matplotlib.pyplot as plt
 
     from benchmarks.problems import synthetic
-    from milpbn.engines.branch_and_cut import root_bound
+    from milpbn.engines.branch_and_cut.engine import root_bound
     from milpbn.learning.objective import build_objective
     from milpbn.learning.settings import SearchSpace
     from milpbn.scores import make_score

@@ -22,11 +22,11 @@ from milpbn import learn_parameters, load_dataset
 from milpbn.encoding import EncodedData
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.settings import make_settings
-from milpbn.learning.validation import part, stratified_folds
 from milpbn.network.inference import accuracy, log_posterior
 from milpbn.network.network import Network
 from milpbn.parameters.cl import PENALTIES
 from milpbn.search.local_search import LocalSearch
+from milpbn.selection.validation import part, stratified_folds
 
 PRIORS = (
     *("iris", "glass", "glass2", "heart", "cleve", "hepatitis", "diabetes", "vehicle"),

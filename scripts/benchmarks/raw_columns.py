@@ -31,8 +31,8 @@ from milpbn.evaluation.comparison import signed_rank
 from milpbn.evaluation.measures import mean_log_loss, measure
 from milpbn.evaluation.methods import contenders
 from milpbn.evaluation.protocol import hold_out
-from milpbn.learning.auto import AUTO
-from milpbn.learning.validation import Split, part, stratified_folds
+from milpbn.selection.auto import AUTO
+from milpbn.selection.validation import Split, part, stratified_folds
 from milpbn.words import count
 
 SETS = (

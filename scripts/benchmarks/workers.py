@@ -25,10 +25,10 @@ from benchmarks.records import OUT, Records
 from milpbn import learn_structure
 from milpbn.anytime import Progress, SolveOptions, offer_simple_starts
 from milpbn.clock import Clock
-from milpbn.engines import supervisor
-from milpbn.engines.branch_and_cut import BranchAndCut
-from milpbn.engines.tree import Tree
-from milpbn.engines.worker import Worker
+from milpbn.engines.branch_and_cut.engine import BranchAndCut
+from milpbn.engines.branch_and_cut.node_processor import Worker
+from milpbn.engines.branch_and_cut.tree import Tree
+from milpbn.engines.distributed import supervisor
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace
 from milpbn.scores import make_score

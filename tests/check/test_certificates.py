@@ -13,9 +13,9 @@ from certified import (
 )
 
 from milpbn import learn_structure
-from milpbn.engines.proof import Proof
-from milpbn.engines.proof_lines import ProofLines
-from milpbn.engines.tree import Node, Origin
+from milpbn.engines.branch_and_cut.proof import Proof
+from milpbn.engines.branch_and_cut.tree import Node, Origin
+from milpbn.engines.certificates.proof_lines import ProofLines
 from milpbn.errors import OptionError
 from milpbn.families import candidate_families
 
@@ -41,7 +41,7 @@ def assert_proves_the_optimum(case):
 
 def weaken(monkeypatch):
     for name, value in WEAK.items():
-        monkeypatch.setattr(f"milpbn.engines.worker.{name}", value)
+        monkeypatch.setattr(f"milpbn.engines.branch_and_cut.node_processor.{name}", value)
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -50,10 +50,12 @@ def test_a_certificate_proves_the_brute_force_optimum(number, tmp_path, monkeypa
     if seed % 4:
         weaken(monkeypatch)
     if seed % 7 == 1:
-        monkeypatch.setattr("milpbn.engines.branch_and_cut._SHRINK", 1.0)
+        monkeypatch.setattr("milpbn.engines.branch_and_cut.engine._SHRINK", 1.0)
     if seed % 7 == 2:
         for name in ("_FEW_FAMILIES", "_FIRST_PER_VARIABLE", "_NEW_PER_VARIABLE"):
-            monkeypatch.setattr(f"milpbn.engines.relaxation.{name}", name != "_FEW_FAMILIES")
+            monkeypatch.setattr(
+                f"milpbn.engines.branch_and_cut.relaxation.{name}", name != "_FEW_FAMILIES"
+            )
     assert_proves_the_optimum(certified(seed, tmp_path / "c.gz"))
 
 
@@ -107,7 +109,7 @@ def test_a_run_that_was_stopped_proves_its_open_bound(tmp_path):
 
 def test_an_interrupted_run_leaves_a_certificate(tmp_path, monkeypatch):
     """Ctrl-C at any moment, here at each of the first steps of the tree in turn."""
-    from milpbn.engines.tree import Tree
+    from milpbn.engines.branch_and_cut.tree import Tree
 
     weaken(monkeypatch)
     checkpoint = Tree.checkpoint

@@ -11,7 +11,8 @@ from certified import CLL, WEAK, certified, certified_resolutions, certified_sig
 from forged import CHANGES, changed, claim, header, written
 from here_cluster import connect_here
 
-from milpbn.engines import supervisor, worker
+from milpbn.engines.branch_and_cut import node_processor as worker
+from milpbn.engines.distributed import supervisor
 from milpbn.errors import CertificateError
 
 SEEDS = [*range(40), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(40, 200))]

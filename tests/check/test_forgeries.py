@@ -14,12 +14,12 @@ from milpbn.check import check_certificate, read_lines
 from milpbn.check.bounds import ONE, Bounds, NodeBound
 from milpbn.check.rows import read_row
 from milpbn.check.tables import _log_of_sum
-from milpbn.engines import worker
+from milpbn.engines.branch_and_cut import node_processor as worker
 from milpbn.errors import CertificateError
-from milpbn.learning.certificate_claims import named_families
 from milpbn.learning.certification import certified_problem
 from milpbn.learning.settings import make_settings
 from milpbn.learning.structure import run_method
+from milpbn.verification.certificate_claims import named_families
 
 
 @pytest.fixture(scope="module")

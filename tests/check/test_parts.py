@@ -23,9 +23,13 @@ from problems import noise
 from stopped_runs import Countdown, ctrl_c_in_the_tree, killed
 
 from milpbn import learn_structure
-from milpbn.engines import supervisor
-from milpbn.engines.certificate_file import draft_of
-from milpbn.engines.checkpoint import describe_problem, read_checkpoint, write_checkpoint
+from milpbn.engines.certificates.certificate_file import draft_of
+from milpbn.engines.distributed import supervisor
+from milpbn.engines.distributed.checkpoint import (
+    describe_problem,
+    read_checkpoint,
+    write_checkpoint,
+)
 from milpbn.errors import CertificateError, ModelFileError, OptionError
 from milpbn.learning.maximise import Shared
 from milpbn.learning.objective import build_objective
@@ -42,7 +46,7 @@ OPTIMUM = 87.03520889766565
 @pytest.fixture
 def weak(monkeypatch):
     for name, value in WEAK.items():
-        monkeypatch.setattr(f"milpbn.engines.worker.{name}", value)
+        monkeypatch.setattr(f"milpbn.engines.branch_and_cut.node_processor.{name}", value)
 
 
 @pytest.fixture

@@ -63,7 +63,7 @@ def test_the_model_survives_if_there_are_no_other_structures(milpbn, tmp_path, m
     def fail(*arguments):
         raise error
 
-    monkeypatch.setattr("milpbn.learning.alternatives.alternatives_of", fail)
+    monkeypatch.setattr("milpbn.certainty.alternatives.alternatives_of", fail)
     options = [option for option in IRIS if option != "--quiet"]
     result = milpbn(*options, "--best", "2", "--out", tmp_path / "model.json")
     assert result.exit_code == 3

@@ -208,7 +208,7 @@ def test_a_certificate_that_is_lost_does_not_cost_the_result(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("milpbn.engines.certificate.CertificateWriter._write", full)
+    monkeypatch.setattr("milpbn.engines.certificates.certificate.CertificateWriter._write", full)
     model, certificate = tmp_path / "iris.json", tmp_path / "iris.gz"
     done = milpbn("solve", "--dataset", "iris", "--out", model, "--certificate", certificate)
     assert done.exit_code == 1

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from milpbn.learning.grid import run_grid
+from milpbn.selection.grid import run_grid
 
 Run = Callable[..., Result]
 
@@ -44,7 +44,7 @@ def test_ctrl_c_between_two_values_keeps_what_is_finished(
         yield next(iter(run_grid(*given, **how)))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("milpbn.learning.grid.run_grid", interrupted)
+    monkeypatch.setattr("milpbn.selection.grid.run_grid", interrupted)
     options = ("--p", "0.9,0.6", "--max-parents", 1, "--out", tmp_path / "m-{p}.json")
     result = milpbn("solve", "--dataset", "iris", *options, *(["--json"] if as_json else []))
     assert result.exit_code == 3

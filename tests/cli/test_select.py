@@ -84,7 +84,7 @@ def test_cuttings_are_selected_and_verified(milpbn, tmp_path):
 
 
 def test_default_candidates_with_cuttings(milpbn, monkeypatch):
-    from milpbn.learning import plan
+    from milpbn.selection import plan
 
     monkeypatch.setattr(plan, "AUTO_GRID", [{"method": ["nb"], "parameters": ["ml"]}])
     bins = ("--select", "bins=quantile:3,quantile:5")
@@ -101,7 +101,7 @@ def test_default_candidates_with_cuttings(milpbn, monkeypatch):
 
 
 def test_evaluate_has_a_method_that_selects_by_itself(milpbn, monkeypatch):
-    from milpbn.learning import plan
+    from milpbn.selection import plan
 
     monkeypatch.setattr(plan, "AUTO_GRID", [{"method": ["nb"], "parameters": ["ml", "cl"]}])
     result = milpbn("evaluate", *QUICK, "--method", "nb,auto", "--json")

@@ -15,8 +15,8 @@ import pytest
 from click.testing import Result
 
 from milpbn import Model, load_dataset
-from milpbn.learning.verification import verify_model
 from milpbn.structure import Structure
+from milpbn.verification.verify import verify_model
 
 Run = Callable[..., Result]
 

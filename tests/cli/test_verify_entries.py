@@ -14,10 +14,10 @@ from click.testing import Result
 from milpbn import Model, load_dataset
 from milpbn.datasets.table import Table
 from milpbn.errors import MilpbnError
-from milpbn.learning.entries import covers
-from milpbn.learning.verification import verify_model
 from milpbn.mdc.model_file import GBNCModel
 from milpbn.mdc.verification import verify_gbnc
+from milpbn.verification.entries import covers
+from milpbn.verification.verify import verify_model
 
 Run = Callable[..., Result]
 Change = Callable[[dict[str, Any]], object]
@@ -48,7 +48,7 @@ def iris() -> Table:
 @pytest.fixture(autouse=True)
 def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Enumeration decides here; the search for a counterexample may be short."""
-    monkeypatch.setattr("milpbn.learning.verification._SEARCH_PATIENCE", 2)
+    monkeypatch.setattr("milpbn.verification.verify._SEARCH_PATIENCE", 2)
 
 
 def is_believed(content: dict[str, Any], table: Table) -> bool:

@@ -33,7 +33,7 @@ def test_the_optimum_over_families_with_many_parents_survives_pruning(
     engine, score, seed, monkeypatch
 ):
     # Build the program again after every root that stays open, also if few families have gone.
-    monkeypatch.setattr("milpbn.engines.branch_and_cut._SHRINK", 1.0)
+    monkeypatch.setattr("milpbn.engines.branch_and_cut.engine._SHRINK", 1.0)
     codes, cards, case, limits = random_case(seed, score, MANY_PARENTS)
     case["penalty"] = (0.02, 0.1, 0.3, 1.0)[seed % 4]
     case["class_parents"] = len(cards) == 4
@@ -44,7 +44,7 @@ def test_the_optimum_over_families_with_many_parents_survives_pruning(
 @pytest.mark.parametrize("score", oracle.SCORES)
 def test_the_optimum_if_families_join_the_program_one_by_one(score, seed, monkeypatch):
     for name, value in (("_FEW_FAMILIES", 0), ("_FIRST_PER_VARIABLE", 1), ("_NEW_PER_VARIABLE", 1)):
-        monkeypatch.setattr(f"milpbn.engines.relaxation.{name}", value)
+        monkeypatch.setattr(f"milpbn.engines.branch_and_cut.relaxation.{name}", value)
     codes, cards, case, limits = random_case(seed, score)
     if seed % 5 == 0:
         case["weights"] = random_weights(np.random.default_rng(seed), len(codes))

@@ -7,9 +7,9 @@ from milpbn.anytime import Run
 from milpbn.anytime.progress import Progress
 from milpbn.clock import Clock
 from milpbn.engines import solve_monolithic
-from milpbn.engines.branch_and_cut import solve_branch_and_cut
+from milpbn.engines.branch_and_cut.engine import solve_branch_and_cut
+from milpbn.engines.branch_and_cut.tree import Tree
 from milpbn.engines.report import EngineRecord
-from milpbn.engines.tree import Tree
 from milpbn.families import candidate_families
 from milpbn.result import Status
 from milpbn.scores import MDL, LinearObjective

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from milpbn import Model, learn_classifier, load_dataset, make_settings
+from milpbn.certainty.stability_records import Stability
 from milpbn.errors import MilpbnError, OptionError
 from milpbn.evaluation.stability import model_stability
-from milpbn.learning.stability_records import Stability
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import oracle
 import pytest
 from problems import random_budgets
 
-from milpbn.engines.cuts.features import FeatureOracle, FeatureRow
+from milpbn.engines.branch_and_cut.cuts.features import FeatureOracle, FeatureRow
 from milpbn.errors import ConstraintError
 from milpbn.families import Budgets, Constraints, candidate_families
 from milpbn.families.feasibility import Feasibility

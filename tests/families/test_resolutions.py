@@ -5,10 +5,10 @@ import pytest
 from problems import encoded, random_maps
 
 from milpbn.encoding.columns import Coarsening
+from milpbn.engines.monolithic.names import ModelNames
 from milpbn.errors import BudgetError, ConstraintError, OptionError
 from milpbn.families import Constraints, MergedRows, candidate_families
 from milpbn.families.views import Views
-from milpbn.formulation.names import ModelNames
 from milpbn.interchange.jkl import parse_jkl, write_jkl
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from milpbn import BNClassifier, Model, evaluate, learn_classifier, make_settings, read_table
 from milpbn.cli import cli
 from milpbn.errors import DataError
-from milpbn.learning.validation import part
+from milpbn.selection.validation import part
 
 SETTINGS = {"p": 0.8, "max_parents": 2, "class_parents": False, "parameters": "cl"}
 OPTIONS = ("--p", "0.8", "--class-root", "--parameters", "cl")

@@ -13,8 +13,8 @@ from milpbn.learning.classifier import encode, learn_classifier
 from milpbn.learning.model import Model
 from milpbn.learning.refinement import refine
 from milpbn.learning.settings import make_settings
-from milpbn.learning.verification import verify_model
 from milpbn.structure import Structure
+from milpbn.verification.verify import verify_model
 
 
 @pytest.fixture(scope="module")

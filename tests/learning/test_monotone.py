@@ -13,11 +13,11 @@ from milpbn.datasets import table_from_frame
 from milpbn.encoding.columns import Coarsening, Variable
 from milpbn.errors import ConstraintError, DataError, MilpbnError, OptionError
 from milpbn.families.smoothing import Laplace
-from milpbn.learning.verification import verify_model
 from milpbn.network.inference import log_posterior
 from milpbn.network.monotone import broken_trends, odds_steps
 from milpbn.network.multinet import fit_classifier
 from milpbn.structure import Structure
+from milpbn.verification.verify import verify_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::milpbn.errors.DataWarning")
 

@@ -8,7 +8,7 @@ from milpbn import BNClassifier, BNClassifierCV, learn_structure, load_dataset, 
 from milpbn.errors import DataError, OptionError, SolverError
 from milpbn.learning.classifier import encode
 from milpbn.learning.structure import _check
-from milpbn.learning.validation import stratified_folds
+from milpbn.selection.validation import stratified_folds
 
 
 def test_labels_are_strings_or_numbers():

@@ -8,15 +8,15 @@ import pytest
 from problems import encoded
 
 from milpbn import learn_classifier, load_dataset, make_settings
+from milpbn.certainty.alternatives import learn_alternatives
+from milpbn.certainty.arcs import model_arc_margins
 from milpbn.errors import ModelFileError
-from milpbn.learning.alternatives import learn_alternatives
-from milpbn.learning.arcs import model_arc_margins
 from milpbn.learning.model import Model
 from milpbn.learning.settings import Settings
-from milpbn.learning.structure_claims import alternative_errors, arc_errors
-from milpbn.learning.verification import verify_model
 from milpbn.network.inference import log_posterior
 from milpbn.scores import make_score
+from milpbn.verification.structure_claims import alternative_errors, arc_errors
+from milpbn.verification.verify import verify_model
 
 
 @pytest.fixture

@@ -223,7 +223,9 @@ def test_a_bound_that_was_proven_is_not_called_trivial(data):
 
 
 def test_a_tree_that_does_not_fit_is_replaced_by_local_search(data, monkeypatch):
-    monkeypatch.setattr("milpbn.engines.branch_and_cut._too_large", lambda *args: "the tree does")
+    monkeypatch.setattr(
+        "milpbn.engines.branch_and_cut.engine._too_large", lambda *args: "the tree does"
+    )
     with pytest.warns(ProofWarning, match="the tree does not fit"):
         result = learn(data, method="branch-and-cut")
     monkeypatch.undo()

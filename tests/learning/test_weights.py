@@ -14,7 +14,6 @@ from milpbn.families.smoothing import Epsilon
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace, make_settings
-from milpbn.learning.verification import verify_model
 from milpbn.parameters import PARAMETERS
 from milpbn.scores import SCORES, applicable_settings, make_score
 from milpbn.scores.mdl import MDL
@@ -23,6 +22,7 @@ from milpbn.search import LEARNERS
 from milpbn.search.local_search import LocalSearch
 from milpbn.search.sa import SimulatedAnnealing
 from milpbn.structure import ClassStructures, Structure
+from milpbn.verification.verify import verify_model
 
 ROW_SCORES = ("sm", "sbm", "cr", "cll")
 

@@ -9,7 +9,6 @@ from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
 from milpbn.errors import OptionError
-from milpbn.learning.validation import ValidationSplit
 from milpbn.mdc import (
     BinaryRelevance,
     ClassifierChains,
@@ -17,6 +16,7 @@ from milpbn.mdc import (
     GBNCClassifier,
     exact_match_score,
 )
+from milpbn.selection.validation import ValidationSplit
 
 
 @pytest.mark.parametrize("method", [BinaryRelevance, ClassifierChains, ClassPowerset])

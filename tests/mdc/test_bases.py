@@ -5,9 +5,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from milpbn.clock import Clock, OutOfTime
-from milpbn.learning.validation import ValidationSplit
 from milpbn.mdc import BinaryRelevance, ClassPowerset, GBNCClassifier
 from milpbn.mdc.bases import STRENGTHS, choose_base, make_base
+from milpbn.selection.validation import ValidationSplit
 
 
 @pytest.mark.parametrize(

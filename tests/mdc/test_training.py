@@ -6,8 +6,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from milpbn.clock import Clock, OutOfTime
-from milpbn.engines.branch_and_cut import solve_branch_and_cut
-from milpbn.engines.monolithic import solve_monolithic
+from milpbn.engines.branch_and_cut.engine import solve_branch_and_cut
+from milpbn.engines.monolithic.engine import solve_monolithic
 from milpbn.errors import ConstraintError, OptionError
 from milpbn.families import Constraints
 from milpbn.mdc.candidates import Nodes, parent_choices

@@ -9,9 +9,9 @@ import pytest
 
 from milpbn import learn_path, load_dataset
 from milpbn.errors import OptionError
-from milpbn.learning.path import PenaltyPath
 from milpbn.pictures import plot_path
 from milpbn.pictures.path import _figure
+from milpbn.selection.path import PenaltyPath
 
 
 @pytest.fixture(scope="module")

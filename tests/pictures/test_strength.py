@@ -2,7 +2,7 @@
 
 import math
 
-from milpbn.learning.arc_records import ArcMargin, ScoreLoss
+from milpbn.certainty.arc_records import ArcMargin, ScoreLoss
 from milpbn.pictures.dot import dot_text
 from milpbn.pictures.strength import arc_looks, strength_notes
 from milpbn.structure import Structure

@@ -16,19 +16,19 @@ from property_cases import data_sets, few, of, some, spaces
 
 from milpbn import SolveOptions
 from milpbn.anytime import Progress, Run, allowed_gap
+from milpbn.certainty.conditions import Condition, arc_conditions
+from milpbn.certainty.pool import PoolLimits, PoolResult, best_structures
+from milpbn.certainty.questions import Question, QuestionSolver
 from milpbn.clock import Clock
 from milpbn.engines import AnytimeHiGHS, solve_monolithic
-from milpbn.engines.branch_and_cut import root_bound, solve_branch_and_cut
-from milpbn.engines.conditions import Condition, arc_conditions
-from milpbn.engines.cuts.oracle import CutOracle
+from milpbn.engines.branch_and_cut.cuts.oracle import CutOracle
+from milpbn.engines.branch_and_cut.engine import root_bound, solve_branch_and_cut
+from milpbn.engines.branch_and_cut.relaxation import Relaxation, RelaxationPoint
+from milpbn.engines.branch_and_cut.rows import Pool
 from milpbn.engines.enumeration import best_by_enumeration
-from milpbn.engines.highs import HighsAnswer, HighsRun, HighsSettings, Listeners
-from milpbn.engines.pool import PoolLimits, PoolResult, best_structures
-from milpbn.engines.questions import Question, QuestionSolver
-from milpbn.engines.relaxation import Relaxation, RelaxationPoint
-from milpbn.engines.rows import Pool
-from milpbn.formulation import ModelLayout, SparseModel, build_model, to_pulp, write_model
-from milpbn.formulation.emit_highs import new_highs, pass_model
+from milpbn.engines.monolithic import ModelLayout, SparseModel, build_model, to_pulp, write_model
+from milpbn.engines.monolithic.emit_highs import new_highs, pass_model
+from milpbn.engines.monolithic.highs import HighsAnswer, HighsRun, HighsSettings, Listeners
 from milpbn.learning.maximise import Shared, maximise
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import make_settings
@@ -113,9 +113,9 @@ def test_what_is_known_never_gets_worse(problem, seed, bounds):
 
 
 @of(
-    *("milpbn.formulation.build_model", "milpbn.formulation.SparseModel"),
-    *("milpbn.formulation.ModelLayout", "milpbn.formulation.to_pulp"),
-    *("milpbn.formulation.write_model", "milpbn.engines.AnytimeHiGHS"),
+    *("milpbn.engines.monolithic.build_model", "milpbn.engines.monolithic.SparseModel"),
+    *("milpbn.engines.monolithic.ModelLayout", "milpbn.engines.monolithic.to_pulp"),
+    *("milpbn.engines.monolithic.write_model", "milpbn.engines.AnytimeHiGHS"),
 )
 @few
 @given(problems())
@@ -146,8 +146,11 @@ def test_every_form_of_the_program_has_the_same_optimum(problem):
 
 
 @of(
-    *("milpbn.engines.highs.HighsSettings", "milpbn.engines.highs.HighsAnswer"),
-    "milpbn.engines.highs.Listeners",
+    *(
+        "milpbn.engines.monolithic.highs.HighsSettings",
+        "milpbn.engines.monolithic.highs.HighsAnswer",
+    ),
+    "milpbn.engines.monolithic.highs.Listeners",
 )
 @few
 @given(problems(), st.integers(0, 9))
@@ -170,8 +173,11 @@ def test_solutions_and_bounds_enclose_the_optimum(problem, seed):
 
 
 @of(
-    *("milpbn.engines.solve_monolithic", "milpbn.engines.branch_and_cut.solve_branch_and_cut"),
-    *("milpbn.engines.branch_and_cut.root_bound", "milpbn.learning.maximise.maximise"),
+    *(
+        "milpbn.engines.solve_monolithic",
+        "milpbn.engines.branch_and_cut.engine.solve_branch_and_cut",
+    ),
+    *("milpbn.engines.branch_and_cut.engine.root_bound", "milpbn.learning.maximise.maximise"),
     "milpbn.learning.maximise.Shared",
 )
 @few
@@ -194,8 +200,11 @@ def test_engines_prove_the_optimum(problem):
 
 
 @of(
-    *("milpbn.engines.relaxation.Relaxation", "milpbn.engines.relaxation.RelaxationPoint"),
-    "milpbn.engines.rows.Pool",
+    *(
+        "milpbn.engines.branch_and_cut.relaxation.Relaxation",
+        "milpbn.engines.branch_and_cut.relaxation.RelaxationPoint",
+    ),
+    "milpbn.engines.branch_and_cut.rows.Pool",
 )
 @few
 @given(problems())
@@ -212,8 +221,8 @@ def test_a_relaxation_is_never_below_the_optimum(problem):
 
 
 @of(
-    *("milpbn.engines.pool.best_structures", "milpbn.engines.pool.PoolLimits"),
-    "milpbn.engines.pool.PoolResult",
+    *("milpbn.certainty.pool.best_structures", "milpbn.certainty.pool.PoolLimits"),
+    "milpbn.certainty.pool.PoolResult",
 )
 @few
 @given(problems(), st.integers(1, 6))
@@ -230,8 +239,8 @@ def test_the_best_structures_are_the_first_of_all(problem, most):
 
 
 @of(
-    *("milpbn.engines.questions.QuestionSolver", "milpbn.engines.questions.Question"),
-    *("milpbn.engines.conditions.Condition", "milpbn.engines.conditions.arc_conditions"),
+    *("milpbn.certainty.questions.QuestionSolver", "milpbn.certainty.questions.Question"),
+    *("milpbn.certainty.conditions.Condition", "milpbn.certainty.conditions.arc_conditions"),
 )
 @few
 @given(problems())

@@ -31,29 +31,29 @@ from milpbn import (
     make_settings,
 )
 from milpbn.anytime import allowed_gap
+from milpbn.certainty.alternative_records import Alternative, Alternatives
+from milpbn.certainty.arc_records import ArcAnswer, ArcMargin, ArcMargins, ScoreLoss
+from milpbn.certainty.arcs import model_arc_margins
+from milpbn.certainty.stability_records import Stability
 from milpbn.check import Proven, check_certificate, read_lines
 from milpbn.clock import Clock
 from milpbn.datasets import table_from_frame
 from milpbn.engines.enumeration import best_by_enumeration
 from milpbn.errors import CertificateError
 from milpbn.evaluation.stability import model_stability
-from milpbn.learning.alternative_records import Alternative, Alternatives
-from milpbn.learning.arc_records import ArcAnswer, ArcMargin, ArcMargins, ScoreLoss
-from milpbn.learning.arcs import model_arc_margins
-from milpbn.learning.candidates import Candidate, Selection
-from milpbn.learning.certificate_claims import check_model
 from milpbn.learning.certification import certified_problem
-from milpbn.learning.checks import Check, Verification
 from milpbn.learning.classifier import Encoded, encode, fit_model, learn_encoded
 from milpbn.learning.objective import build_objective
-from milpbn.learning.path import PathPoint, PathWatch, PenaltyPath
 from milpbn.learning.settings import SearchSpace, SettingNames
-from milpbn.learning.stability_records import Stability
 from milpbn.learning.structure import run_method
-from milpbn.learning.verification import verify_model
 from milpbn.network.inference import accuracy
 from milpbn.scores import SoftMargin
 from milpbn.scores.rescore import rescore
+from milpbn.selection.candidates import Candidate, Selection
+from milpbn.selection.path import PathPoint, PathWatch, PenaltyPath
+from milpbn.verification.certificate_claims import check_model
+from milpbn.verification.checks import Check, Verification
+from milpbn.verification.verify import verify_model
 
 QUICK = {"max_parents": 1}
 NAMES = st.fixed_dictionaries(
@@ -184,7 +184,7 @@ def test_a_classifier_depends_on_names_and_not_on_the_order_of_rows(rows, random
 
 @of(
     *("milpbn.BNClassifierCV", "milpbn.learn_selected", "milpbn.SelectionPlan"),
-    *("milpbn.learning.candidates.Selection", "milpbn.learning.candidates.Candidate"),
+    *("milpbn.selection.candidates.Selection", "milpbn.selection.candidates.Candidate"),
 )
 @few
 @given(frames(), st.sets(st.sampled_from([0.6, 0.8, 0.95]), min_size=1), st.integers(2, 3))
@@ -209,8 +209,8 @@ def test_the_best_candidate_is_chosen(rows, ps, folds):
 
 
 @of(
-    *("milpbn.learn_path", "milpbn.learning.path.PenaltyPath", "milpbn.learning.path.PathPoint"),
-    "milpbn.learning.path.PathWatch",
+    *("milpbn.learn_path", "milpbn.selection.path.PenaltyPath", "milpbn.selection.path.PathPoint"),
+    "milpbn.selection.path.PathWatch",
 )
 @few
 @given(tables(), st.sets(st.sampled_from([0.0, 0.1, 0.5, 2.0]), min_size=2))
@@ -231,9 +231,9 @@ def test_a_larger_penalty_never_gives_more_parameters(table, penalties):
 
 
 @of(
-    *("milpbn.arc_margins", "milpbn.learning.arcs.model_arc_margins"),
-    *("milpbn.learning.arc_records.ArcMargins", "milpbn.learning.arc_records.ArcMargin"),
-    *("milpbn.learning.arc_records.ScoreLoss", "milpbn.learning.arc_records.ArcAnswer"),
+    *("milpbn.arc_margins", "milpbn.certainty.arcs.model_arc_margins"),
+    *("milpbn.certainty.arc_records.ArcMargins", "milpbn.certainty.arc_records.ArcMargin"),
+    *("milpbn.certainty.arc_records.ScoreLoss", "milpbn.certainty.arc_records.ArcAnswer"),
 )
 @few
 @given(frames())
@@ -263,8 +263,8 @@ def test_margins_are_losses_of_score(rows):
 
 
 @of(
-    *("milpbn.learn_alternatives", "milpbn.learning.alternative_records.Alternatives"),
-    "milpbn.learning.alternative_records.Alternative",
+    *("milpbn.learn_alternatives", "milpbn.certainty.alternative_records.Alternatives"),
+    "milpbn.certainty.alternative_records.Alternative",
 )
 @few
 @given(data_sets(features=2), st.integers(1, 5))
@@ -287,7 +287,7 @@ def test_alternatives_are_the_best_ones_in_order(data, best):
     assert all(0 < share <= 1 for share in shares.values())
 
 
-@of("milpbn.evaluation.stability.model_stability", "milpbn.learning.stability_records.Stability")
+@of("milpbn.evaluation.stability.model_stability", "milpbn.certainty.stability_records.Stability")
 @few
 @given(tables(), st.integers(1, 3), st.integers(0, 9))
 def test_frequencies_are_shares_of_the_samples(table, resamples, seed):
@@ -303,8 +303,8 @@ def test_frequencies_are_shares_of_the_samples(table, resamples, seed):
 
 
 @of(
-    *("milpbn.learning.verification.verify_model", "milpbn.learning.checks.Verification"),
-    "milpbn.learning.checks.Check",
+    *("milpbn.verification.verify.verify_model", "milpbn.verification.checks.Verification"),
+    "milpbn.verification.checks.Check",
 )
 @once
 @given(tables(), st.floats(0.01, 5), st.sampled_from(["objective", "bound"]))
@@ -325,7 +325,7 @@ def test_verification_accepts_the_truth_and_finds_a_false_claim(table, wrong, cl
 
 @of(
     *("milpbn.check.check_certificate", "milpbn.check.Proven"),
-    "milpbn.learning.certificate_claims.check_model",
+    "milpbn.verification.certificate_claims.check_model",
 )
 @few
 @given(tables(), st.floats(0.01, 5))

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from milpbn import BNClassifier, arc_margins, load_dataset
-from milpbn.learning.alternative_records import Alternative, Alternatives
-from milpbn.learning.stability_records import Stability
+from milpbn.certainty.alternative_records import Alternative, Alternatives
+from milpbn.certainty.stability_records import Stability
 
 EVIL = "<script>document.title='owned'</script>"
 QUOTES = "a\"b'c&d"

@@ -1,0 +1,1 @@
+"""How certain is a structure? Arc margins, the best structures, the stability under resampling."""

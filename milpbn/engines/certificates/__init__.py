@@ -1,0 +1,1 @@
+"""Certificates: what branch-and-cut proved, in lines that the room `check` reads again."""

@@ -1,0 +1,1 @@
+"""A tree in many processes, and trees that outlive theirs: workers, packed trees, checkpoints."""

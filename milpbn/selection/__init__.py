@@ -1,0 +1,1 @@
+"""Which settings? Plans, candidates, held-out rows, the choice, the grid of p, the penalty path."""

@@ -1,0 +1,1 @@
+"""Is what a model file says true? The checks of its claims, and of the certificate beside it."""
