@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from milpbn.cli.outputs import say
-from milpbn.settings import Group
+from milpbn.settings import Group as Group
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 

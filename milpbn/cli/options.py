@@ -26,13 +26,13 @@ from milpbn.cli.params import (
 )
 from milpbn.cli.registries import Registered, help_text
 from milpbn.settings import (
+    RUN_SETTINGS,
     SETTINGS,
     BudgetNames,
     LimitNames,
     ParameterNames,
     ProofNames,
     ScoreNames,
-    Setting,
     SettingNames,
     SpaceNames,
     TreeNames,
@@ -70,7 +70,7 @@ def option_type(name: str) -> Any:
     return _TYPES[type(kind)](kind) if type(kind) in _TYPES else None
 
 
-def setting_option(name: str, text: str = "", **changes: Any) -> Decorator:
+def setting_option(name: str, text: str = "", *, shown: str = "", **changes: Any) -> Decorator:
     """The option of a setting.
 
     Parameters
@@ -79,6 +79,8 @@ def setting_option(name: str, text: str = "", **changes: Any) -> Decorator:
         The setting.
     text
         The help text, if a command says something else.
+    shown
+        The default in words, if a command has another one.
     changes
         What else is different in a command: attributes of a click option.
     """
@@ -96,7 +98,7 @@ def setting_option(name: str, text: str = "", **changes: Any) -> Decorator:
         attributes["is_flag"] = True
     if isinstance(setting.values, _BY_COLUMN):
         attributes |= {"multiple": True, "callback": _by_column}
-    shown = setting.shown or setting.shown_default(changes.get("default", setting.default))
+    shown = shown or setting.shown or setting.shown_default(setting.default)
     ending = f"  [default: {shown}]" if shown else ""
     return option(
         setting.group,
@@ -125,33 +127,31 @@ def _by_column(
     return dict(pairs) or None
 
 
-ess_option = setting_option("ess")
-
-_OTHERS = setting_options(ScoreNames, but=("score", "p"))
-
 score_options = setting_options(ScoreNames)
 """Options that choose the score."""
 
-_P_GRID = setting_option(
+exact_score_options = option_group(
+    (
+        setting_option("score", "Score to maximise: {exact_scores}."),
+        setting_options(ScoreNames, but=("score",)),
+    )
+)
+"""Options that choose a score for the engines."""
+
+p_grid_option = setting_option(
     "p",
-    "Desired class probability for {scores}; several values are solved in turn: 0.6,0.8,0.9.",
+    "Desired class probabilities for {scores}: 0.6,0.8,0.9.",
     type=Numbers(0.5, 1),
     metavar="P[,P...]",
 )
 
-grid_score_options = option_group(
-    (setting_option("score", "Score to maximise: {exact_scores}."), _P_GRID, _OTHERS)
-)
-"""Options that choose the score, with one value of p or several."""
-
 margin_options = option_group(
     (
         setting_option("score", "Score to maximise: {penalised_scores}."),
-        _P_GRID,
         setting_options(ScoreNames, but=("score", "p", "penalty", "ess")),
     )
 )
-"""Options that choose a score with a penalty, whose values are given elsewhere."""
+"""Options that choose a score with a penalty, without p and the penalty."""
 
 
 def check_score(options: Mapping[str, Any], *, shared: bool = True) -> None:
@@ -169,6 +169,7 @@ def check_score(options: Mapping[str, Any], *, shared: bool = True) -> None:
             continue
         if name not in kind.parameter_names():
             raise click.UsageError(f"{setting.flag} cannot be combined with --score {kind.name}")
+
 
 _CONSTRAINTS = (
     option(
@@ -221,7 +222,7 @@ def given_names(
     options: Mapping[str, Any], *, start: Structure | str | None = None, **more: Any
 ) -> SettingNames:
     """The settings that the options give, by name; `start` is what the option --start names."""
-    names = {k: options[k] for k in declared(SettingNames) if options.get(k) is not None}
+    names = {k: options[k] for k in RUN_SETTINGS if options.get(k) is not None}
     if isinstance(names.get("p"), tuple):
         del names["p"]  # several p: the grid sets the score of each
     if "start" in names:
@@ -270,8 +271,6 @@ proof_options = option_group((setting_option("gap"), setting_option("threads")))
 
 engine_options = option_group((setting_options(ProofNames), setting_options(TreeNames)))
 """All options of the exact engines."""
-
-memory_option = setting_option("memory_limit")
 
 limit_options = setting_options(LimitNames)
 """Limits of a run."""

@@ -298,8 +298,7 @@ class Candidates(_ParamType):
                 param,
                 ctx,
             )
-        name = name.strip().replace("-", "_")
-        return {"score": "structure_score"}.get(name, name), values
+        return name.strip().replace("-", "_"), values
 
 
 def _number_or_text(text: str) -> float | str:

@@ -201,6 +201,7 @@ _LISTS = {
     "known_scores": all_scores,
     "exact_scores": exact_scores,
     "penalised_scores": lambda: scores_with("penalty"),
+    "scores_with_p": lambda: scores_with("p"),
     "generative_scores": generative_scores,
     "methods": methods,
     "parameter_learners": parameter_learners,

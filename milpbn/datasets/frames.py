@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Unpack
 
 import numpy.typing as npt
 import pandas as pd
 
-from milpbn.datasets.infer import CATEGORICAL, NUMERIC, Orders, Rules, parse_orders
+from milpbn.datasets.infer import CATEGORICAL, NUMERIC, Rules
 from milpbn.datasets.moments import typed_kind
-from milpbn.datasets.monotone import check_monotone, parse_monotone
+from milpbn.datasets.monotone import check_monotone
 from milpbn.datasets.notes import Names
-from milpbn.datasets.own_bins import Bins, split_bins
+from milpbn.datasets.raw import Columns
 from milpbn.datasets.screening import screen
 from milpbn.datasets.table import Table
 from milpbn.datasets.values import show_value
 from milpbn.errors import DataError, OptionError
+from milpbn.settings import ColumnNames
 from milpbn.words import quoted
 
 # What notes about the columns call these parameters.
@@ -89,16 +90,9 @@ def labelled_table(
     labels: pd.Series[str],
     states: tuple[str, ...],
     *,
-    categorical_features: str | Sequence[int] | Sequence[str],
-    numeric_features: Sequence[int] | Sequence[str],
-    missing: str,
-    dates: str,
-    max_states: int | None,
-    bins: Bins,
-    ordered: Orders,
-    special: Mapping[str, Sequence[float]] | None = None,
-    min_bin_share: float = 0.0,
-    monotone: Mapping[str, str] | None = None,
+    categorical_features: str | Sequence[int] | Sequence[str] = "from_dtype",
+    numeric_features: Sequence[int] | Sequence[str] = (),
+    **columns: Unpack[ColumnNames],
 ) -> Table:
     """The table that a classifier learns from, by the rules for files."""
     wanted = dict.fromkeys(
@@ -110,19 +104,18 @@ def labelled_table(
                 f"column {name!r} is both in categorical_features and in numeric_features"
             )
         wanted[name] = NUMERIC
-    orders = parse_orders(ordered)
-    for name in _chosen(frame, list(orders), "ordered"):
+    target = str(labels.name)
+    given = Columns.given([target], **columns)
+    for name in _chosen(frame, list(given.ordered), "ordered"):
         if wanted.get(name) == NUMERIC:
             raise OptionError(f"column {name!r} is both in ordered and in numeric_features")
-    others, own = split_bins(bins, special, min_bin_share)
-    directions = parse_monotone(monotone)
-    target = str(labels.name)
+    own, directions = given.own_bins, given.monotone
     rules = Rules(
         "X",
-        missing=missing,
-        dates=dates,
-        max_states=max_states,
-        ordered=orders,
+        missing=given.missing,
+        dates=given.dates,
+        max_states=given.max_states,
+        ordered=given.ordered,
         taken=frozenset([target]),
         binned=frozenset(own.columns),
         directed=frozenset(directions),
@@ -137,12 +130,12 @@ def labelled_table(
         targets=pd.DataFrame(labels),
         numeric=screened.numeric,
         states={**screened.ordered, target: states},
-        missing=missing,
+        missing=given.missing,
         readings=screened.readings,
-        max_states=max_states,
-        bins=others,
+        max_states=given.max_states,
+        bins=given.bins,
         own_bins=own,
-        monotone=directions,
+        monotone=dict(directions),
         notes=screened.notes,
         ordered=tuple(screened.ordered),
     )

@@ -43,7 +43,7 @@ class OwnBins:
     >>> own.columns
     ['income']
     >>> " ".join(own.on_command_line())
-    '--cuts income=1000,2000 --special income=-999 --min-bin 5%'
+    '--cuts income=1000,2000 --special income=-999 --min-bin-share 5%'
     """
 
     cuts: Numbers = field(default_factory=dict)
@@ -97,7 +97,7 @@ class OwnBins:
         return [
             *(_spelled("cuts", name, cuts) for name, cuts in self.cuts.items()),
             *(_spelled("special", name, values) for name, values in self.special.items()),
-            *([f"--min-bin {100 * self.min_share:.10g}%"] if self.min_share else []),
+            *([f"--min-bin-share {100 * self.min_share:.10g}%"] if self.min_share else []),
         ]
 
     def in_words(self) -> list[str]:
@@ -151,7 +151,7 @@ def own_bins(
     if not isinstance(min_share, int | float) or not 0 <= min_share < 0.5:
         raise OptionError(
             Message(
-                Spelling("min_bin_share", "--min-bin"),
+                option("min_bin_share"),
                 f" must be a share from 0 to less than 0.5, not {min_share!r}",
             )
         )

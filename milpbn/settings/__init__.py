@@ -4,7 +4,12 @@ A setting is one entry of a typed dictionary, with its type for Python and a :cl
 everything else. :data:`SETTINGS` has them all by name.
 """
 
-from milpbn.settings.columns import ClassWeightNames, ColumnNames, CutNames
+import warnings
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from milpbn.settings.columns import ClassWeightNames, ColumnNames, CutNames, FileNames, StateNames
 from milpbn.settings.declaration import Group, Setting, declared
 from milpbn.settings.run import (
     LimitNames,
@@ -14,15 +19,17 @@ from milpbn.settings.run import (
     SolveOptions,
     TreeNames,
 )
-from milpbn.settings.score import ScoreNames
+from milpbn.settings.score import ScoreNames, SmoothingNames
 from milpbn.settings.space import BudgetNames, SpaceNames
 
 __all__ = [
+    "RUN_SETTINGS",
     "SETTINGS",
     "BudgetNames",
     "ClassWeightNames",
     "ColumnNames",
     "CutNames",
+    "FileNames",
     "Group",
     "LimitNames",
     "MethodNames",
@@ -31,14 +38,19 @@ __all__ = [
     "ScoreNames",
     "Setting",
     "SettingNames",
+    "SmoothingNames",
     "SolveOptions",
     "SpaceNames",
+    "StateNames",
     "TreeNames",
+    "check_settings",
     "declared",
+    "renamed",
 ]
 
 
 class SettingNames(
+    StateNames,
     ScoreNames,
     SpaceNames,
     MethodNames,
@@ -53,5 +65,42 @@ class SettingNames(
     options: SolveOptions | None
 
 
+RUN_SETTINGS = {n: s for n, s in declared(SettingNames).items() if n not in declared(StateNames)}
+"""The settings of a run on encoded rows, by name."""
+
 SETTINGS = declared(ColumnNames, CutNames, ClassWeightNames, SettingNames)
 """All settings by name."""
+
+
+def check_settings(
+    names: Mapping[str, Any], called: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Raise an error for a wrong value; `called` are other names that the user knows.
+
+    Examples
+    --------
+    >>> check_settings({"gap": -1})
+    Traceback (most recent call last):
+    milpbn.errors.OptionError: gap must be a number of at least 0, not -1
+    """
+    for name, value in names.items():
+        if name in SETTINGS:
+            SETTINGS[name].check(value, called.get(name))
+
+
+def renamed(names: Mapping[str, Any], *, warn: bool = True) -> dict[str, Any]:
+    """The settings by their names; former names work for one release, with a warning.
+
+    Files keep their former names without one.
+
+    Examples
+    --------
+    >>> renamed({"p": 0.9})
+    {'p': 0.9}
+    """
+    new = {old: name for name, one in SETTINGS.items() for old in one.old}
+    for old in names:
+        if old in new and warn:
+            told = f"the setting {old} is now called {new[old]}"
+            warnings.warn(told, DeprecationWarning, stacklevel=4)
+    return {new.get(name, name): value for name, value in names.items()}

@@ -23,12 +23,30 @@ if TYPE_CHECKING:
     from milpbn.datasets.own_bins import Bins
 
 MISSING_POLICIES = ("auto", "state", "drop")
+"""What becomes of missing values in training rows; see :class:`~milpbn.datasets.table.Table`."""
+
 DATES = ("expand", "drop", "keep")
+"""What becomes of columns with dates and times: numbers, nothing, or categories."""
+
+MAX_STATES = 50
+"""A category with more states than this has its rare states pooled, unless the user says more."""
 
 
 class StateNames(TypedDict, total=False):
     """Which states the values of a column become."""
 
+    missing: Annotated[
+        str,
+        Setting(
+            Group.DATA,
+            OneOf(__name__, "MISSING_POLICIES"),
+            "What becomes of missing values in training rows. auto: they are a state of their own, "
+            "and columns that are mostly empty are left out; state: a state in every column; drop: "
+            "incomplete rows are left out.",
+            "auto",
+            shown="the data set's policy, or auto",
+        ),
+    ]
     bins: Annotated[
         "Bins",
         Setting(
@@ -95,8 +113,8 @@ class CutNames(TypedDict, total=False):
     ]
 
 
-class KindNames(TypedDict, total=False):
-    """What the columns of a file are."""
+class FileNames(TypedDict, total=False):
+    """How the columns of a file are read."""
 
     categorical: Annotated[
         Iterable[str],
@@ -127,18 +145,6 @@ class KindNames(TypedDict, total=False):
             Group.DATA, Names(), "Columns of FILE to leave out: a,b,c.", (), rare=True, parameter=""
         ),
     ]
-    missing: Annotated[
-        str,
-        Setting(
-            Group.DATA,
-            OneOf(__name__, "MISSING_POLICIES"),
-            "What becomes of missing values in training rows. auto: they are a state of their own, "
-            "and columns that are mostly empty are left out; state: a state in every column; drop: "
-            "incomplete rows are left out.",
-            "auto",
-            shown="the data set's policy, or auto",
-        ),
-    ]
     dates: Annotated[
         str,
         Setting(
@@ -150,11 +156,6 @@ class KindNames(TypedDict, total=False):
             rare=True,
         ),
     ]
-
-
-class RowNames(TypedDict, total=False):
-    """What the classes are, and what rows count."""
-
     max_states: Annotated[
         int | None,
         Setting(
@@ -162,7 +163,7 @@ class RowNames(TypedDict, total=False):
             Whole(2),
             "Maximum number of states of a categorical column of FILE; the rarest values share "
             "one state.",
-            50,
+            MAX_STATES,
             optional=True,
             rare=True,
         ),
@@ -218,5 +219,5 @@ class ClassWeightNames(TypedDict, total=False):
     ]
 
 
-class ColumnNames(KindNames, RowNames, StateNames, total=False):
+class ColumnNames(FileNames, StateNames, total=False):
     """The settings of columns that functions for tables take."""

@@ -170,6 +170,7 @@ class ProofNames(TypedDict, total=False):
             SolveOptions.host,
             rare=True,
             parameter="",
+            needs="other_hosts",
         ),
     ]
     emit: Annotated[
@@ -181,6 +182,7 @@ class ProofNames(TypedDict, total=False):
             SolveOptions.emit,
             rare=True,
             parameter="",
+            needs="emitters",
         ),
     ]
 
@@ -197,7 +199,7 @@ class TreeNames(TypedDict, total=False):
             rare=True,
             metavar="FILE",
             parameter="",
-            needs="tree",
+            needs="tree_host",
         ),
     ]
     resume: Annotated[
@@ -210,7 +212,7 @@ class TreeNames(TypedDict, total=False):
             rare=True,
             metavar="FILE",
             parameter="",
-            needs="tree",
+            needs="tree_host",
         ),
     ]
     workers: Annotated[
@@ -222,7 +224,7 @@ class TreeNames(TypedDict, total=False):
             SolveOptions.workers,
             rare=True,
             parameter="",
-            needs="tree",
+            needs="tree_host",
         ),
     ]
     scheduler: Annotated[
@@ -234,6 +236,6 @@ class TreeNames(TypedDict, total=False):
             rare=True,
             metavar="ADDRESS",
             parameter="",
-            needs="tree",
+            needs="tree_host",
         ),
     ]

@@ -11,7 +11,7 @@ import click
 
 from milpbn.cli.data import load_table, show_notes
 from milpbn.cli.grouping import Group, option, option_group
-from milpbn.cli.options import given_constraints, seed_option
+from milpbn.cli.options import given_constraints, setting_option
 from milpbn.cli.params import BASE
 from milpbn.cli.registries import Registered, base_models, registry
 from milpbn.cli.workers import jobs_options, n_jobs
@@ -68,7 +68,7 @@ model_options = option_group(
             rare=True,
         ),
         jobs_options("Number of processes that train base models; -1 for all cores."),
-        seed_option("Random seed for folds, validation and base models."),
+        setting_option("seed", "Random seed for folds, validation and base models."),
     )
 )
 """Options that describe the classifier."""
@@ -79,9 +79,7 @@ def load_several(options: Mapping[str, Any]) -> Table:
     from milpbn.datasets import load_catalog
     from milpbn.errors import DataError
 
-    names = ("dataset", "file", "categorical", "numeric", "drop", "missing", "dates")
-    told = {name: options[name] for name in names}
-    table = load_table(**told, target=options["targets"], rows="all")
+    table = load_table({**options, "rows": "all"})
     if table.targets.shape[1] < 2:
         bundled = [name for name, e in load_catalog().items() if len(e.targets) > 1]
         hint = f"choose one of {', '.join(bundled)}" if options["dataset"] else "give several"

@@ -10,6 +10,7 @@ import click
 
 from milpbn import PROCESS_START
 from milpbn.cli.data import check_data_options, several_targets_options, show_notes
+from milpbn.cli.engine import engine_option, start_structure
 from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
 from milpbn.cli.mdc.options import (
@@ -19,9 +20,9 @@ from milpbn.cli.mdc.options import (
     notes_for_warnings,
 )
 from milpbn.cli.models import describe_gbnc
-from milpbn.cli.options import constraint_options, output_options
+from milpbn.cli.options import constraint_options, output_options, setting_option
 from milpbn.cli.outputs import Outputs, say
-from milpbn.cli.params import Duration, refuse_overwriting
+from milpbn.cli.params import refuse_overwriting
 from milpbn.cli.registries import Registered, registry
 from milpbn.cli.workers import worker_processes
 
@@ -39,8 +40,6 @@ _SETTINGS = (
     "mixed",
     "max_discrete_parents",
     "loss",
-    "engine",
-    "warm_start",
     "time_limit",
     "jobs",
     "seed",
@@ -59,28 +58,14 @@ _SETTINGS = (
     show_default=True,
     help="Loss that predictions minimise; `milpbn predict --loss` can override it.",
 )
-@option(
-    Group.PROOF,
-    "--engine",
-    type=Registered(registry("milpbn.learning.methods", "ENGINES")),
-    default="branch-and-cut",
-    show_default=True,
-    help="Engine that finds the class network.",
-    rare=True,
-)
-@option(
-    Group.PROOF,
-    "--warm-start",
-    metavar="FILE|NAME|none",
+@engine_option
+@setting_option(
+    "start",
+    "Start from a model or structure file, or from the result of a heuristic; none for no start.",
     default="none",
-    show_default=True,
-    help="Start from a model or structure file, or from the result of a heuristic; none for no "
-    "start.",
-    rare=True,
+    shown="none",
 )
-@option(
-    Group.LIMITS, "--time-limit", type=Duration(), help="Time limit for the run: 90, 90s, 5m, 2h."
-)
+@setting_option("time_limit")
 @output_options
 @click.pass_context
 def solve(ctx: click.Context, /, **options: Any) -> None:
@@ -103,13 +88,12 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
         {"--out": options["out"], "--trace": options["trace_file"]},
         {"the data": options["file"], "the constraints": options["constraints_file"]},
     )
-    from milpbn.cli.solve import start_structure
     from milpbn.clock import Clock
 
     clock = Clock(options["time_limit"], started=PROCESS_START)
     model = make_classifier(options)
-    model.loss, model.engine = options["loss"], options["engine"]
-    model.start = start_structure(options["warm_start"])
+    model.loss, model.engine = options["loss"], options["method"]
+    model.start = start_structure(options["start"])
     table = load_several(options)
     clock.close_phase("loading")
     if not options["quiet"]:
@@ -151,7 +135,7 @@ def _learn(
             features,
             codes,
             clock,
-            start_source=options["warm_start"],
+            start_source=options["start"],
             training_listener=bar,
             listener=listener,
         )
@@ -168,6 +152,8 @@ def _deliver(model: GBNCClassifier, table: Table, options: dict[str, Any]) -> No
         model,
         settings={
             **{name: options[name] for name in _SETTINGS},
+            "engine": options["method"],
+            "warm_start": options["start"],
             "constraints": model.constraints.to_dict() if model.constraints else {},
         },
         data=describe_table(table),
