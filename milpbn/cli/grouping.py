@@ -13,8 +13,9 @@ from typing import Any
 import click
 
 from milpbn.cli.outputs import say
-from milpbn.settings import Group as Group
+from milpbn.settings import OptionGroup
 
+Group = OptionGroup
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 _ALL = "milpbn.help_all"

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from milpbn.settings.columns import ClassWeightNames, ColumnNames, CutNames, FileNames, StateNames
-from milpbn.settings.declaration import Group, Setting, declared
+from milpbn.settings.declaration import OptionGroup, Setting, declared
 from milpbn.settings.run import (
     LimitNames,
     MethodNames,
@@ -30,9 +30,9 @@ __all__ = [
     "ColumnNames",
     "CutNames",
     "FileNames",
-    "Group",
     "LimitNames",
     "MethodNames",
+    "OptionGroup",
     "ParameterNames",
     "ProofNames",
     "ScoreNames",

@@ -7,9 +7,9 @@ their missing values can be chosen.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from milpbn.settings.declaration import Group, Setting
+from milpbn.settings.declaration import OptionGroup, Setting
 from milpbn.settings.values import (
-    Names,
+    ColumnList,
     NamesByColumn,
     NumbersByColumn,
     OneOf,
@@ -38,7 +38,7 @@ class StateNames(TypedDict, total=False):
     missing: Annotated[
         str,
         Setting(
-            Group.DATA,
+            OptionGroup.DATA,
             OneOf(__name__, "MISSING_POLICIES"),
             "What becomes of missing values in training rows. auto: they are a state of their own, "
             "and columns that are mostly empty are left out; state: a state in every column; drop: "
@@ -50,7 +50,7 @@ class StateNames(TypedDict, total=False):
     bins: Annotated[
         "Bins",
         Setting(
-            Group.DATA,
+            OptionGroup.DATA,
             Parsed("milpbn.datasets.bins", "parse_bins"),
             "How numeric columns are cut: where the classes change (mdlp), into fine bins for "
             "parameters with smooth effects (fine), into K bins with about the same number of "
@@ -63,7 +63,7 @@ class StateNames(TypedDict, total=False):
     special: Annotated[
         Mapping[str, Sequence[float]] | None,
         Setting(
-            Group.DATA,
+            OptionGroup.DATA,
             NumbersByColumn(),
             "Values of a numeric column that are states of their own, such as codes for refused "
             "answers: income=-999,-998. May be repeated.",
@@ -74,7 +74,7 @@ class StateNames(TypedDict, total=False):
     min_bin_share: Annotated[
         float,
         Setting(
-            Group.DATA,
+            OptionGroup.DATA,
             Percentage(0, below=0.5),
             "Smallest share of a column's rows in a bin: 5%. Cuts given by {cuts} are kept.",
             0.0,
@@ -87,7 +87,7 @@ class StateNames(TypedDict, total=False):
     monotone: Annotated[
         Mapping[str, str] | None,
         Setting(
-            Group.SPACE,
+            OptionGroup.SPACE,
             Parsed("milpbn.datasets.monotone", "read_monotone"),
             "Features along which the second of two classes may not become less (+) or more (-) "
             "likely, everything else equal: age+,income-.",
@@ -103,7 +103,7 @@ class CutNames(TypedDict, total=False):
     cuts: Annotated[
         Mapping[str, Sequence[float]],
         Setting(
-            Group.DATA,
+            OptionGroup.DATA,
             NumbersByColumn(),
             "Your own cuts of a numeric column: income=1000,2000. May be repeated.",
             rare=True,
@@ -119,8 +119,8 @@ class FileNames(TypedDict, total=False):
     categorical: Annotated[
         Iterable[str],
         Setting(
-            Group.DATA,
-            Names(),
+            OptionGroup.DATA,
+            ColumnList(),
             "Columns of FILE to read as categories: a,b,c. Put a name that contains a comma in "
             'double quotes: a,"b, c".',
             (),
@@ -131,8 +131,8 @@ class FileNames(TypedDict, total=False):
     numeric: Annotated[
         Iterable[str],
         Setting(
-            Group.DATA,
-            Names(),
+            OptionGroup.DATA,
+            ColumnList(),
             "Columns of FILE to read as numbers: a,b,c.",
             (),
             rare=True,
@@ -142,13 +142,18 @@ class FileNames(TypedDict, total=False):
     drop: Annotated[
         Iterable[str],
         Setting(
-            Group.DATA, Names(), "Columns of FILE to leave out: a,b,c.", (), rare=True, parameter=""
+            OptionGroup.DATA,
+            ColumnList(),
+            "Columns of FILE to leave out: a,b,c.",
+            (),
+            rare=True,
+            parameter="",
         ),
     ]
     dates: Annotated[
         str,
         Setting(
-            Group.DATA,
+            OptionGroup.DATA,
             OneOf(__name__, "DATES"),
             "Replace dates in FILE with year, month, weekday and time of day, leave them out, or "
             "read them as categories.",
@@ -159,7 +164,7 @@ class FileNames(TypedDict, total=False):
     max_states: Annotated[
         int | None,
         Setting(
-            Group.DATA,
+            OptionGroup.DATA,
             Whole(2),
             "Maximum number of states of a categorical column of FILE; the rarest values share "
             "one state.",
@@ -171,7 +176,7 @@ class FileNames(TypedDict, total=False):
     target_bins: Annotated[
         int | None,
         Setting(
-            Group.DATA,
+            OptionGroup.DATA,
             Whole(2),
             "Cut the numeric class column of FILE into this many classes of about equal size.",
             rare=True,
@@ -181,7 +186,7 @@ class FileNames(TypedDict, total=False):
     ordered: Annotated[
         Mapping[str, Sequence[str]] | None,
         Setting(
-            Group.DATA,
+            OptionGroup.DATA,
             NamesByColumn(),
             "All categories of a categorical column of FILE, in their order: size=S,M,L. May be "
             "repeated.",
@@ -192,7 +197,7 @@ class FileNames(TypedDict, total=False):
     weight: Annotated[
         str | None,
         Setting(
-            Group.DATA,
+            OptionGroup.DATA,
             Text(),
             "Column of FILE with the weights of the rows; not a feature. A weight of 2 counts a "
             "row twice.",
@@ -209,7 +214,7 @@ class ClassWeightNames(TypedDict, total=False):
     class_weight: Annotated[
         str | Mapping[Any, float] | None,
         Setting(
-            Group.DATA,
+            OptionGroup.DATA,
             Parsed("milpbn.datasets.weights", "read_class_weight"),
             "Factors for the weights of the rows of each class: sick=5,healthy=1; balanced gives "
             "all classes the same total weight.",

@@ -12,7 +12,7 @@ from milpbn.messages import Message, Spelling, option
 from milpbn.settings.values import Switch, Values
 
 
-class Group(Enum):
+class OptionGroup(Enum):
     """The groups of options, in the order of help texts."""
 
     DATA = "Data"
@@ -70,7 +70,7 @@ class Setting:
         Its name in Python, in files and, with dashes, in the shell.
     """
 
-    group: Group
+    group: OptionGroup
     values: Values
     help: str
     default: Any = None
@@ -112,7 +112,7 @@ class Setting:
 
         Examples
         --------
-        >>> threads = Setting(Group.LIMITS, Whole(1), "Number of threads.", 1, name="threads")
+        >>> threads = Setting(OptionGroup.LIMITS, Whole(1), "Number of threads.", 1, name="threads")
         >>> threads.check(0)
         Traceback (most recent call last):
         milpbn.errors.OptionError: threads must be a whole number of at least 1, not 0
@@ -131,7 +131,7 @@ def declared(*names: type) -> dict[str, Setting]:
     --------
     >>> from typing import Annotated, TypedDict
     >>> class Names(TypedDict, total=False):
-    ...     threads: Annotated[int, Setting(Group.LIMITS, Whole(1), "Number of threads.", 1)]
+    ...     threads: Annotated[int, Setting(OptionGroup.LIMITS, Whole(1), "Number of threads.", 1)]
     >>> declared(Names)["threads"].flag
     '--threads'
     """

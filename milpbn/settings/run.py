@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from milpbn.errors import OptionError
-from milpbn.settings.declaration import Group, Setting, declared
+from milpbn.settings.declaration import OptionGroup, Setting, declared
 from milpbn.settings.score import SmoothingNames
 from milpbn.settings.values import (
     Anything,
@@ -58,7 +58,7 @@ class MethodNames(TypedDict, total=False):
     method: Annotated[
         "Method",
         Setting(
-            Group.METHOD,
+            OptionGroup.METHOD,
             Anything(),
             "An exact engine, a heuristic or a multinet learner: {methods}.",
             "branch-and-cut",
@@ -70,7 +70,7 @@ class MethodNames(TypedDict, total=False):
     start: Annotated[
         "Structure | str | None",
         Setting(
-            Group.METHOD,
+            OptionGroup.METHOD,
             Anything(),
             "Start from a model, network or structure file, or from the result of a heuristic of "
             "`milpbn learn`; none for no start.",
@@ -84,7 +84,7 @@ class MethodNames(TypedDict, total=False):
     start_source: Annotated[
         str,
         Setting(
-            Group.METHOD,
+            OptionGroup.METHOD,
             Text(),
             "Where a structure that is given as a start came from, for the report.",
             "warm-start",
@@ -100,7 +100,7 @@ class ParameterNames(SmoothingNames, total=False):
     parameters: Annotated[
         "str | Parameters",
         Setting(
-            Group.PARAMETERS,
+            OptionGroup.PARAMETERS,
             Parsed("milpbn.parameters", "make_parameters", as_text=True),
             "Parameter learner of the final classifier: {parameter_learners}; settings follow a "
             "colon: cl:penalty=0.1.",
@@ -115,12 +115,12 @@ class LimitNames(TypedDict, total=False):
 
     time_limit: Annotated[
         float | None,
-        Setting(Group.LIMITS, Seconds(0), "Time limit for the run: 90, 90s, 5m, 2h."),
+        Setting(OptionGroup.LIMITS, Seconds(0), "Time limit for the run: 90, 90s, 5m, 2h."),
     ]
     seed: Annotated[
         int,
         Setting(
-            Group.LIMITS,
+            OptionGroup.LIMITS,
             Whole(0, 2**31 - 1),
             "Random seed for the solver and the heuristics.",
             SolveOptions.seed,
@@ -131,7 +131,7 @@ class LimitNames(TypedDict, total=False):
     memory_limit: Annotated[
         int,
         Setting(
-            Group.LIMITS,
+            OptionGroup.LIMITS,
             Bytes(),
             "Reject problems that are estimated to need more memory: 500MB, 4GB.",
             SolveOptions.memory_limit,
@@ -148,13 +148,17 @@ class ProofNames(TypedDict, total=False):
     gap: Annotated[
         float,
         Setting(
-            Group.PROOF, Percentage(0), "Stop at this gap: 1% or 0.01.", SolveOptions.gap, shown="0"
+            OptionGroup.PROOF,
+            Percentage(0),
+            "Stop at this gap: 1% or 0.01.",
+            SolveOptions.gap,
+            shown="0",
         ),
     ]
     threads: Annotated[
         int,
         Setting(
-            Group.LIMITS,
+            OptionGroup.LIMITS,
             Whole(1),
             "Number of threads for passes over the rows, and for the monolithic engine.",
             SolveOptions.threads,
@@ -164,7 +168,7 @@ class ProofNames(TypedDict, total=False):
     host: Annotated[
         str,
         Setting(
-            Group.PROOF,
+            OptionGroup.PROOF,
             OneOf(__name__, "HOSTS"),
             "Solver that manages the branch-and-cut tree; scip needs the extra milpbn[scip].",
             SolveOptions.host,
@@ -176,7 +180,7 @@ class ProofNames(TypedDict, total=False):
     emit: Annotated[
         str,
         Setting(
-            Group.PROOF,
+            OptionGroup.PROOF,
             OneOf(__name__, "EMITTERS"),
             "How the monolithic model is passed to HiGHS.",
             SolveOptions.emit,
@@ -193,7 +197,7 @@ class TreeNames(TypedDict, total=False):
     checkpoint: Annotated[
         str | None,
         Setting(
-            Group.PROOF,
+            OptionGroup.PROOF,
             NewFile(),
             "Save the tree regularly and at the end, so that {resume} can continue.",
             rare=True,
@@ -205,7 +209,7 @@ class TreeNames(TypedDict, total=False):
     resume: Annotated[
         str | None,
         Setting(
-            Group.PROOF,
+            OptionGroup.PROOF,
             OldFile(),
             "Continue from a file that {checkpoint} wrote for the same data, score and search "
             "space.",
@@ -218,7 +222,7 @@ class TreeNames(TypedDict, total=False):
     workers: Annotated[
         int,
         Setting(
-            Group.LIMITS,
+            OptionGroup.LIMITS,
             Whole(),
             "Number of local worker processes; needs the extra milpbn[cluster].",
             SolveOptions.workers,
@@ -230,7 +234,7 @@ class TreeNames(TypedDict, total=False):
     scheduler: Annotated[
         str | None,
         Setting(
-            Group.LIMITS,
+            OptionGroup.LIMITS,
             Text(),
             "Use the workers of a running Dask cluster: tcp://HOST:8786. Needs milpbn[cluster].",
             rare=True,

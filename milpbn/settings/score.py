@@ -6,7 +6,7 @@ others are refused.
 
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
-from milpbn.settings.declaration import Group, Setting
+from milpbn.settings.declaration import OptionGroup, Setting
 from milpbn.settings.values import Number, Parsed, Whole
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class ScoreNames(TypedDict, total=False):
     score: Annotated[
         "str | Score",
         Setting(
-            Group.SCORE,
+            OptionGroup.SCORE,
             Parsed("milpbn.scores.registry", "read_score"),
             "Score to maximise: {known_scores}.",
             "sm",
@@ -32,7 +32,7 @@ class ScoreNames(TypedDict, total=False):
     p: Annotated[
         float | None,
         Setting(
-            Group.SCORE,
+            OptionGroup.SCORE,
             Number(above=0.5, below=1),
             "Desired class probability for {scores}.",
             0.9,
@@ -43,7 +43,7 @@ class ScoreNames(TypedDict, total=False):
     gamma: Annotated[
         float | None,
         Setting(
-            Group.SCORE,
+            OptionGroup.SCORE,
             Number(above=0),
             "Desired log-margin, instead of {p}.",
             rare=True,
@@ -53,7 +53,7 @@ class ScoreNames(TypedDict, total=False):
     penalty: Annotated[
         "float | str | None",
         Setting(
-            Group.SCORE,
+            OptionGroup.SCORE,
             Parsed("milpbn.scores.concave", "parse_penalty", content=float | str),
             "Cost of one free parameter for {scores}; larger values give sparser networks. bic is "
             "half the logarithm of the number of rows.",
@@ -67,7 +67,7 @@ class ScoreNames(TypedDict, total=False):
     validation: Annotated[
         "int | str | None",
         Setting(
-            Group.SCORE,
+            OptionGroup.SCORE,
             Parsed("milpbn.scores.rows", "read_validation", content=int | str),
             "Score each row with parameters learned without it (loo) or without its fold, for "
             "{scores}.",
@@ -80,7 +80,7 @@ class ScoreNames(TypedDict, total=False):
     ess: Annotated[
         float | None,
         Setting(
-            Group.SCORE,
+            OptionGroup.SCORE,
             Number(above=0),
             "Equivalent sample size for {scores}.",
             1.0,
@@ -94,7 +94,7 @@ class ScoreNames(TypedDict, total=False):
     fold_seed: Annotated[
         int,
         Setting(
-            Group.SCORE,
+            OptionGroup.SCORE,
             Whole(),
             "Random seed of the folds of {validation}.",
             0,
@@ -110,7 +110,7 @@ class SmoothingNames(TypedDict, total=False):
     smoothing: Annotated[
         "str | Smoothing",
         Setting(
-            Group.PARAMETERS,
+            OptionGroup.PARAMETERS,
             Parsed("milpbn.families", "parse_smoothing", as_text=True),
             "Smoothing of the parameters: laplace[:COUNT] or epsilon[:VALUE].",
             "laplace",

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
-from milpbn.settings.declaration import Group, Setting
+from milpbn.settings.declaration import OptionGroup, Setting
 from milpbn.settings.values import Anything, Switch, Whole
 
 if TYPE_CHECKING:
@@ -14,12 +14,12 @@ class BudgetNames(TypedDict, total=False):
 
     max_arcs: Annotated[
         int | None,
-        Setting(Group.SPACE, Whole(), "Maximum number of arcs.", rare=True, selectable=True),
+        Setting(OptionGroup.SPACE, Whole(), "Maximum number of arcs.", rare=True, selectable=True),
     ]
     max_features: Annotated[
         int | None,
         Setting(
-            Group.SPACE,
+            OptionGroup.SPACE,
             Whole(),
             "Maximum number of features that have an arc; the others are not used.",
             rare=True,
@@ -29,7 +29,7 @@ class BudgetNames(TypedDict, total=False):
     max_parameters: Annotated[
         int | None,
         Setting(
-            Group.SPACE,
+            OptionGroup.SPACE,
             Whole(),
             "Maximum number of free parameters of the network.",
             rare=True,
@@ -44,7 +44,7 @@ class SpaceNames(BudgetNames, total=False):
     max_parents: Annotated[
         int,
         Setting(
-            Group.SPACE,
+            OptionGroup.SPACE,
             Whole(1),
             "Maximum number of parents per variable, including the class.",
             2,
@@ -54,7 +54,7 @@ class SpaceNames(BudgetNames, total=False):
     class_parents: Annotated[
         bool,
         Setting(
-            Group.SPACE,
+            OptionGroup.SPACE,
             Switch(),
             "Whether features may be parents of the class.",
             True,
@@ -65,7 +65,7 @@ class SpaceNames(BudgetNames, total=False):
     augmented: Annotated[
         bool,
         Setting(
-            Group.SPACE,
+            OptionGroup.SPACE,
             Switch(),
             "Require the class as a parent of every feature that has parents. Optional for "
             "generative scores ({generative_scores}), always on for the others.",
@@ -76,5 +76,7 @@ class SpaceNames(BudgetNames, total=False):
     ]
     constraints: Annotated[
         "Constraints | None",
-        Setting(Group.SPACE, Anything(), "Required and forbidden arcs, tiers, limits.", flags=""),
+        Setting(
+            OptionGroup.SPACE, Anything(), "Required and forbidden arcs, tiers, limits.", flags=""
+        ),
     ]

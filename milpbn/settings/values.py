@@ -154,7 +154,7 @@ class OldFile(Text):
 
 
 class Anything(Values):
-    """Names, objects or None; whatever uses the setting checks them."""
+    """ColumnList, objects or None; whatever uses the setting checks them."""
 
     what = "a value"
 
@@ -188,7 +188,7 @@ class Parsed(Anything):
         return str(value) if self.as_text else value
 
 
-class Names(Anything):
+class ColumnList(Anything):
     """Names of columns, separated by commas in the shell."""
 
     what = "names of columns"

@@ -43,7 +43,7 @@ def measure(records: Records, name: str, label: str, limit: float) -> None:
     begin = time.process_time()
     result = learn_structure(
         data,
-        structure_score=make_score(score, validation=validation),
+        score=make_score(score, validation=validation),
         class_parents=False,
         time_limit=limit,
     )
@@ -88,7 +88,7 @@ def run(part: str = "") -> None:
     if part != "table":
         for score in ("cll", "sm"):  # compile first
             for name in ("iris", "corral"):
-                learn_structure(all_rows(name), max_parents=1, structure_score=score)
+                learn_structure(all_rows(name), max_parents=1, score=score)
         clock.time = SimpleNamespace(perf_counter=time.process_time)
         for label in SCORES:
             for name in sets():

@@ -89,7 +89,7 @@ def test_other_rows_are_refused(iris):
     ("settings", "message"),
     [
         ({"method": "multinet-cmi"}, "a multinet has a structure per class"),
-        ({"method": "nb", "structure_score": "cr"}, "the score cr has no bounds"),
+        ({"method": "nb", "score": "cr"}, "the score cr has no bounds"),
     ],
 )
 def test_models_without_margins_are_refused(settings, message):

@@ -124,7 +124,7 @@ def test_rows_to_measure_on(
     assert unlabelled.exit_code == 0
     assert "Model and card" not in unlabelled.stdout
     assert "has no complete row with a known class" in unlabelled.stderr
-    model = BNClassifier(engine="nb").fit(heart.features, heart.target)
+    model = BNClassifier(method="nb").fit(heart.features, heart.target)
     model.save(tmp_path / "python.json")
     python = milpbn("card", tmp_path / "python.json")
     assert python.exit_code == 0

@@ -151,7 +151,7 @@ def test_other_files_are_not_certificates(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--engine", "monolithic"), "--certificate requires --engine branch-and-cut"),
+        (("--method", "monolithic"), "--certificate requires --method branch-and-cut"),
         (("--p", "0.6,0.9"), "--certificate requires a single value of p"),
         (("--out", "c.gz"), "c.gz is also --out"),
         (("--out", "c.gz.part"), "--out c.gz.part is also the unfinished certificate"),

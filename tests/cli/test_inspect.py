@@ -272,7 +272,7 @@ def test_importance_on_other_rows(milpbn: Run, iris_model: Path, tmp_path: Path)
 
 def test_importance_of_a_model_without_data(milpbn: Run, tmp_path: Path) -> None:
     iris = load_dataset("iris")
-    model = BNClassifier(engine="nb").fit(iris.features, iris.target)
+    model = BNClassifier(method="nb").fit(iris.features, iris.target)
     model.save(tmp_path / "iris.json")
     result = milpbn("inspect", tmp_path / "iris.json", "--importance")
     assert result.exit_code == 0

@@ -69,7 +69,7 @@ def test_solve_gives_json_and_obeys_constraints(milpbn):
 def test_solve_starts_from_a_structure_file(milpbn, tmp_path):
     start = tmp_path / "start.txt"
     start.write_text("class_2\nclass_1 <- class_2\n")
-    done = milpbn("mdc", "solve", *JURA, "--warm-start", start, "--engine", "monolithic")
+    done = milpbn("mdc", "solve", *JURA, "--start", start, "--method", "monolithic")
     assert done.exit_code == 0
     assert re.search(r"warm start +\S*start.txt, -\d+", done.stdout)
 

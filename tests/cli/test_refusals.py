@@ -116,7 +116,7 @@ def test_options_that_do_not_go_together(milpbn, tmp_path):
     pairs = {
         ("solve", "--dataset", "iris", "--p", "0.6,0.6"): "'0.6,0.6' contains a number twice",
         ("evaluate", "--dataset", "iris", "--jobs", "many"): "many",
-        ("solve", "--dataset", "iris", "--emit", "pulp"): "--emit requires --engine monolithic",
+        ("solve", "--dataset", "iris", "--emit", "pulp"): "--emit requires --method monolithic",
         (
             *("mdc", "evaluate", "--dataset", "Jura", "--folds", "2"),
             *("--fold-file", tmp_path / "folds.csv"),
@@ -137,8 +137,8 @@ def test_options_that_do_not_go_together(milpbn, tmp_path):
 def test_scip_goes_with_branch_and_cut(milpbn):
     pytest.importorskip("pyscipopt")
     scip = ("solve", "--dataset", "iris", "--host", "scip")
-    assert "--host requires --engine branch-and-cut" in refused(
-        milpbn, 2, *scip, "--engine", "monolithic"
+    assert "--host requires --method branch-and-cut" in refused(
+        milpbn, 2, *scip, "--method", "monolithic"
     )
 
 

@@ -27,7 +27,7 @@ def test_report_on_other_rows(milpbn, iris_model, iris_rows, tmp_path) -> None:
 
 def test_report_without_rows(milpbn, tmp_path) -> None:
     iris, path, out = load_dataset("iris"), tmp_path / "iris.json", tmp_path / "report.html"
-    BNClassifier(engine="nb").fit(iris.features, iris.target).save(path)
+    BNClassifier(method="nb").fit(iris.features, iris.target).save(path)
     result = milpbn("report", path, "--out", out)
     assert result.exit_code == 0, result.output
     assert "give rows with --data" in result.stderr

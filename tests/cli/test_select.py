@@ -66,7 +66,7 @@ def test_learn_selects_with_a_heuristic(milpbn):
     )
     content = json.loads(result.stdout)
     chosen = content["selection"]["candidates"][content["selection"]["chosen"]]["values"]
-    assert content["settings"]["score"] == chosen["structure_score"]
+    assert content["settings"]["score"] == chosen["score"]
     assert content["result"]["bound"] is None
 
 

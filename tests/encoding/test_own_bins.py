@@ -133,7 +133,7 @@ def test_a_classifier_keeps_them(rows, tmp_path):
         "special": {"income": [-999]},
         "min_bin_share": 0.05,
     }
-    model = BNClassifier(engine="nb", **settings).fit(frame, labels)
+    model = BNClassifier(method="nb", **settings).fit(frame, labels)
     states = ("<= 1000", "1000 to 2000", "> 2000", "-999")
     assert model.encoder_.columns[0].readable_states == states
     model.save(tmp_path / "model.json")
@@ -148,7 +148,7 @@ def test_a_classifier_keeps_them(rows, tmp_path):
 
 def test_candidates_share_them(rows):
     settings = {"bins": {"income": [1000], "*": "quantile:3"}, "special": {"income": [-999]}}
-    model = BNClassifierCV(param_grid={"engine": ["nb"]}, **settings).fit(*rows)
+    model = BNClassifierCV(param_grid={"method": ["nb"]}, **settings).fit(*rows)
     assert model.encoder_.columns[0].cuts == (1000.0,)
     assert model.best_params_["bins"] == "quantile:3"
 
@@ -171,5 +171,5 @@ def test_columns_that_say_nothing_may_have_bins_and_a_direction(rows, values):
     frame = frame.assign(debt=values)
     own = {"special": {"debt": [-1]}, "monotone": {"debt": "increasing"}}
     assert list(table_from_frame(frame, labels, **own).features) == ["income", "age"]
-    model = BNClassifier(engine="nb", **own).fit(frame, labels)
+    model = BNClassifier(method="nb", **own).fit(frame, labels)
     assert "debt" not in [v.name for v in model.encoder_.variables]

@@ -59,7 +59,7 @@ QUICK = {"max_parents": 1}
 NAMES = st.fixed_dictionaries(
     {},
     optional={
-        "structure_score": st.sampled_from(["sm", "sbm"]),
+        "score": st.sampled_from(["sm", "sbm"]),
         "p": st.floats(0.51, 0.99),
         "penalty": st.floats(0, 2) | st.just("bic"),
         "max_parents": st.integers(1, 5),

@@ -311,9 +311,9 @@ def test_a_variable_called_none_is_learned_like_any_other():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"gap": -0.1}, "gap must not be negative: -0.1"),
-        ({"gap": float("nan")}, "gap must not be negative: nan"),
-        ({"threads": 0}, "threads must be at least 1, not 0"),
+        ({"gap": -0.1}, "gap must be a number of at least 0, not -0.1"),
+        ({"gap": float("nan")}, "gap must be a number of at least 0, not nan"),
+        ({"threads": 0}, "threads must be a whole number of at least 1, not 0"),
         ({"emit": "cplex"}, "emit must be one of pulp, highspy, not 'cplex'"),
     ],
 )
@@ -355,7 +355,7 @@ def test_a_run_that_ends_by_itself_ends_with_a_proof():
     result = learn_structure(
         encoded(codes, [3, 3, 2, 2]),
         method="monolithic",
-        structure_score="sbm",
+        score="sbm",
         gamma=0.004000005333346137,
         max_parents=1,
         class_parents=False,
