@@ -11,6 +11,7 @@ from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
 import milpbn
+from milpbn.cli import cli
 from milpbn.datasets import CatalogEntry, load_catalog
 from milpbn.search import LEARNERS, make_learner
 
@@ -26,12 +27,13 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_click",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "examples"]  # the gallery is made from the examples
 smartquotes = False  # two hyphens begin an option
 
-myst_enable_extensions = ["dollarmath", "deflist", "substitution"]
+myst_enable_extensions = ["colon_fence", "dollarmath", "deflist", "substitution"]
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
@@ -91,12 +93,37 @@ def _catalog_sources() -> str:
     )
 
 
+def _command_table() -> str:
+    """The commands in the sections of ``milpbn --help``, each with a link to its page."""
+    lines = []
+    for title, commands in cli.sections.items():
+        lines += ["| " + title + " | |", "|---|---|"]
+        told = ((one.name, one.get_short_help_str(200)) for one in commands)
+        lines += [f"| [`milpbn {name}`](commands/{name}.rst) | {text} |" for name, text in told]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _write_command_pages(app: Sphinx) -> None:
+    """One page for each command, from its help texts."""
+    folder = Path(app.srcdir, "reference", "commands")
+    folder.mkdir(exist_ok=True)
+    for commands in cli.sections.values():
+        for one in commands:
+            place = f"{one.callback.__module__}:{one.callback.__name__}"
+            text = f".. click:: {place}\n   :prog: milpbn {one.name}\n   :nested: full\n"
+            page = folder / f"{one.name}.rst"
+            if not page.exists() or page.read_text(encoding="utf-8") != text:
+                page.write_text(text, encoding="utf-8")
+
+
 def _learner_table() -> str:
     lines = ["| name | what it is |", "|---|---|"]
     return "\n".join([*lines, *(f"| `{name}` | {make_learner(name).title} |" for name in LEARNERS)])
 
 
 myst_substitutions = {
+    "command_table": _command_table(),
     "learner_table": _learner_table(),
     "catalog_table": _catalog_table(),
     "catalog_sources": _catalog_sources(),
@@ -125,4 +152,5 @@ def _trim_code(app: Sphinx, doctree: nodes.document) -> None:
 def setup(app: Sphinx) -> None:
     """Formulas become MathML, which browsers show by themselves: no script, no download."""
     app.add_html_math_renderer("mathml", (_inline_math, None), (_display_math, None))
+    app.connect("builder-inited", _write_command_pages)
     app.connect("doctree-read", _trim_code)

@@ -95,7 +95,7 @@ class Result:
     objective
         Its score, computed from the data again and not taken from the solver.
     bound
-        No structure of the search space scores higher than this (at `tolerance`);
+        No structure in the search space scores higher than this (at `tolerance`);
         None for heuristics.
     bound_is_trivial
         Whether the bound is the one that was known before the search: every row at its hinge, or
@@ -173,7 +173,7 @@ class Result:
 
     @property
     def log_loss_bound(self) -> float | None:
-        """No structure of the search space has a log-loss below this."""
+        """No structure in the search space has a log-loss below this."""
         if self.log_loss is None or self.bound is None:
             return None
         return max(-self.bound, 0.0) / self.weight

@@ -231,13 +231,15 @@ def false_claims(draw):
     """A model whose score, bound, probabilities or encoding are not those of its data."""
     content = Edited(saved("model")[0])
     tables = content["log_probabilities"]
+    # One row of the class's table, which is all of it if the class is a root.
+    row = tables["y"][0] if isinstance(tables["y"][0], list) else tables["y"]
     found = [a for a in content["arcs"]["answers"] if a["value"] is not None]
     place, key = draw(
         st.sampled_from(
             [
                 (content["result"], "objective"),
                 (content["result"], "bound"),
-                (tables["y"], 0),
+                (row, 0),
                 (content["data"], "n_rows"),
                 (draw(st.sampled_from(found)), "value"),
                 (draw(st.sampled_from(content["alternatives"]["structures"])), "score"),
@@ -246,7 +248,7 @@ def false_claims(draw):
     )
     if key == "n_rows":
         place[key] += draw(st.integers(1, 9))
-    elif place is tables["y"]:
+    elif place is row:
         place[key] -= draw(st.floats(1e-3, 5))
     else:
         place[key] += draw(st.floats(1e-2, 100)) * draw(st.sampled_from([-1, 1]))

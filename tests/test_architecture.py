@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import milpbn
+from milpbn.scores import Objective, Score
+from milpbn.scores.local import LocalScores
 
 ROOT = Path(milpbn.__file__).parent
 
@@ -151,6 +153,24 @@ def test_what_model_files_hold_needs_no_room_below_models(record):
     above = ROOMS[: ROOMS.index("learning")]
     wrong = {t for m, t in EDGES if m == record and room_of(t) not in above}
     assert wrong <= {"selection.criteria"}
+
+
+def kinds_of(base):
+    return {base.__name__}.union(*map(kinds_of, base.__subclasses__()))
+
+
+def test_nobody_asks_for_the_type_of_a_score_or_an_objective():
+    kinds = kinds_of(Score) | kinds_of(Objective)
+    assert {"SoftMargin", "LinearObjective", LocalScores.__name__} <= kinds
+    asked = [
+        f"{module}: {ast.unparse(node)}"
+        for module, tree in modules()
+        if room_of(module) != "scores"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass")
+        if kinds & {n.id for n in ast.walk(node.args[1]) if isinstance(n, ast.Name)}
+    ]
+    assert asked == []
 
 
 def test_the_exceptions_are_still_needed():

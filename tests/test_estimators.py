@@ -22,7 +22,7 @@ from milpbn import (
     load_dataset,
 )
 from milpbn.datasets import table_from_frame
-from milpbn.errors import ConstraintError, DataError, OptionError
+from milpbn.errors import DataError, OptionError
 
 # The classifier has a limit of a minute by default.
 pytestmark = pytest.mark.usefixtures("compiled")

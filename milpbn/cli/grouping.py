@@ -155,11 +155,12 @@ class Commands(click.Group):
 
     def __init__(self, *args: Any, **attributes: Any) -> None:
         super().__init__(*args, **attributes)
-        self._sections: dict[str, Sequence[click.Command]] = {}
+        self.sections: dict[str, Sequence[click.Command]] = {}
+        """The commands under their titles, in the order of the help text."""
 
     def add_section(self, title: str, commands: Sequence[click.Command]) -> None:
         """Add commands, which the help text shows together under a title."""
-        self._sections[title] = commands
+        self.sections[title] = commands
         for one in commands:
             self.add_command(one)
 
@@ -170,10 +171,10 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections."""
-        if not self._sections:
+        if not self.sections:
             super().format_commands(ctx, formatter)
         width = max(map(len, self.commands), default=0)
-        for title, commands in self._sections.items():
+        for title, commands in self.sections.items():
             with formatter.section(title):
                 formatter.write_dl(
                     [((c.name or "").ljust(width), c.get_short_help_str(100)) for c in commands]

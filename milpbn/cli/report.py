@@ -184,7 +184,7 @@ def _accuracy_lines(model: Model, data: EncodedData) -> list[str]:
 
 
 def _advice(model: Model, data: EncodedData) -> str:
-    """How to estimate the accuracy on new rows of the user's own file."""
+    """How to estimate the accuracy on unseen data of the user's own file."""
     columns = {**data.source.get("columns", {}), "missing": model.encoder.missing}
     columns["bins"] = model.encoder.bins
     usual = {name: one.default for name, one in declared(ColumnNames).items()}
@@ -203,7 +203,7 @@ def _advice(model: Model, data: EncodedData) -> str:
         words.append(option("monotone", as_typed(model.encoder.monotone)).command_line)
     words += [shlex.join(["--ordered", f"{c}={listed_names(own)}"]) for c, own in orders.items()]
     return (
-        "To estimate the accuracy on new rows, add --holdout 0.25, or run: "
+        "To estimate the accuracy on unseen data, add --holdout 0.25, or run: "
         f"milpbn evaluate {' '.join(words)}"
     )
 

@@ -65,7 +65,6 @@ def scores(**options: Any) -> None:
     from milpbn.interchange.jkl import write_jkl
     from milpbn.learning.classifier import encode
     from milpbn.learning.objective import build_objective
-    from milpbn.scores import LinearObjective
 
     clock = Clock(options["time_limit"], started=PROCESS_START)
     settings = given_settings(options)
@@ -81,6 +80,5 @@ def scores(**options: Any) -> None:
         clock=clock,
         options=settings.options,
     )
-    assert isinstance(objective, LinearObjective)
     with Outputs() as outputs:
         outputs.data(options["out"], write_jkl(objective))

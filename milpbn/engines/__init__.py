@@ -2,13 +2,19 @@
 
 from typing import TYPE_CHECKING
 
-from milpbn.engines.monolithic.engine import solve_monolithic
 from milpbn.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from milpbn.engines.monolithic.engine import solve_monolithic
     from milpbn.engines.monolithic.pulp_highs import AnytimeHiGHS
 
 __all__ = ["AnytimeHiGHS", "solve_monolithic"]
 
-# PuLP is slow to import, and only the monolithic engine uses it.
-__getattr__ = lazy_names(__name__, {"AnytimeHiGHS": "milpbn.engines.monolithic.pulp_highs"})
+# PuLP is slow to import, and the process in which HiGHS runs needs neither.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "AnytimeHiGHS": "milpbn.engines.monolithic.pulp_highs",
+        "solve_monolithic": "milpbn.engines.monolithic.engine",
+    },
+)

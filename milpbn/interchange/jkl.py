@@ -23,7 +23,7 @@ from milpbn.families.candidates import FamilySpace
 from milpbn.families.parent_sets import ParentSet, ParentSets
 from milpbn.files import read_limited
 from milpbn.interchange.names import JKL, escape, unescape
-from milpbn.scores.base import LinearObjective
+from milpbn.scores.base import LinearObjective, Objective
 from milpbn.scores.local import LocalScores
 from milpbn.scores.pruning import prune_dominated
 
@@ -31,12 +31,12 @@ from milpbn.scores.pruning import prune_dominated
 _DIGITS = 12
 
 
-def write_jkl(objective: LinearObjective) -> str:
+def write_jkl(objective: Objective) -> str:
     """The families of a decomposable score, with the best of each variable first.
 
     The format knows parent sets only: each has the score of its best resolutions.
     """
-    space, weights = objective.space, objective.weights
+    space, weights = objective.space, objective.costs
     names = [escape(name, JKL) for name in space.names]
     lines = [str(space.n_variables)]
     for i in range(space.n_variables):

@@ -19,9 +19,7 @@ from milpbn.families import Constraints
 from milpbn.files import plain, writing_whole
 from milpbn.learning.methods import engine_of, method_name
 from milpbn.learning.settings import Settings
-from milpbn.scores import SCORES, Objective
-
-_CERTIFIED = ("sm", "sbm", "cll", "mdl", "bdeu")
+from milpbn.scores import SCORES, Objective, score_names
 
 
 def check_certifiable(settings: Settings) -> None:
@@ -33,10 +31,11 @@ def check_certifiable(settings: Settings) -> None:
         raise OptionError(
             f"{what} writes no certificate; only branch-and-cut with the host highs does"
         )
-    if settings.score.name not in _CERTIFIED or type(settings.score) not in SCORES.values():
+    name, own = settings.score.name, SCORES.get(settings.score.name)
+    if own is not type(settings.score) or not own.certified:
+        known = ", ".join(score_names(lambda score: score.certified))
         raise OptionError(
-            f"the checker of certificates does not know the score {settings.score.name}; it knows "
-            f"{', '.join(_CERTIFIED)}"
+            f"the checker of certificates does not know the score {name}; it knows {known}"
         )
 
 

@@ -202,7 +202,7 @@ def fit_parameters(
 
     The tables may have finer bins than the search, see :mod:`~milpbn.learning.refinement`.
     """
-    structure = refine(structure, data.variables, fine=settings.parameters.fine)
+    structure = refine(structure, data.variables, settings.parameters.resolutions)
     rows, weights = data.train(), data.train_weights()
     return settings.parameters.fit(
         structure, data.variables, rows, settings.smoothing, clock, weights, guess

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from contextlib import suppress
 from math import inf
 
 from milpbn.anytime import SolveOptions
@@ -14,8 +14,8 @@ from milpbn.families.monotone import monotone_families
 from milpbn.families.views import other_resolutions
 from milpbn.learning.settings import SearchSpace
 from milpbn.messages import Message, option
-from milpbn.scores import ConcaveObjective, ConcaveScore, LinearObjective, Objective, Score
-from milpbn.scores.pruning import drop_equal_views, prune_dominated, prune_penalised
+from milpbn.scores import Objective, Score
+from milpbn.scores.pruning import drop_equal_views
 
 
 def build_objective(
@@ -47,27 +47,19 @@ def build_objective(
             "allow more time or lower max_parents"
         ) from None
     rows = MergedRows.from_codes(data.train(), data.train_weights())
-    pruned = prune and isinstance(score, ConcaveScore) and bool(score.penalty)
     if prune:
         families = drop_equal_views(families, rows)
-    if pruned:
-        assert isinstance(score, ConcaveScore)
-        try:
-            families = prune_penalised(score, families, rows, clock.checkpoint)
-        except (OutOfTime, BudgetError):
-            pruned = False  # pruning saves time later; without it nothing is wrong
+        # Pruning saves time later; without it nothing is wrong.
+        with suppress(OutOfTime, BudgetError):
+            families = score.prune(families, rows, clock.checkpoint)
     try:
         objective = score.objective(families, rows, clock.checkpoint)
-        if prune and isinstance(objective, LinearObjective):
-            objective = prune_dominated(objective, clock.checkpoint)
+        return objective.pruned(clock.checkpoint) if prune else objective
     except OutOfTime:
         raise TimeLimitError(
             f"the time limit of {clock.limit:g} s was reached while {len(families):,} families "
             "were being scored; allow more time or lower max_parents"
         ) from None
-    if pruned and isinstance(objective, ConcaveObjective):
-        objective = replace(objective, least_penalty=objective.penalty)
-    return objective
 
 
 def family_space(

@@ -3,25 +3,26 @@
 A structure is searched in coarse bins: its score counts rows in cells, and few rows in many cells
 are noise. Discriminative parameters have a prior that joins neighbouring bins
 (:mod:`milpbn.parameters.priors`), and are better in fine ones. So they see the variables of a
-family in the finest resolution if it has one feature, in the next one if it has two, and as the
-search did if it has more.
+family in a resolution that depends on how many features it has, the finest for one; as the search
+did if it has many.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 
 from milpbn.encoding.columns import Variable
 from milpbn.families.candidates import CLASS
 from milpbn.structure import AnyStructure, ClassStructures, Structure
 
-# Families with so many features are not refined.
-_MOST_FINE = 3
+# Tables with more cells have the next coarser resolution: they take long, and need many rows.
+_MOST_CELLS = 20_000
 
 
 def refine(
-    structure: AnyStructure, variables: Sequence[Variable], *, fine: bool = True
+    structure: AnyStructure, variables: Sequence[Variable], resolutions: Sequence[int]
 ) -> AnyStructure:
     """The structure with the resolutions of its tables.
 
@@ -31,8 +32,8 @@ def refine(
         A structure of the search, in the same variables.
     variables
         The variables; if the search sees all states of each, nothing changes.
-    fine
-        Whether the tables are finer than the search. If not, they are seen as the search did.
+    resolutions
+        Those of tables with one feature, with two, ...; see :class:`~milpbn.parameters.Parameters`.
 
     Examples
     --------
@@ -41,7 +42,7 @@ def refine(
     >>> x, y = (Variable(name, tuple("1234"), coarser, 4, 2) for name in "xy")
     >>> arcs = [("class", "x"), ("class", "y"), ("x", "y")]
     >>> found = Structure.from_arcs(["class", "x", "y"], arcs)
-    >>> print(refine(found, [Variable("class", ("no", "yes")), x, y]))
+    >>> print(refine(found, [Variable("class", ("no", "yes")), x, y], (0, 1)))
     class
     x <- class
     y (resolution 1) <- class, x (resolution 1)
@@ -49,16 +50,25 @@ def refine(
     if not any(v.search for v in variables):
         return structure
     if isinstance(structure, ClassStructures):
-        own = tuple(_refined(one, variables, fine=fine) for one in structure.structures)
+        own = tuple(_refined(one, variables, resolutions) for one in structure.structures)
         return replace(structure, structures=own)
-    return _refined(structure, variables, fine=fine)
+    return _refined(structure, variables, resolutions)
 
 
-def _refined(structure: Structure, variables: Sequence[Variable], *, fine: bool) -> Structure:
-    resolutions = []
+def _refined(
+    structure: Structure, variables: Sequence[Variable], resolutions: Sequence[int]
+) -> Structure:
+    found = []
     for child in range(len(variables)):
-        scope = structure.scope(child)
-        n_features = sum(v != CLASS for v in scope)
-        finest = n_features - 1 if fine and n_features < _MOST_FINE else len(variables)
-        resolutions.append(tuple(min(max(finest, 0), variables[v].search) for v in scope))
-    return replace(structure, resolutions=tuple(resolutions))
+        scope = [variables[v] for v in structure.scope(child)]
+        n_features = sum(v != CLASS for v in structure.scope(child))
+        coarsest = max(v.search for v in scope)
+        level = resolutions[n_features - 1] if 0 < n_features <= len(resolutions) else coarsest
+        while level < coarsest and _cells(scope, level) > _MOST_CELLS:
+            level += 1
+        found.append(tuple(min(level, v.search) for v in scope))
+    return replace(structure, resolutions=tuple(found))
+
+
+def _cells(scope: Sequence[Variable], level: int) -> int:
+    return prod(v.resolution(min(level, v.search)).card for v in scope)

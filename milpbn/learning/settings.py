@@ -16,7 +16,7 @@ from milpbn.learning.methods import Method, check_method, has_tree, method_name,
 from milpbn.messages import Message, option
 from milpbn.parameters import Parameters, make_parameters
 from milpbn.parameters.ml import MaximumLikelihood
-from milpbn.scores import RowScore, Score, SoftMargin, applicable_settings, make_score
+from milpbn.scores import Score, SoftMargin, applicable_settings, make_score
 from milpbn.scores.definition import LOO
 from milpbn.scores.rows import NO_VALIDATION
 from milpbn.search import LEARNERS, Learner
@@ -134,15 +134,14 @@ class Settings:
         useful in fine ones. With monotone effects, what cannot keep them is refused.
         """
         self._check_monotone([v.name for v in variables if v.monotone])
-        if self.parameters.fine and any(v.search for v in variables):
+        if self.parameters.resolutions and any(v.search for v in variables):
             arcs = _arcs_from_class(self.space.constraints or Constraints(), variables)
             if arcs:
                 wanted = (self.space.constraints or Constraints()).merged(arcs, ())
                 return replace(self, space=replace(self.space, constraints=wanted))
         if not (self.choose_validation and _several_resolutions(variables)):
             return self
-        assert isinstance(self.score, RowScore)
-        score = replace(self.score, validation=LOO)
+        score = self.score.with_settings(validation=LOO)
         return replace(self, score=score, choose_validation=False)
 
     def _check_monotone(self, names: Sequence[str]) -> None:
@@ -159,12 +158,12 @@ class Settings:
     def notes(self, variables: Sequence[Variable]) -> list[str]:
         """What a user should know about these settings for given variables."""
         score, own = self.for_variables(variables).score, option("validation", LOO)
-        if not _several_resolutions(variables) or not isinstance(score, RowScore):
+        if not _several_resolutions(variables) or not score.by_rows:
             return []
         what = "Variables have several resolutions"
         if self.choose_validation:
             return [Message(f"{what}: each row is scored without itself (", own, ").")]
-        if score.validation is None and not getattr(score, "penalty", 0.0):
+        if score.validation is None and not score.penalty:
             told = f"{what}, and rows are scored with parameters learned from them"
             return [
                 Message(f"{told}: the finest states win; ", own, " or a penalty prevents this.")
@@ -236,7 +235,7 @@ def make_settings(**names: Unpack[SettingNames]) -> Settings:
     common = {name: given.get(name) for name, one in of_scores.items() if one.of_estimator}
     own = {name: given.get(name) for name, one in of_scores.items() if not one.of_estimator}
     made = make_score(score, **applicable_settings(score, common), **own)
-    by_name = not isinstance(score, Score) and given.get("validation") is None
+    by_name = isinstance(score, str) and given.get("validation") is None
     options = given.get("options") or SolveOptions()
     smoothing = parse_smoothing(given.get("smoothing", Laplace()))
     if budgets := {name: given[name] for name in BUDGETS if given.get(name) is not None}:

@@ -26,8 +26,15 @@ class Parameters(Specified, ABC):
     """
 
     title: ClassVar[str]
-    fine: ClassVar[bool] = False
-    """Whether neighbouring bins support each other, so that tables can have fine bins."""
+
+    @property
+    def resolutions(self) -> tuple[int, ...]:
+        """The resolution of tables with one feature, with two, ...; 0 is the finest.
+
+        Tables with more features, here all, are seen as the search saw them. Fine bins need
+        neighbours that support each other.
+        """
+        return ()
 
     @abstractmethod
     def fit(

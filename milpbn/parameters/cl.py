@@ -6,8 +6,9 @@ conditional log-likelihood is global (Roos et al. 2005). Without regularisation 
 and for separable rows it has no maximum. There are three choices:
 
 - ``selection="l2"``: a Gaussian prior around tables in which no feature depends on the class, see
-  :mod:`~milpbn.parameters.priors`. It compares neighbouring bins of numbers (``prior="smooth"``)
-  or is the ridge of logistic regression (``prior="independence"``). With ``prior="ml"``, the mean
+  :mod:`~milpbn.parameters.priors`. It divides tables into the effects of fewer and more features
+  and compares neighbouring bins of numbers (``prior="smooth"``), or is the ridge of logistic
+  regression (``prior="independence"``). With ``prior="ml"``, the mean
   is the maximum-likelihood solution instead. The weight is chosen by cross-validation of the
   held-out conditional log-likelihood. The choices include an infinite weight, which is the mean.
 - ``selection="cross-tuning"``: the number of steps is chosen by cross-validation, as in
@@ -97,6 +98,12 @@ class ConditionalLikelihood(Discriminative):
     def beats_ml(self) -> bool:
         """See :class:`~milpbn.parameters.discriminative.Discriminative`."""
         return self.selection != "l2" or self.prior == ML
+
+    @property
+    def resolutions(self) -> tuple[int, ...]:
+        """See :class:`~milpbn.parameters.Parameters`; parts that are smooth can be finer."""
+        smooth = self.selection == "l2" and PRIORS[self.prior].smooth
+        return (0, 0, 1) if smooth else super().resolutions
 
     def settled(self, chosen: Mapping[str, Any]) -> ConditionalLikelihood:
         """See :class:`~milpbn.parameters.Parameters`."""

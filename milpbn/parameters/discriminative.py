@@ -72,7 +72,6 @@ class Discriminative(Parameters):
         Seed for the division into folds.
     """
 
-    fine: ClassVar[bool] = True
     measure: ClassVar[str]
     default_loss: ClassVar[Loss]
     """The loss for the report if there was no time to choose one."""
@@ -85,6 +84,11 @@ class Discriminative(Parameters):
             raise OptionError(f"method must be one of {', '.join(METHODS)}, not {self.method!r}")
         if self.folds < 2:
             raise OptionError(f"folds must be at least 2, not {self.folds}")
+
+    @property
+    def resolutions(self) -> tuple[int, ...]:
+        """See :class:`~milpbn.parameters.Parameters`."""
+        return (0, 1)
 
     def loss_of(self, chosen: Mapping[str, Any]) -> Loss:
         """The loss that was minimised, given what cross-validation chose."""
@@ -121,11 +125,12 @@ class Discriminative(Parameters):
         network = fit_classifier(structure, variables, codes, smoothing, weights)
         layout, merged = layout_of(network), MergedRows.from_codes(codes, weights)
         maker = FoldMaker(layout, merged, smoothing, self.folds, self.seed)
-        rows = Rows.of(layout, merged)
-        start = rows.maximum_likelihood(smoothing)
         first = clock.until(clock.elapsed + _SELECTION_SHARE * clock.remaining)
         plan = self._plan(maker, first, guess or {})
         prior, fixed = PRIORS[plan.prior], math.isinf(plan.penalty)
+        layout = prior.layout(layout)
+        rows = Rows.of(layout, merged)
+        start = rows.maximum_likelihood(smoothing)
         mean, weight = prior.mean(rows, smoothing), 0.0 if fixed else plan.penalty
         found = climb(
             Problem(rows, plan.loss, mean, weight, prior.precision(layout)),
@@ -137,7 +142,7 @@ class Discriminative(Parameters):
         report = ParameterReport(
             method=str(self),
             measure=self.measure,
-            start=value_of(plan.loss, rows, start),
+            start=value_of(plan.loss, rows, layout.log_theta(start)),
             objective=value_of(plan.loss, rows, layout.log_theta(found.beta)),
             chosen=plan.chosen,
             iterations=found.iterations,

@@ -86,8 +86,9 @@ def make_folds(
     if n_rows < 2:
         return []
     divided, fold = rows.split(min(folds, n_rows), seed)
-    seen = Rows.of(layout, divided)
     own = PRIORS[prior]
+    layout = own.layout(layout)
+    seen = Rows.of(layout, divided)
     precision, out = own.precision(layout), []
     for k in range(int(fold.max()) + 1):
         train = seen.select(fold != k)
@@ -181,7 +182,7 @@ def choose_steps(
         return Choice(0, ())
     curves = []
     for fold in folds:
-        curve = [criterion(fold.held_out, fold.start)]
+        curve = [criterion(fold.held_out, fold.train.layout.log_theta(fold.start))]
 
         def tell(beta: FloatArray, fold: Fold = fold, curve: list[float] = curve) -> bool:
             curve.append(criterion(fold.held_out, fold.train.layout.log_theta(beta)))

@@ -9,7 +9,8 @@ that it applies to. It is a softmax over the middle axis,
 
 so probabilities are normalised for every beta. (The table of the class is ``(q, |C|, 1)``. In
 memory the class is the last axis of both, so the entries of a row for all classes are
-contiguous.)
+contiguous.) Beta may be a sum of parts, see :mod:`~milpbn.parameters.parts`; the vector of an
+optimiser then has the entries of the parts.
 
 References
 ----------
@@ -36,6 +37,7 @@ from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import Smoothing
 from milpbn.families.views import Views
 from milpbn.parameters import kernels
+from milpbn.parameters.parts import TablePart, smaller_parts
 
 
 @dataclass(frozen=True)
@@ -83,10 +85,15 @@ class ClassTable:
         """Whether it is the table of the class: its states are the classes."""
         return self.shape[2] < self.width
 
+    @property
+    def n_parents(self) -> int:
+        """The number of features among the parents of its child."""
+        return len(self.key) - (not self.is_class)
+
 
 @dataclass(frozen=True)
 class TableLayout:
-    """All tables in one vector of cells.
+    """All tables in one vector of cells, and their parts if they are sums of parts.
 
     Attributes
     ----------
@@ -97,11 +104,15 @@ class TableLayout:
     ordered
         How many states of each view have an order, see :class:`milpbn.encoding.Variable`;
         empty if nobody asks for it.
+    nested
+        Whether tables are sums of parts. The vector of an optimiser then has these parts: first
+        those that depend on all parents, with as many entries as the tables have cells.
     """
 
     tables: tuple[ClassTable, ...]
     views: Views
     ordered: tuple[int, ...] = ()
+    nested: bool = False
 
     @cached_property
     def base(self) -> IntArray:
@@ -123,6 +134,24 @@ class TableLayout:
         """``(T, 3)``: the shapes of the tables."""
         return np.array([t.shape for t in self.tables], dtype=np.int64)
 
+    @cached_property
+    def parts(self) -> tuple[TablePart, ...]:
+        """The parts of all tables; without nesting, each table is its only part."""
+        cards = self.views.cards.tolist()
+        whole = [
+            TablePart(
+                t, table.key, (*(cards[v] for v in table.key), table.width), int(self.base[t])
+            )
+            for t, table in enumerate(self.tables)
+        ]
+        smaller = smaller_parts(whole, [t.n_parents for t in self.tables], int(self.base[-1]))
+        return (*whole, *smaller) if self.nested else tuple(whole)
+
+    @property
+    def size(self) -> int:
+        """The length of the vector."""
+        return self.parts[-1].base + self.parts[-1].size
+
     @property
     def n_classes(self) -> int:
         """Number of states of the class."""
@@ -143,17 +172,47 @@ class TableLayout:
             for t, table in enumerate(self.tables)
         ]
 
-    def log_theta(self, beta: FloatArray) -> FloatArray:
+    def log_theta(self, vector: FloatArray) -> FloatArray:
         """The logarithm of the softmax of every table row."""
+        beta = self._summed(vector) if self.nested else vector
         out = np.empty_like(beta)
         kernels.log_softmax(self.base, self.shapes, beta, out)
         return out
 
     def to_beta(self, by_cell: FloatArray, log_theta: FloatArray) -> FloatArray:
-        """The derivative by beta from that by log theta: d - theta * (sum of d in the row)."""
+        """The derivative by the vector from that by log theta.
+
+        By beta it is d - theta * (sum of d in the row), and by an entry of a part the sum over the
+        cells that the entry is added to.
+        """
         out = by_cell.copy()
         kernels.through_softmax(self.base, self.shapes, log_theta, out)
-        return out
+        if not self.nested:
+            return out
+        whole, smaller = self.parts[: len(self.tables)], self.parts[len(self.tables) :]
+        sums = [
+            whole[part.table].of(out).sum(axis=_without(part, whole[part.table])).ravel()
+            for part in smaller
+        ]
+        return np.concatenate([out, *sums])
+
+    def _summed(self, vector: FloatArray) -> FloatArray:
+        """Beta: the sums of the parts."""
+        beta = vector[: int(self.base[-1])].copy()
+        for part in self.parts[len(self.tables) :]:
+            table = self.parts[part.table].of(beta)
+            table += part.of(vector)
+        return beta
+
+    def with_parts(self, beta: FloatArray) -> FloatArray:
+        """The vector of beta: the parts with all parents are beta, and the others zero."""
+        return np.concatenate([beta, np.zeros(self.size - len(beta))])
+
+
+def _without(part: TablePart, whole: TablePart) -> tuple[int, ...]:
+    """The axes of a table that a part does not have."""
+    pairs = zip(part.shape, whole.shape, strict=True)
+    return tuple(a for a, (own, all_) in enumerate(pairs) if own != all_)
 
 
 @dataclass(frozen=True)
@@ -220,7 +279,7 @@ class Rows:
         out = np.empty_like(counts)
         for table, result in zip(self.layout.split(counts), self.layout.split(out), strict=True):
             result[:] = smoothing.log_theta(table, axis=1)
-        return self.layout.log_theta(out)
+        return self._normalised(out)
 
     def independence(self, smoothing: Smoothing) -> FloatArray:
         """Log-probabilities of the cells if no feature depends on the class.
@@ -235,4 +294,7 @@ class Rows:
             is_class = self.layout.tables[t].is_class
             counts = own[t].sum(axis=0, keepdims=True) if is_class else pooled[t]
             result[:] = smoothing.log_theta(counts, axis=1)
-        return self.layout.log_theta(out)
+        return self._normalised(out)
+
+    def _normalised(self, beta: FloatArray) -> FloatArray:
+        return self.layout.with_parts(self.layout.log_theta(self.layout.with_parts(beta)))

@@ -32,6 +32,8 @@ _LOG_SPAN = 100.0
 _LOG_DECADES = 5  # earlier moments of a long run are drawn at the left edge
 _REACH = 6.0  # the chart extends at least this many typical distances beyond the final values
 _PATIENCE = 2.5  # and shows a farther value if that adds at most this many times its range
+_SET_UP = 0.1  # a larger share of the run before the first value is not drawn
+_MARGIN = 0.02  # of the time that is drawn
 _MANY = 80  # with more changes than this, dots would only thicken the line
 
 
@@ -152,15 +154,39 @@ def y_limits(objective: Curve, bound: Curve) -> tuple[float, float]:
 
 
 def x_limits(objective: Curve, bound: Curve) -> tuple[float, float, bool]:
-    """First and last time of the chart, and whether its axis is logarithmic."""
+    """First and last time of the chart, and whether its axis is logarithmic.
+
+    The chart begins with the first value if nothing but the set-up of the run is before it.
+    """
     times = {*objective.times, *bound.times, objective.end}
     first = min((t for t in times if t > 0), default=1.0)
     last = max(*times, first)
     if last / first > _LOG_SPAN:
         return max(first, last / 10**_LOG_DECADES) / 1.3, last * 1.2, True
-    # The left edge is a little before 0, so that a dot at 0 is fully visible.
-    right = 2 * last if len(times) == 1 else 1.04 * last
-    return -0.015 * right, right, False
+    right = 2 * last if len(times) == 1 else last
+    start = set_up(objective, bound)
+    margin = _MARGIN * (right - start)
+    # The left edge is a little before the first dot, so that it is fully visible.
+    return start - margin, right + margin, False
+
+
+def set_up(objective: Curve, bound: Curve) -> float:
+    """Seconds before the first value, if they are a large part of the run; otherwise 0."""
+    times = [*objective.times, *bound.times]
+    start = min(times, default=0.0)
+    return start if start > _SET_UP * max(objective.end, bound.end) and len(set(times)) > 1 else 0.0
+
+
+def time_label(objective: Curve, bound: Curve) -> str:
+    """The name of the time axis, and how long the set-up took if the chart begins after it.
+
+    Examples
+    --------
+    >>> time_label(Curve([2.5, 3], [80, 90], 4), Curve([2.5, 4], [99, 90], 4))
+    'time (s), after a set-up of 2.5 s'
+    """
+    start = set_up(objective, bound)
+    return f"time (s), after a set-up of {start:.2g} s" if start else "time (s)"
 
 
 def _figure(objective: Curve, bound: Curve, title: str | None, score_name: str) -> Figure:
@@ -178,7 +204,7 @@ def _figure(objective: Curve, bound: Curve, title: str | None, score_name: str) 
 
 def _draw(axes: Axes, objective: Curve, bound: Curve, score_name: str) -> None:
     first, last, logarithmic = x_limits(objective, bound)
-    _frame(axes, logarithmic, score_name)
+    _frame(axes, logarithmic, time_label(objective, bound), score_name)
     axes.set_xlim(first, last)
     axes.set_ylim(*y_limits(objective, bound))
     _shade(axes, objective, bound)
@@ -187,7 +213,7 @@ def _draw(axes: Axes, objective: Curve, bound: Curve, score_name: str) -> None:
     _label_ends(axes, objective, bound)
 
 
-def _frame(axes: Axes, logarithmic: bool, score_name: str) -> None:
+def _frame(axes: Axes, logarithmic: bool, time: str, score_name: str) -> None:
     from matplotlib.ticker import FuncFormatter, NullFormatter, ScalarFormatter
 
     if logarithmic:
@@ -195,7 +221,7 @@ def _frame(axes: Axes, logarithmic: bool, score_name: str) -> None:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda t, _: f"{t:g}"))
         axes.xaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_major_formatter(ScalarFormatter(useOffset=False))
-    axes.set_xlabel("time (s)", size=10, color=_INK)
+    axes.set_xlabel(time, size=10, color=_INK)
     axes.set_ylabel(score_name, size=10, color=_INK)
     axes.tick_params(labelsize=9, colors=_INK)
     axes.spines[["top", "right"]].set_visible(False)

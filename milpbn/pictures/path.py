@@ -1,4 +1,4 @@
-"""The plot of a penalty path: what a smaller network costs, and what it gains on new rows."""
+"""The plot of a penalty path: what a smaller network costs, and what it gains on unseen data."""
 
 from __future__ import annotations
 

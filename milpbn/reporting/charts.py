@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.ticker import LogLocator, MaxNLocator
 
 from milpbn.evaluation.details import Reliability
-from milpbn.pictures.gap import Curve, curve, x_limits, y_limits
+from milpbn.pictures.gap import Curve, curve, time_label, x_limits, y_limits
 from milpbn.result import TracePoint
 
 WIDTH, HEIGHT = 640.0, 300.0
@@ -38,8 +38,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Chart:
-    """Axes in pixels, and the lines inside."""
+    """Axes in pixels with the name of the horizontal one, and the lines inside."""
 
+    x_label: str
     width: float
     height: float
     left: float
@@ -66,6 +67,7 @@ def gap_chart(trace: Sequence[TracePoint]) -> Chart | None:
     y = _scale(low, high, HEIGHT - _BOTTOM, _TOP)
     locator = LogLocator() if logarithmic else MaxNLocator(6)
     return Chart(
+        time_label(objective, bound),
         *(WIDTH, HEIGHT, _LEFT, WIDTH - _RIGHT, _TOP, HEIGHT - _BOTTOM),
         _ticks([t for t in locator.tick_values(first, last) if t >= 0], x, first, last),
         _ticks(MaxNLocator(5).tick_values(low, high), y, low, high),
@@ -84,6 +86,7 @@ def reliability_chart(curve: Reliability) -> Chart:
     dots = [(*point, round(float(r), 1)) for point, r in zip(points, radii, strict=True)]
     places = range(0, 101, 20)
     return Chart(
+        "confidence, %",
         *(SQUARE, SQUARE, _LEFT, SQUARE - _RIGHT, _TOP, SQUARE - _BOTTOM),
         _ticks(places, x, 0, 100),
         _ticks(places, y, 0, 100),

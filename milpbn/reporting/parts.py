@@ -52,11 +52,11 @@ def verdict(result: Result) -> tuple[str, str]:
     in_words = "" if said is None else f" In other words: {said}."
     if result.status is Status.OPTIMAL:
         return "optimal", (
-            "Proven: no structure of the search space scores more, at a relative tolerance of "
+            "Proven: no structure in the search space scores higher, at a relative tolerance of "
             f"{result.tolerance:g}.{in_words}"
         )
     return "gap", (
-        f"No structure of the search space scores more than {result.bound:.6g}. "
+        f"No structure in the search space scores higher than {result.bound:.6g}. "
         f"The gap is {format_gap(result)}.{in_words}"
     )
 
@@ -110,11 +110,14 @@ def performance(model: Model, codes: Codes) -> dict[str, Any] | None:
         ("Brier score", f"{mean_brier([found]):.4f}"),
         ("calibration error", f"{reliability.calibration_error:.4f}"),
     ]
+    summary = f"{100 * accuracy:.1f} % of {count(len(known), 'row')} are predicted correctly"
     if model.network.has_counts:
         counts = model.network.table(model.encoder.target.name, counts=True).sum(axis=0).to_numpy()
         least = _measured(model, known, majority_proba(counts, len(known)))
         measures.append(("accuracy of the majority class", f"{100 * least.accuracy:.2f} %"))
+        summary += f"; always predicting the most frequent class gives {100 * least.accuracy:.1f} %"
     return {
+        "summary": summary,
         "left_out": len(codes) - len(known),
         "measures": measures,
         "classes": confusion.classes,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,11 @@ from milpbn.encoding.columns import Coarsening, Variable
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.counts import counts_by_family
 from milpbn.families.rows import MergedRows
+from milpbn.scores.pruning import prune_dominated
 from milpbn.structure import Structure
+
+LINEAR, HINGE, RATE, CLL = "linear", "hinge", "rate", "cll"
+"""What an objective is as a function of the margins of a row; linear ones need no margins."""
 
 
 class SearchState(Protocol):
@@ -89,6 +93,24 @@ class Objective(ABC):
     space: FamilySpace
     rows: MergedRows | None = None
     """The training rows; None if the objective does not keep them."""
+    kind: ClassVar[str] = ""
+    """One of the kinds above, for those who treat some of them in their own way: engines, which
+    have a program or cuts for a kind, and kernels."""
+
+    @property
+    def costs(self) -> FloatArray:
+        """``(F,)``: what each family adds to the score, whatever the other families are."""
+        return np.zeros(len(self.space))
+
+    @property
+    def unit(self) -> float:
+        """The unit of the temperature of simulated annealing."""
+        return 1.0
+
+    @property
+    def worth_of_a_row(self) -> float:
+        """About what a row earns that is classified with confidence instead of by chance."""
+        return 0.0
 
     @property
     def scale(self) -> float:
@@ -111,8 +133,20 @@ class Objective(ABC):
         """Whether the tables of all families fit into the memory limit, if it has tables."""
         return True
 
+    def row_values(self, families: AnyFamilies) -> FloatArray:
+        """``(U,)``: what each row earns, before its weight; empty if rows earn nothing."""
+        return np.empty(0)
+
     def with_score(self, score: Score) -> Objective:
         """The objective of another score that has the same tables, see :meth:`Score.plain`."""
+        return self
+
+    def with_penalty(self, penalty: float) -> Objective:
+        """The objective with another cost of a free parameter, for scores that have one."""
+        raise TypeError(f"{type(self).__name__} has no penalty")
+
+    def pruned(self, checkpoint: Checkpoint = no_checkpoint) -> Objective:
+        """The objective over the families that an optimum may need (see also `Score.prune`)."""
         return self
 
 
@@ -123,9 +157,19 @@ class LinearObjective(Objective):
     `rows` are the training rows, for learners that compute mutual information.
     """
 
+    kind = LINEAR
     space: FamilySpace
     weights: FloatArray
     rows: MergedRows | None = None
+
+    @property
+    def costs(self) -> FloatArray:
+        """See :class:`Objective`: the weights."""
+        return self.weights
+
+    def pruned(self, checkpoint: Checkpoint = no_checkpoint) -> LinearObjective:
+        """See :class:`Objective`."""
+        return prune_dominated(self, checkpoint)
 
     def value(self, families: AnyFamilies) -> float:
         """See :class:`Objective`."""
@@ -156,8 +200,7 @@ class Score(ABC):
 
     A score is a frozen dataclass. Its fields are its settings: `make_score` accepts their
     names, and reports and model files show their values. The class attributes say what the
-    score can be used for. Engines, programs and pruning also ask for the type of an objective,
-    and grids for that of a score; the rest of milpbn asks for these attributes and methods.
+    score can be used for. Nobody asks for the type of a score or an objective.
 
     A score is implemented twice. `objective` is the fast implementation, for the learners.
     `definition` computes the score of one structure from the raw codes, with
@@ -183,9 +226,24 @@ class Score(ABC):
     resolutions: ClassVar[bool] = False
     """Whether its families may see variables in coarser states, see
     :class:`~milpbn.families.views.Views`."""
+    by_rows: ClassVar[bool] = False
+    """Whether it is a sum over rows, which can be scored with the parameters of other rows."""
+    certified: ClassVar[bool] = False
+    """Whether the checker of certificates knows it."""
     per_class: ClassVar[bool] = False
     """Whether it can score a multinet: it depends on the log-joints only, and its definition
     also accepts one structure per class."""
+    p: float | None = None
+    """The desired class probability, if it is a setting of the score."""
+    validation: int | str | None = None
+    """How rows are held out, see :class:`~milpbn.scores.RowScore`."""
+    penalty: float | str = 0.0
+    """The cost of a free parameter, see :class:`~milpbn.scores.ConcaveScore`."""
+
+    @property
+    def hinge(self) -> float:
+        """The margin from which on a row earns no more."""
+        return np.inf
 
     @classmethod
     def parameter_names(cls) -> tuple[str, ...]:
@@ -209,6 +267,10 @@ class Score(ABC):
         """See :attr:`Objective.scale`, for rows with this sum of weights."""
         return 1.0
 
+    def with_settings(self, **settings: Any) -> Self:
+        """The score with other values of some settings."""
+        return cast(Self, replace(cast(Any, self), **settings))
+
     def plain(self) -> Score:
         """The score with default settings, apart from those that its tables depend on."""
         return self
@@ -216,6 +278,12 @@ class Score(ABC):
     def cost_per_parameter(self, n_rows: float) -> float:
         """The cost of a free parameter for this many rows, or for this sum of their weights."""
         return 0.0
+
+    def prune(
+        self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
+    ) -> FamilySpace:
+        """The families that an optimum may need, as far as this is known before scoring them."""
+        return space
 
     @abstractmethod
     def objective(

@@ -39,6 +39,7 @@ class BDeu(DecomposableScore):
     ess: float = 1.0
     name = "bdeu"
     title = "Bayesian Dirichlet equivalent uniform"
+    certified = True
 
     def __post_init__(self) -> None:
         check_settings({"ess": self.ess})

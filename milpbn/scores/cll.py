@@ -26,9 +26,9 @@ from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.encoding.columns import Variable
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
+from milpbn.scores.base import CLL
 from milpbn.scores.concave import ConcaveObjective, ConcaveScore
 from milpbn.scores.definition import fold_rows, log_joints, n_free_parameters, row_weights
-from milpbn.scores.rows import CLL
 from milpbn.structure import AnyStructure
 
 # A log-loss per row below this counts as this large where a gap is relative to it.
@@ -59,10 +59,9 @@ class PosteriorObjective(ConcaveObjective):
         """See :class:`~milpbn.scores.Objective`."""
         return _scale(self.rows.total)
 
-    def value(self, families: AnyFamilies) -> float:
-        """See :class:`~milpbn.scores.Objective`."""
-        earned = float(self.rows.weights @ log_posteriors(self.tables.margins(families)))
-        return earned + self.cost(families)
+    def row_values(self, families: AnyFamilies) -> FloatArray:
+        """See :class:`~milpbn.scores.Objective`: the log-posterior of the class."""
+        return log_posteriors(self.tables.margins(families))
 
     @property
     def worth_of_a_row(self) -> float:
@@ -82,6 +81,7 @@ class ConditionalLogLikelihood(ConcaveScore):
     title = "conditional log-likelihood"
     per_class = True
     smooth = True
+    certified = True
 
     def scale(self, total: float) -> float:
         """See :class:`~milpbn.scores.Score`: on some sets there is almost no loss to speak of."""

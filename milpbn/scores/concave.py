@@ -9,7 +9,6 @@ networks win.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -17,9 +16,13 @@ from typing import Any, Self
 import numpy as np
 
 from milpbn._types import AnyFamilies, FloatArray
+from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.errors import OptionError
+from milpbn.families.candidates import FamilySpace
+from milpbn.families.rows import MergedRows
 from milpbn.scores.base import Score, SearchState
 from milpbn.scores.penalised import PenalisedState
+from milpbn.scores.pruning import prune_penalised
 from milpbn.scores.rows import RowObjective, RowScore
 
 
@@ -33,11 +36,6 @@ class ConcaveObjective(RowObjective):
 
     penalty: float = 0.0
     least_penalty: float = 0.0
-
-    @property
-    @abstractmethod
-    def worth_of_a_row(self) -> float:
-        """About what a row earns that is classified with confidence instead of by chance."""
 
     @cached_property
     def costs(self) -> FloatArray:
@@ -55,11 +53,23 @@ class ConcaveObjective(RowObjective):
 
     def with_score(self, score: Score) -> Self:
         """See :class:`~milpbn.scores.Objective`: another score of this kind."""
-        penalty = score.cost_per_parameter(self.rows.total)
+        penalised = self.with_penalty(score.cost_per_parameter(self.rows.total))
+        return replace(penalised, gamma=score.hinge)
+
+    def with_penalty(self, penalty: float) -> Self:
+        """See :class:`~milpbn.scores.Objective`."""
         if penalty < self.least_penalty:
             least = self.least_penalty
             raise ValueError(f"families were pruned for penalties >= {least:g}, not {penalty:g}")
         return replace(self, penalty=penalty)
+
+    def pruned(self, checkpoint: Checkpoint = no_checkpoint) -> Self:
+        """See :class:`~milpbn.scores.Objective`: families were pruned for the penalty."""
+        return replace(self, least_penalty=self.penalty)
+
+    def value(self, families: AnyFamilies) -> float:
+        """See :class:`~milpbn.scores.Objective`."""
+        return super().value(families) + self.cost(families)
 
     def state(self, families: AnyFamilies) -> SearchState:  # type: ignore[override]
         """See :class:`~milpbn.scores.Objective`."""
@@ -130,6 +140,12 @@ class ConcaveScore(RowScore):
         if self.penalty == BIC:
             return 0.5 * math.log(max(n_rows, 1.0))  # weights may add up to less than a row
         return float(self.penalty)
+
+    def prune(
+        self, space: FamilySpace, rows: MergedRows, checkpoint: Checkpoint = no_checkpoint
+    ) -> FamilySpace:
+        """See :class:`~milpbn.scores.Score`: what cannot earn the penalty can go."""
+        return prune_penalised(self, space, rows, checkpoint) if self.penalty else space
 
     def plain(self) -> ConcaveScore:
         """See :class:`~milpbn.scores.Score`: without the penalty."""

@@ -16,14 +16,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from milpbn._types import AnyFamilies, Codes, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.encoding.columns import Variable
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
 from milpbn.families.tables import TIE
+from milpbn.scores.base import RATE
 from milpbn.scores.definition import margins, row_weights
-from milpbn.scores.rows import RATE, RowObjective, RowScore
+from milpbn.scores.rows import RowObjective, RowScore
 from milpbn.structure import AnyStructure
 
 
@@ -33,9 +36,14 @@ class RateObjective(RowObjective):
 
     kind = RATE
 
-    def value(self, families: AnyFamilies) -> float:
-        """See :class:`~milpbn.scores.Objective`."""
-        return float(self.rows.weights @ (self.margins(families) > TIE))
+    @property
+    def unit(self) -> float:
+        """See :class:`~milpbn.scores.Objective`: all rows."""
+        return self.rows.total
+
+    def row_values(self, families: AnyFamilies) -> FloatArray:
+        """See :class:`~milpbn.scores.Objective`: 1 if the class is the most probable one."""
+        return (self.margins(families) > TIE).astype(np.float64)
 
     def quick_bound(self) -> float:
         """The number of rows: all are classified correctly."""

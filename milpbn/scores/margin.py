@@ -21,9 +21,8 @@ from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.errors import OptionError
 from milpbn.families.candidates import CLASS, FamilySpace
 from milpbn.families.rows import MergedRows
-from milpbn.scores.base import Score
+from milpbn.scores.base import HINGE
 from milpbn.scores.concave import ConcaveObjective, ConcaveScore
-from milpbn.scores.rows import HINGE
 from milpbn.settings import check_settings
 
 
@@ -34,14 +33,14 @@ class MarginObjective(ConcaveObjective):
     kind = HINGE
 
     @property
+    def unit(self) -> float:
+        """See :class:`~milpbn.scores.Objective`."""
+        return self.gamma
+
+    @property
     def worth_of_a_row(self) -> float:
         """See :class:`~milpbn.scores.concave.ConcaveObjective`."""
         return self.gamma
-
-    def with_score(self, score: Score) -> MarginObjective:
-        """See :class:`~milpbn.scores.concave.ConcaveObjective`."""
-        assert isinstance(score, MarginScore)
-        return replace(super().with_score(score), gamma=score.hinge)
 
     @property
     def n_competitors(self) -> int:
@@ -58,10 +57,10 @@ class MarginObjective(ConcaveObjective):
         """``(U, competitors)`` coefficients alpha(i, S, u, c) of one family."""
         return self.tables.alpha(family, rows)
 
-    def value(self, families: AnyFamilies) -> float:
-        """See :class:`~milpbn.scores.Objective`."""
-        margins = float(self.rows.weights @ np.minimum(self.margins(families), self.gamma))
-        return margins + self.cost(families)
+    def row_values(self, families: AnyFamilies) -> FloatArray:
+        """See :class:`~milpbn.scores.Objective`: the smallest margin, at most gamma."""
+        out: FloatArray = np.minimum(self.margins(families), self.gamma)
+        return out
 
     def margin_range(self, checkpoint: Checkpoint = no_checkpoint) -> tuple[FloatArray, FloatArray]:
         """``(U,)`` lower and upper bounds on the margin of each row, over all choices of families.

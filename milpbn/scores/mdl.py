@@ -48,6 +48,7 @@ class MDL(DecomposableScore):
     name = "mdl"
     aliases = ("bic",)
     title = "minimum description length (= BIC)"
+    certified = True
     resolutions = True
 
     def local(self, counts: FloatArray, total: float) -> float:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations, groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,8 +21,10 @@ from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.families.candidates import CLASS, FamilySpace, ParentSet
 from milpbn.families.rows import MergedRows
 from milpbn.families.tables import FamilyTables
-from milpbn.scores.base import LinearObjective
-from milpbn.scores.concave import ConcaveScore
+
+if TYPE_CHECKING:
+    from milpbn.scores.base import LinearObjective
+    from milpbn.scores.rows import RowScore
 
 Scored = tuple[float, int]
 """A score, and the family that has it."""
@@ -93,7 +97,7 @@ def prune_dominated(
                     better[f] = top[1]
             best[parents] = _undominated(known, size)
     keep.sort()
-    return LinearObjective(space.select(keep, better), weights[keep], objective.rows)
+    return replace(objective, space=space.select(keep, better), weights=weights[keep])
 
 
 def _best_below(best: dict[ParentSet, list[Scored]], parents: ParentSet) -> list[Scored]:
@@ -118,7 +122,7 @@ def _undominated(known: list[Scored], size: FloatArray) -> list[Scored]:
 
 
 def prune_penalised(
-    score: ConcaveScore,
+    score: RowScore,
     space: FamilySpace,
     rows: MergedRows,
     checkpoint: Checkpoint = no_checkpoint,

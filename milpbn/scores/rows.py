@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,13 +14,11 @@ from milpbn.families.candidates import FamilySpace
 from milpbn.families.rows import MergedRows
 from milpbn.families.smoothing import Laplace, Smoothing, parse_smoothing
 from milpbn.families.tables import FamilyTables
-from milpbn.scores.base import Objective, Score
+from milpbn.scores.base import CLL, HINGE, RATE, Objective, Score
 from milpbn.scores.definition import LOO
 
 if TYPE_CHECKING:
     from milpbn.families.exchange import ExchangeState
-
-HINGE, RATE, CLL = "hinge", "rate", "cll"
 
 NO_VALIDATION = "none"
 """How no validation is written, as opposed to one that is not given."""
@@ -70,7 +67,6 @@ class RowObjective(Objective):
     """
 
     tables: FamilyTables
-    kind: ClassVar[str]
     gamma: float = np.inf
 
     @property
@@ -98,9 +94,9 @@ class RowObjective(Objective):
         smallest: FloatArray = margins if self.tables.single else margins.min(axis=1)
         return smallest
 
-    @abstractmethod
     def value(self, families: AnyFamilies) -> float:
         """See :class:`~milpbn.scores.Objective`."""
+        return float(self.rows.weights @ self.row_values(families))
 
     def state(self, families: AnyFamilies) -> ExchangeState:
         """See :class:`~milpbn.scores.Objective`."""
@@ -128,6 +124,7 @@ class RowScore(Score):
     """
 
     resolutions = True
+    by_rows = True
     smoothing: Smoothing = field(default_factory=Laplace)
     validation: int | str | None = None
     fold_seed: int = 0

@@ -31,6 +31,7 @@ class SoftBinaryMargin(MarginScore):
 
     name = "sbm"
     title = "soft binary margin"
+    certified = True
     _tables_of = FamilyTables.own_against_rest
 
     def definition(

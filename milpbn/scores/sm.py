@@ -36,6 +36,7 @@ class SoftMargin(MarginScore):
     aliases = ("mm",)
     title = "soft margin"
     per_class = True
+    certified = True
 
     def definition(
         self,

@@ -27,8 +27,8 @@ from __future__ import annotations
 import math
 
 from milpbn.errors import OptionError
-from milpbn.scores import Objective, RowObjective, SearchState
-from milpbn.scores.rows import HINGE, RATE
+from milpbn.scores import Objective, SearchState
+from milpbn.scores.base import RATE
 from milpbn.search.base import Learner, Search
 from milpbn.search.hc import KTrees
 
@@ -108,12 +108,8 @@ class SimulatedAnnealing(Learner):
 
     def scale(self, objective: Objective) -> float:
         """r in units of the objective: times all rows for the rate, times gamma for margins."""
-        if isinstance(objective, RowObjective) and objective.kind == RATE:
-            return (1.0 if self.r is None else self.r) * objective.rows.total
-        r = 100.0 if self.r is None else self.r
-        if isinstance(objective, RowObjective) and objective.kind == HINGE:
-            return r * objective.gamma
-        return r
+        default = 1.0 if objective.kind == RATE else 100.0
+        return (default if self.r is None else self.r) * objective.unit
 
     @staticmethod
     def _accept(

@@ -24,7 +24,7 @@ from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import Settings, settings_for_codes
 from milpbn.learning.structure import run_method
 from milpbn.result import Listener, Result, Status
-from milpbn.scores import ConcaveObjective, ConcaveScore, MarginScore
+from milpbn.scores import Objective, Score
 from milpbn.settings import SettingNames
 from milpbn.structure import Structure
 
@@ -78,30 +78,30 @@ def learn_grid(
 def settings_by_p(settings: Settings, ps: Sequence[float]) -> dict[float, Settings]:
     """The settings of each run of a grid, in increasing order of p."""
     score = settings.score
-    if not isinstance(score, MarginScore):
+    if "p" not in score.parameter_names():
         raise OptionError(f"a grid of p needs a margin score, not {score.name}, which has no p")
     if not ps:
         raise OptionError("the grid of p is empty")
-    return {p: replace(settings, score=replace(score, p=p, gamma=None)) for p in sorted(ps)}
+    return {p: replace(settings, score=score.with_settings(p=p, gamma=None)) for p in sorted(ps)}
 
 
 def settings_by_penalty(settings: Settings, penalties: Sequence[float]) -> dict[float, Settings]:
     """The settings of each run of a path, from the largest penalty down."""
-    score = concave_score(settings)
+    score = penalised_score(settings)
     ordered = sorted(set(penalties), reverse=True)
-    return {x: replace(settings, score=replace(score, penalty=x)) for x in ordered}
+    return {x: replace(settings, score=score.with_settings(penalty=x)) for x in ordered}
 
 
-def concave_score(settings: Settings) -> ConcaveScore:
+def penalised_score(settings: Settings) -> Score:
     """The score of the settings, which must have a penalty."""
-    if not isinstance(settings.score, ConcaveScore):
+    if "penalty" not in settings.score.parameter_names():
         raise OptionError(
             f"a path needs a score with a penalty for parameters, not {settings.score.name}"
         )
     return settings.score
 
 
-def grid_objective(data: EncodedData, settings: Settings, clock: Clock) -> ConcaveObjective:
+def grid_objective(data: EncodedData, settings: Settings, clock: Clock) -> Objective:
     """The objective whose tables all runs of a grid share; `settings` has the least penalty."""
     objective = build_objective(
         data,
@@ -110,7 +110,6 @@ def grid_objective(data: EncodedData, settings: Settings, clock: Clock) -> Conca
         clock=clock,
         options=settings.options,
     )
-    assert isinstance(objective, ConcaveObjective)
     clock.close_phase("scoring")
     return objective
 
@@ -121,7 +120,7 @@ def run_grid(
     *,
     clock: Clock,
     listener: Callable[[float], Listener] | None = None,
-    objective: ConcaveObjective | None = None,
+    objective: Objective | None = None,
     share_cuts: bool = True,
 ) -> Iterator[tuple[float, Result]]:
     """Solve for each p or penalty in turn, and yield each result as it comes.
@@ -135,7 +134,7 @@ def run_grid(
     pool = Pool() if share_cuts and engine is not None and engine.shares_cuts else None
     found: list[Structure] = []
     for k, (value, own) in enumerate(runs.items()):
-        objective = first.with_score(concave_score(own))
+        objective = first.with_score(own.score)
         result = run_method(
             data,
             own,

@@ -99,7 +99,7 @@ class FoldLearner:
         for one in map(self._fitting, settings):
             key = _tables_key(one)
             least = self._least_penalty.setdefault(key, one)
-            if _penalty(one.score) < _penalty(least.score):
+            if self._penalty(one.score) < self._penalty(least.score):
                 self._least_penalty[key] = one
         self._objectives: dict[Key, Objective] = {}
         self._pools: dict[Key, Pool] = {}
@@ -147,7 +147,7 @@ class FoldLearner:
             settings = settings.with_learner(warm_starter(LocalSearch.name, _PATIENCE), start=None)
         elif (engine := engine_of(settings.method)) is not None and engine.shares_cuts:
             # Cuts of another penalty are valid, but cost more time than they save.
-            pool = self._pools.setdefault((tables, _penalty(settings.score)), Pool())
+            pool = self._pools.setdefault((tables, self._penalty(settings.score)), Pool())
             shared = replace(shared, pool=pool)
         result = run_method(self._encoded.data, settings, clock=clock, shared=shared, checked=False)
         if result.status is Status.INTERRUPTED:
@@ -172,11 +172,10 @@ class FoldLearner:
             )
         return self._objectives[key].with_score(settings.score)
 
+    def _penalty(self, score: Score) -> float:
+        return score.cost_per_parameter(self._encoded.data.train_weight())
+
 
 def _tables_key(settings: Settings) -> Key:
     """What the tables depend on."""
     return (str(settings.score.plain()), str(settings.space), wants_whole_space(settings.method))
-
-
-def _penalty(score: Score) -> float:
-    return score.cost_per_parameter(1e9)

@@ -23,14 +23,14 @@ from milpbn.learning.model import Model
 from milpbn.learning.settings import Settings, make_settings
 from milpbn.network.inference import accuracy
 from milpbn.result import Listener, Status
-from milpbn.scores import ConcaveObjective, MarginScore
+from milpbn.scores import Objective
 from milpbn.scores.concave import parse_penalty
 from milpbn.selection.candidates import Candidate
 from milpbn.selection.choose import Watch, validate
 from milpbn.selection.criteria import CRITERIA, LOG_LOSS
 from milpbn.selection.grid import (
-    concave_score,
     grid_objective,
+    penalised_score,
     run_grid,
     settings_by_p,
     settings_by_penalty,
@@ -253,7 +253,7 @@ def run_path(
     """Learn a path from encoded rows with a running clock; `table` is for the folds."""
     watch, settings = watch or PathWatch(), make_settings(**names)
     settings = settings.for_variables(encoded.data.variables)
-    concave_score(settings)
+    penalised_score(settings)
     engine = clock
     if plan.folds is not None and math.isfinite(clock.limit):
         engine = clock.until(clock.elapsed + _ENGINE_SHARE * clock.remaining)
@@ -283,12 +283,12 @@ def _points(
     encoded: Encoded,
     settings: Settings,
     plan: PathPlan,
-    tables: ConcaveObjective,
+    tables: Objective,
     clock: Clock,
     watch: PathWatch,
 ) -> Iterator[tuple[PathPoint, int]]:
     """The points for one p as they come, and how many there will be."""
-    score = replace(concave_score(settings), penalty=0.0)
+    score = penalised_score(settings).with_settings(penalty=0.0)
     objective = tables.with_score(score)
     runs = settings_by_penalty(settings, _penalties(plan, objective, settings, clock))
     results = run_grid(
@@ -299,14 +299,14 @@ def _points(
         objective=objective,
         share_cuts=False,
     )
-    p = score.p if isinstance(score, MarginScore) and score.gamma is None else None
     for penalty, result in results:
         model = fit_model(encoded, runs[penalty], result, clock=clock)
-        yield _point(penalty, p, model, encoded.data), len(runs)
+        yield _point(penalty, score.p, model, encoded.data), len(runs)
 
 
-def _with_penalty(settings: Settings, penalty: float) -> Settings:
-    return settings_by_penalty(settings, [penalty])[penalty]
+def _with_penalty(settings: Settings, penalty: float | str) -> Settings:
+    score = penalised_score(settings).with_settings(penalty=penalty)
+    return replace(settings, score=score)
 
 
 def _point(penalty: float, p: float | None, model: Model, data: EncodedData) -> PathPoint:
@@ -350,11 +350,12 @@ def _validated(
 
 
 def _penalties(
-    plan: PathPlan, objective: ConcaveObjective, settings: Settings, clock: Clock
+    plan: PathPlan, objective: Objective, settings: Settings, clock: Clock
 ) -> list[float]:
     if plan.penalties is not None:
-        score, total = concave_score(settings), objective.rows.total
-        given = (replace(score, penalty=x) for x in plan.penalties)
-        return [one.cost_per_parameter(total) for one in given]
+        assert objective.rows is not None  # penalised scores are sums over rows
+        total = objective.rows.total
+        given = (_with_penalty(settings, x).score for x in plan.penalties)
+        return [score.cost_per_parameter(total) for score in given]
     share = clock.until(clock.elapsed + min(_GRID_SHARE * clock.remaining, 1e9), phase="grid")
     return penalty_grid(objective, plan.n_penalties, share, settings.options.seed)

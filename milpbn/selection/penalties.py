@@ -14,7 +14,6 @@ prove this. The path solves every penalty of the grid exactly; the grid only dec
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -23,7 +22,7 @@ from milpbn._types import Families
 from milpbn.anytime import Run, SolveOptions
 from milpbn.clock import Clock
 from milpbn.families.feasibility import Feasibility
-from milpbn.scores import ConcaveObjective, SoftMargin
+from milpbn.scores import Objective, SoftMargin
 from milpbn.search import run_learner
 from milpbn.search.local_search import LocalSearch
 from milpbn.structure import Structure
@@ -34,9 +33,7 @@ _PATIENCE = 5
 _SMALLEST = 1 / 50
 
 
-def penalty_grid(
-    objective: ConcaveObjective, most: int, clock: Clock, seed: int = 0
-) -> list[float]:
+def penalty_grid(objective: Objective, most: int, clock: Clock, seed: int = 0) -> list[float]:
     """A penalty inside every piece of the path, from the smallest network to 0.
 
     Parameters
@@ -75,19 +72,19 @@ def penalty_grid(
 
 
 def next_breakpoint(
-    objective: ConcaveObjective, base: Families, clock: Clock, seed: int = 0
+    objective: Objective, base: Families, clock: Clock, seed: int = 0
 ) -> tuple[float, Families]:
     """The largest penalty at which a larger structure is as good as `base`, and the structure.
 
     The penalty is 0 if no larger structure has larger margins.
     """
     space, size = objective.space, objective.space.free_parameters
-    plain = replace(objective, penalty=0.0)
+    plain = objective.with_penalty(0.0)
     value, base_size = plain.value(base), float(size[base].sum())
     penalty, best = _best_exchange(plain, base)
     while clock.remaining > 0:
         run = Run(clock, SolveOptions(seed=seed), space.structure(best))
-        now = replace(objective, penalty=penalty)
+        now = objective.with_penalty(penalty)
         found = run_learner(LocalSearch(_PATIENCE), now, SoftMargin(), run).structure
         assert isinstance(found, Structure)
         families = space.families(found)
@@ -99,7 +96,7 @@ def next_breakpoint(
     return penalty, best
 
 
-def _best_exchange(plain: ConcaveObjective, base: Families) -> tuple[float, Families]:
+def _best_exchange(plain: Objective, base: Families) -> tuple[float, Families]:
     """The largest gain per parameter of exchanging one family, and the structure after it."""
     space, size = plain.space, plain.space.free_parameters
     state, graph = plain.state(base), Feasibility(plain.space)

@@ -128,7 +128,7 @@ def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Che
     settings, score = _settings(model), stated_score(model.result)
     yield from _consistency(model, settings, score, encoded)
     yield from _parameters(model, settings, data)
-    refined = refine(model.result.structure, data.variables, fine=settings.parameters.fine)
+    refined = refine(model.result.structure, data.variables, settings.parameters.resolutions)
     data = data.searched()
     structure_check = _structure(model, refined, settings.space, data.variables)
     yield structure_check

@@ -7,7 +7,7 @@ import highspy
 
 from benchmarks.problems import all_rows
 from milpbn.engines.monolithic import build_model
-from milpbn.engines.monolithic.emit_highs import pass_model
+from milpbn.engines.monolithic.emit_highs import Arrays
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace
 from milpbn.scores import make_score
@@ -28,7 +28,7 @@ def run() -> None:
     mark("model")
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
-    pass_model(highs, model)
+    Arrays.of(model).pass_to(highs)
     mark("transfer")
     print(f"spambase: {model.n_nonzeros:,} nonzeros in {model.n_rows:,} rows")
     for what, at in marks:

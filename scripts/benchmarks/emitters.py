@@ -6,7 +6,7 @@ import highspy
 
 from benchmarks.problems import objective_of
 from milpbn.engines.monolithic import build_model, to_pulp
-from milpbn.engines.monolithic.emit_highs import pass_model
+from milpbn.engines.monolithic.emit_highs import Arrays
 from milpbn.engines.monolithic.pulp_highs import AnytimeHiGHS
 
 SETS = ("car", "breast", "vehicle", "segment", "nursery")
@@ -24,7 +24,7 @@ def run() -> None:
         middle = time.perf_counter()
         highs = highspy.Highs()
         highs.setOptionValue("output_flag", False)
-        pass_model(highs, model)
+        Arrays.of(model).pass_to(highs)
         end = time.perf_counter()
         by_pulp, direct = middle - began, end - middle
         print(

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from milpbn import BNClassifier, load_dataset
+from milpbn.encoding.columns import Coarsening, Variable
 from milpbn.errors import MilpbnError
 from milpbn.learning.classifier import encode, learn_classifier
 from milpbn.learning.model import Model
@@ -48,7 +49,7 @@ def test_the_structure_is_optimal_in_coarse_bins_and_its_tables_are_fine(model, 
     assert str(model.result.status) == "optimal"
     assert model.result.structure.resolutions == ()
     variables = model.network.variables
-    assert model.network.structure == refine(model.result.structure, variables)
+    assert model.network.structure == refine(model.result.structure, variables, (0, 0, 1))
     single = [i for i, own in enumerate(model.result.structure.parents) if own == (0,)]
     assert single
     for i in single:
@@ -67,8 +68,9 @@ def test_a_model_can_be_saved_loaded_and_verified(model, table, tmp_path):
     assert verification.agrees, verification
 
 
-def test_tables_in_other_resolutions_are_refused(model):
-    content = model.to_dict()
+def test_tables_in_other_resolutions_are_refused(table):
+    settings = make_settings(parameters="cl:penalty=3,prior=independence", class_parents=False)
+    content = learn_classifier(table, settings).to_dict()
     name = next(iter(content["resolutions"]), None)
     assert name is not None
     del content["resolutions"][name]
@@ -82,12 +84,28 @@ def test_counted_tables_have_the_bins_of_the_search(table):
     assert [t.shape[-1] for t in counted.network.log_cpts] == [v.card for v in coarse]
 
 
-def test_a_family_of_three_features_is_not_refined(table):
+def test_the_resolution_of_a_family_depends_on_its_number_of_features(table):
     variables = encode(table).data.variables
     names = [v.name for v in variables]
     arcs = [(names[0], names[3]), (names[1], names[3]), (names[2], names[3])]
-    found = refine(Structure.from_arcs(names, arcs), variables)
-    assert found.seen(3) == (0, *(variables[v].search for v in (1, 2, 3)))
+    structure = Structure.from_arcs(names, arcs)
+    assert refine(structure, variables, (0, 1)).seen(3) == (
+        0,
+        *(variables[v].search for v in (1, 2, 3)),
+    )
+    assert refine(structure, variables, (0, 0, 1)).seen(3) == (0, 1, 1, 1)
+
+
+def test_a_table_that_would_be_huge_is_coarser():
+    coarser = tuple(
+        Coarsening(tuple(map(str, range(n))), tuple(k * n // 24 for k in range(24)))
+        for n in (12, 6)
+    )
+    numbers = [Variable(name, tuple(map(str, range(24))), coarser, 24, 2) for name in "xy"]
+    structure = Structure.from_arcs(["class", "x", "y"], [("class", "y"), ("x", "y")])
+    for n_classes, level in ((30, 0), (60, 1), (150, 2)):
+        target = Variable("class", tuple(map(str, range(n_classes))))
+        assert refine(structure, [target, *numbers], (0, 0, 1)).seen(2) == (0, level, level)
 
 
 def test_a_pair_that_only_matters_together_is_kept():

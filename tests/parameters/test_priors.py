@@ -1,5 +1,7 @@
 """The prior that compares neighbouring bins."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import check_grad
@@ -46,6 +48,33 @@ def test_only_neighbours_in_an_ordered_variable_are_compared(problem):
     assert (y[1, 0, 1], y[1, 1, 1]) not in pairs  # y has no order
 
 
+def test_a_part_that_does_not_depend_on_a_variable_has_no_neighbours_in_it(problem):
+    plain, _ = problem
+    layout = replace(plain, nested=True)
+    form, before = Precision.of_smoothness(layout), Precision.of_smoothness(plain)
+    # The only smaller part is that of y alone, which has no order.
+    assert layout.size == plain.size + 3 * 2
+    assert (form.lower.tolist(), form.upper.tolist()) == (
+        before.lower.tolist(),
+        before.upper.tolist(),
+    )
+    assert (form.ridge[plain.size :] == 1).all()
+
+
+def test_an_effect_of_the_child_alone_costs_the_same_whatever_its_parents(problem):
+    """Without parts, the same effect costs more, the more configurations the parents have."""
+    plain, _ = problem
+    layout = replace(plain, nested=True)
+    *_, whole, alone = layout.parts
+    by_part, by_table = np.zeros(layout.size), np.zeros(layout.size)
+    alone.of(by_part)[..., 0, 0] = 1.0
+    whole.of(by_table)[..., 0, 0] = 1.0
+    assert layout.log_theta(by_part) == pytest.approx(layout.log_theta(by_table), abs=1e-12)
+    form = Precision.of_smoothness(layout)
+    assert form.form(by_part)[0] == 1.0
+    assert form.form(by_table)[0] == pytest.approx(4 * 0.05 + 1)  # x has 4 bins and "missing"
+
+
 def test_a_constant_shift_costs_only_the_level(problem):
     layout, _ = problem
     form = Precision.of_smoothness(layout)
@@ -60,8 +89,10 @@ def test_a_constant_shift_costs_only_the_level(problem):
 
 
 def test_the_gradient_is_the_derivative(problem):
-    layout, rows = problem
+    plain, rows = problem
     prior = PRIORS["smooth"]
+    layout = prior.layout(plain)
+    rows = replace(rows, layout=layout)
     anchor = prior.mean(rows, Laplace())
     own = Problem(rows, ConditionalLoss(), anchor, 0.7, prior.precision(layout))
     beta = anchor + np.random.default_rng(1).normal(size=len(anchor))

@@ -127,6 +127,22 @@ def test_time_is_logarithmic_beyond_two_decades() -> None:
     assert 1e-4 < left < right
 
 
+def test_a_long_set_up_is_named_and_not_drawn() -> None:
+    rows: Rows = [(2.0, 3.0, 9.0), (2.5, 4.0, 8.0), (4.0, 5.0, 5.0)]
+    left, right, logarithmic = x_limits(*sides(rows))
+    assert 1.9 < left < 2.0
+    assert 4.0 < right < 4.1
+    assert not logarithmic
+    axes = _figure(*sides(rows), None, "margin").axes[0]
+    assert axes.get_xlabel() == "time (s), after a set-up of 2 s"
+
+
+def test_a_short_set_up_is_drawn() -> None:
+    rows: Rows = [(0.3, 3.0, 9.0), (2.5, 4.0, 8.0), (4.0, 5.0, 5.0)]
+    assert x_limits(*sides(rows))[0] < 0
+    assert _figure(*sides(rows), None, "margin").axes[0].get_xlabel() == "time (s)"
+
+
 def test_curves_skip_repetitions_and_gaps_in_the_trace() -> None:
     rows: Rows = [(2, 5.0, 9.0), (0, None, math.inf), (1, 4.0, 9.0), (3, None, math.nan)]
     objective, bound = sides(rows)

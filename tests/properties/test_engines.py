@@ -27,7 +27,7 @@ from milpbn.engines.branch_and_cut.relaxation import Relaxation, RelaxationPoint
 from milpbn.engines.branch_and_cut.rows import Pool
 from milpbn.engines.enumeration import best_by_enumeration
 from milpbn.engines.monolithic import ModelLayout, SparseModel, build_model, to_pulp, write_model
-from milpbn.engines.monolithic.emit_highs import new_highs, pass_model
+from milpbn.engines.monolithic.emit_highs import Arrays
 from milpbn.engines.monolithic.highs import HighsAnswer, HighsRun, HighsSettings, Listeners
 from milpbn.learning.maximise import Shared, maximise
 from milpbn.learning.objective import build_objective
@@ -161,9 +161,7 @@ def test_solutions_and_bounds_enclose_the_optimum(problem, seed):
     points, bounds = [], []
     listeners = Listeners(points.append, lambda bound, nodes: bounds.append(bound))
     settings = HighsSettings(seed=seed).changed(gap=0.0)
-    highs = new_highs()
-    pass_model(highs, model)
-    answer = HighsRun(highs, settings, listeners).solve()
+    answer = HighsRun(Arrays.of(model), settings, listeners).solve()
     assert isinstance(answer, HighsAnswer)
     assert answer.status == "optimal"
     assert objective.value(layout.families(answer.x)) == pytest.approx(best, abs=1e-5)

@@ -100,6 +100,7 @@ def test_the_network_can_be_zoomed_and_moved(opened) -> None:
     assert view()[0] > 0
     find(opened, "[data-zoom='0']").click()
     assert view() == whole
+    opened.execute_script("arguments[0].scrollIntoView({block: 'center'})", svg)
     drag = webdriver.ActionChains(opened).move_to_element(svg)
     drag.click_and_hold().move_by_offset(40, 20).release().perform()
     assert view()[0] < whole[0]

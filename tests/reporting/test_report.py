@@ -49,7 +49,7 @@ def test_every_kind_of_classifier_has_a_report(iris, engine) -> None:
 
 
 def test_what_was_proven_is_said(fitted, iris) -> None:
-    assert "Proven: no structure of the search space scores more" in text_of(fitted)
+    assert "Proven: no structure in the search space scores higher" in text_of(fitted)
     open_result = replace(fitted.result_, status="time_limit", bound=1.1 * fitted.objective_)
     told = html_report(replace(fitted.model_, result=open_result), None)
     assert "Proven" not in told

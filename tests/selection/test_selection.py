@@ -219,6 +219,13 @@ def test_selection_survives_the_model_file(monks, tmp_path):
     json.dumps(loaded.to_dict(), allow_nan=False)
 
 
+def test_bic_may_be_less_than_a_penalty_beside_it():
+    table = load_dataset("iris")  # half of the logarithm of 100 rows is less than 4
+    plan = SelectionPlan([{"penalty": [4.0, "bic"]}], cv=3)
+    selection, *_ = select_settings(table, {"max_parents": 1}, plan)
+    assert all(c.scores and not c.error for c in selection.candidates)
+
+
 def test_splits_may_be_given_as_a_list(monks):
     train = monks.train()
     splitter = StratifiedKFold(2, shuffle=True, random_state=1)

@@ -24,9 +24,9 @@ import numpy as np
 from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.monolithic.emit_highs import (
+    Arrays,
     check_highs,
     new_highs,
-    pass_arrays,
     run_here,
     set_options,
 )
@@ -171,8 +171,7 @@ class Program:
         order = np.argsort(row, kind="stable")
         starts = np.searchsorted(row[order], np.arange(v + len(rhs) + 1))
         lower, ones = [np.full(k, -highspy.kHighsInf) for k in (n, len(rhs))], np.ones(v)
-        pass_arrays(
-            self._highs,
+        arrays = Arrays(
             [
                 np.concatenate([np.ones(n), columns.costs / self.unit]),
                 np.concatenate([lower[0], np.zeros(own)]),
@@ -182,6 +181,7 @@ class Program:
             [np.concatenate([ones, lower[1]]), np.concatenate([ones, rhs / units])],
             [starts, column[order], value[order]],
         )
+        arrays.pass_to(self._highs)
         self.columns = columns.families
         self._start = None
 

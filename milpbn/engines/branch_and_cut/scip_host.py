@@ -22,7 +22,7 @@ from milpbn.clock import OutOfTime
 from milpbn.engines.branch_and_cut.cuts.oracle import CutOracle
 from milpbn.engines.branch_and_cut.primal import Primal
 from milpbn.errors import OptionError
-from milpbn.scores import ConcaveObjective, Objective
+from milpbn.scores import Objective
 
 # SCIP's tolerance on rows; its bound is raised by the error that this allows in the heights.
 _FEASIBILITY = 1e-9
@@ -58,9 +58,8 @@ class ScipHost:
         self.model: Any = Model("structure")
         self.failure: BaseException | None = None
         # About the sum of the right-hand sides of the cuts, to which SCIP's tolerance is relative.
-        self._size = 0.0
-        if isinstance(objective, ConcaveObjective):
-            self._size = objective.worth_of_a_row * objective.rows.total
+        rows = objective.rows
+        self._size = 0.0 if rows is None else objective.worth_of_a_row * rows.total
         self._set_parameters(gap, seed)
         self._add_columns_and_rows()
         self._include_plugins()

@@ -269,8 +269,8 @@ class ProofLines(ProofLog):
 
     def _objective(self) -> ConcaveObjective:
         assert self._oracle is not None
-        assert isinstance(self._oracle.objective, ConcaveObjective)
-        return self._oracle.objective
+        assert self._oracle.concave is not None
+        return self._oracle.concave.objective
 
     def _labels(self, source: CutSource) -> npt.NDArray[np.integer]:
         assert self._oracle is not None

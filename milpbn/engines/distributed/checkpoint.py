@@ -37,7 +37,7 @@ from milpbn.engines.distributed.snapshot import (
 )
 from milpbn.errors import ModelFileError, OptionError, OutputError, OutputWarning
 from milpbn.files import MAX_TEXT, naming_damage, read_limited, write_whole
-from milpbn.scores import LinearObjective, Objective, ScoreReport
+from milpbn.scores import Objective, ScoreReport
 
 if TYPE_CHECKING:
     from milpbn.anytime import Progress
@@ -75,8 +75,8 @@ def describe_problem(objective: Objective, score: ScoreReport) -> dict[str, str]
     if (rows := objective.rows) is not None:
         content = (rows.codes.tobytes(), rows.weights.tobytes())
         described["training rows"] = f"{len(rows)} distinct rows ({_digest(content)})"
-    elif isinstance(objective, LinearObjective):
-        described["local scores"] = _digest([objective.weights.tobytes()])
+    else:
+        described["local scores"] = _digest([objective.costs.tobytes()])
     for name, limit in vars(space.budgets).items():
         described[name] = str(limit)
     members = space.parent_sets.members

@@ -7,8 +7,10 @@ limited). All columns have finite bounds, which makes the solver's answers relia
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +21,8 @@ from milpbn.engines.monolithic.model import ColumnBlock, RowBlock, SparseModel
 from milpbn.engines.monolithic.names import ModelNames
 from milpbn.errors import BudgetError
 from milpbn.families.candidates import CLASS, FamilySpace
-from milpbn.scores import LinearObjective, MarginObjective, Objective
+from milpbn.scores import MarginObjective, Objective
+from milpbn.scores.base import HINGE, LINEAR
 from milpbn.settings.run import DEFAULT_MEMORY
 from milpbn.words import memory
 
@@ -27,6 +30,10 @@ from milpbn.words import memory
 _CHUNK_ENTRIES = 2_000_000
 # Peak memory, as measured: the arrays here, the solver's copies, and PuLP's objects.
 _BYTES_PER_ENTRY = {"highspy": 80, "pulp": 200}
+
+
+RowBlocks = tuple[tuple[ColumnBlock, ...], tuple[RowBlock, ...], float]
+"""What the rows of the data need: columns, rows of the program, and a first bound."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +59,7 @@ class ModelLayout:
         space = self.objective.space
         x = np.zeros(self.used.stop)
         x[self.eta][families] = 1.0
-        if isinstance(self.objective, MarginObjective):
-            x[self.tau] = np.minimum(self.objective.margins(families), self.objective.gamma)
+        x[self.tau] = self.objective.row_values(families)
         position = np.empty(space.n_variables)
         position[list(space.structure(families).order)] = np.arange(space.n_variables)
         x[self.order] = position
@@ -88,23 +94,12 @@ def build_model(
         Called between chunks of work; may raise to stop (time limits).
     """
     names = ModelNames(objective.space)
-    columns: tuple[ColumnBlock, ...]
-    rows: tuple[RowBlock, ...] = ()
-    bound = objective.quick_bound()
-    if isinstance(objective, MarginObjective):
-        _check_size(objective, memory_limit, emit)
-        low, high = objective.margin_range(checkpoint)
-        columns = (
-            _eta(objective.space, objective.costs, names),
-            _tau(objective, low, names),
-        )
-        rows = (_margin_rows(objective, names, checkpoint),)
-        bound = objective.row_bound(high)
-    elif isinstance(objective, LinearObjective):
-        columns = (_eta(objective.space, objective.weights, names),)
-    else:
-        raise TypeError(f"no MILP is known for {type(objective).__name__}")
     space = objective.space
+    if objective.kind not in _ROW_BLOCKS:
+        raise TypeError(f"no MILP is known for {type(objective).__name__}")
+    row_blocks = _ROW_BLOCKS[objective.kind]
+    tau, rows, bound = row_blocks(objective, names, memory_limit, emit, checkpoint)
+    columns: tuple[ColumnBlock, ...] = (_eta(space, objective.costs, names), *tau)
     n_eta, first_order = len(space), sum(map(len, columns))
     first_used = first_order + space.n_variables
     columns = (*columns, _order_columns(space, names))
@@ -122,6 +117,30 @@ def build_model(
         bound=bound,
     )
     return model, layout
+
+
+def _no_row_blocks(objective: Objective, *_: Any) -> RowBlocks:
+    return (), (), objective.quick_bound()
+
+
+def _margin_row_blocks(
+    objective: MarginObjective,
+    names: ModelNames,
+    memory_limit: int,
+    emit: str,
+    checkpoint: Checkpoint,
+) -> RowBlocks:
+    _check_size(objective, memory_limit, emit)
+    low, high = objective.margin_range(checkpoint)
+    rows = _margin_rows(objective, names, checkpoint)
+    return (_tau(objective, low, names),), (rows,), objective.row_bound(high)
+
+
+# By the kind of the objective; each takes objectives of its kind only.
+_ROW_BLOCKS: dict[str, Callable[..., RowBlocks]] = {
+    LINEAR: _no_row_blocks,
+    HINGE: _margin_row_blocks,
+}
 
 
 def n_margin_entries(objective: MarginObjective) -> int:

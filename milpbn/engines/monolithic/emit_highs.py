@@ -80,39 +80,11 @@ def run_here(highs: Any) -> Any:
     return status
 
 
-def pass_model(highs: Any, model: SparseModel) -> None:
-    """Pass the model to a ``highspy.Highs`` object."""
-    columns, rows = model.columns, model.rows
-    lengths = np.concatenate([np.diff(b.starts) for b in rows])
-    pass_arrays(
-        highs,
-        [
-            *(np.concatenate([getattr(b, a) for b in columns]) for a in ("cost", "lower", "upper")),
-            np.repeat([b.integer for b in columns], [len(b) for b in columns]),
-        ],
-        [np.concatenate([getattr(b, a) for b in rows]) for a in ("lower", "upper")],
-        [
-            np.concatenate([[0], np.cumsum(lengths)]),
-            *(np.concatenate([getattr(b, a) for b in rows]) for a in ("index", "value")),
-        ],
-    )
-
-
-def pass_arrays(
-    highs: Any,
-    columns: Sequence[npt.ArrayLike],
-    rows: Sequence[npt.ArrayLike],
-    matrix: Sequence[npt.ArrayLike],
-    *,
-    maximise: bool = True,
-    offset: float = 0.0,
-) -> None:
-    """Pass a program as arrays.
+class Arrays:
+    """A program as the arrays that HiGHS takes.
 
     Parameters
     ----------
-    highs
-        A ``highspy.Highs`` object.
     columns
         Cost, lower bound, upper bound, and whether each column is integer.
     rows
@@ -122,26 +94,61 @@ def pass_arrays(
     maximise, offset
         The sense and the constant of the objective.
     """
-    import highspy
 
-    *costs_and_bounds, integer = columns
-    starts, index, value = matrix
-    values = np.asarray(value, dtype=np.float64)
-    vectors = [np.asarray(a, dtype=np.float64) for a in (*costs_and_bounds, *rows)]
-    status = highs.passModel(
-        len(vectors[0]),
-        len(vectors[-1]),
-        len(values),
-        int(highspy.MatrixFormat.kRowwise),
-        int(highspy.ObjSense.kMaximize if maximise else highspy.ObjSense.kMinimize),
-        offset,
-        *vectors,
-        np.asarray(starts, dtype=np.int32),
-        np.asarray(index, dtype=np.int32),
-        values,
-        np.asarray(integer, dtype=np.int32),
-    )
-    check_highs(status, "take the model")
+    def __init__(
+        self,
+        columns: Sequence[npt.ArrayLike],
+        rows: Sequence[npt.ArrayLike],
+        matrix: Sequence[npt.ArrayLike],
+        *,
+        maximise: bool = True,
+        offset: float = 0.0,
+    ) -> None:
+        *costs_and_bounds, integer = columns
+        starts, index, value = matrix
+        self.vectors = [np.asarray(a, dtype=np.float64) for a in (*costs_and_bounds, *rows)]
+        self.integer = np.asarray(integer, dtype=np.int32)
+        self.starts = np.asarray(starts, dtype=np.int32)
+        self.index = np.asarray(index, dtype=np.int32)
+        self.value = np.asarray(value, dtype=np.float64)
+        self.maximise, self.offset = maximise, offset
+
+    @classmethod
+    def of(cls, model: SparseModel) -> Arrays:
+        """The arrays of a model."""
+        columns, rows = model.columns, model.rows
+        lengths = np.concatenate([np.diff(b.starts) for b in rows])
+        bounds = ("cost", "lower", "upper")
+        return cls(
+            [
+                *(np.concatenate([getattr(b, a) for b in columns]) for a in bounds),
+                np.repeat([b.integer for b in columns], [len(b) for b in columns]),
+            ],
+            [np.concatenate([getattr(b, a) for b in rows]) for a in ("lower", "upper")],
+            [
+                np.concatenate([[0], np.cumsum(lengths)]),
+                *(np.concatenate([getattr(b, a) for b in rows]) for a in ("index", "value")),
+            ],
+        )
+
+    def pass_to(self, highs: Any) -> None:
+        """Pass the program to a ``highspy.Highs`` object."""
+        import highspy
+
+        status = highs.passModel(
+            len(self.vectors[0]),
+            len(self.vectors[-1]),
+            len(self.value),
+            int(highspy.MatrixFormat.kRowwise),
+            int(highspy.ObjSense.kMaximize if self.maximise else highspy.ObjSense.kMinimize),
+            self.offset,
+            *self.vectors,
+            self.starts,
+            self.index,
+            self.value,
+            self.integer,
+        )
+        check_highs(status, "take the model")
 
 
 def write_model(model: SparseModel, path: str | Path) -> None:
@@ -153,7 +160,7 @@ def write_model(model: SparseModel, path: str | Path) -> None:
         )
     check_writable(path)
     highs = new_highs()
-    pass_model(highs, model)
+    Arrays.of(model).pass_to(highs)
     for k, name in enumerate(model.column_names()):
         check_highs(highs.passColName(k, name), f"name column {name}")
     for k, name in enumerate(model.row_names()):

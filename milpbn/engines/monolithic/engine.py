@@ -8,7 +8,7 @@ from milpbn._types import FloatArray
 from milpbn.anytime import Progress, Run, complete_quietly
 from milpbn.clock import OutOfTime
 from milpbn.engines.monolithic.build import ModelLayout, build_model
-from milpbn.engines.monolithic.emit_highs import new_highs, pass_model
+from milpbn.engines.monolithic.emit_highs import Arrays
 from milpbn.engines.monolithic.emit_pulp import to_pulp
 from milpbn.engines.monolithic.highs import HighsAnswer, HighsRun, HighsSettings, Listeners
 from milpbn.engines.monolithic.model import SparseModel
@@ -112,7 +112,5 @@ def _run_pulp(
 def _run_highspy(
     model: SparseModel, layout: ModelLayout, record: EngineRecord, start: FloatArray
 ) -> HighsAnswer:
-    highs = new_highs()
-    pass_model(highs, model)
     listeners = _listeners(layout, record.progress, slice(None))
-    return HighsRun(highs, _begin_solve(record.run), listeners).solve(start)
+    return HighsRun(Arrays.of(model), _begin_solve(record.run), listeners).solve(start)

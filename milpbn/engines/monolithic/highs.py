@@ -1,43 +1,57 @@
-"""One HiGHS run, any-time and interruptible.
+"""One run of HiGHS in a process of its own, any-time and interruptible.
 
-HiGHS runs in a thread and its callbacks only put events into a queue; listeners,
-scoring and Ctrl-C are handled in the calling thread. A run that does not return
-after the time limit (observed on dense models) is abandoned: the caller continues with
-the best solution reported, and the thread ends when HiGHS next checks for an interrupt.
-
-HiGHS's worker threads belong to the thread that calls it, and their number stays. As each run has
-a new thread, it can have any number, and never takes workers from another run.
+A crash of HiGHS, or a system without memory, ends that process only: the run then ends with the
+best solution and bound that were reported. So does a run that does not return after its time
+limit (observed on dense models), whose process is ended. A thread starts the process and puts what
+it reports into a queue; listeners, scoring and Ctrl-C are handled in the calling thread. What the
+process does is in ``milpbn/engines/monolithic/highs_process.py``.
 """
 
 from __future__ import annotations
 
+import pickle
 import queue
-import re
+import signal
+import subprocess
+import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from multiprocessing.spawn import get_executable
+from typing import IO, Any
 
 import numpy as np
 
 from milpbn._types import FloatArray
-from milpbn.engines.monolithic.emit_highs import check_highs, set_options
-from milpbn.errors import SolverError
+from milpbn.engines.monolithic.emit_highs import Arrays
+from milpbn.errors import ProofWarning, SolverError
 from milpbn.result import Status
+from milpbn.signals import ENDING
 
 # How long HiGHS may take to return after the time limit.
 _GRACE_SECONDS = 0.6
 _POLL_SECONDS = 0.05
-_START_TAKEN = re.compile(r"MIP start solution is feasible")
+# What is left of a process that was ended comes to an end in this time.
+_END_SECONDS = 5.0
+# Only what Python needs to find milpbn; the rest is imported there. With -P the folder in which
+# the user is cannot replace modules of Python.
+_COMMAND = (
+    "-P",
+    "-c",
+    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
+    "from milpbn.engines.monolithic.highs_process import run_process; run_process()",
+)
 
-_abandoned: list[tuple[threading.Thread, Any]] = []
-
-
-def has_abandoned_runs() -> bool:
-    """Whether a HiGHS run is still busy in the background (the process must then exit hard)."""
-    _abandoned[:] = [run for run in _abandoned if run[0].is_alive()]
-    return bool(_abandoned)
+# On Windows Ctrl-C reaches all processes of a console, which cannot be blocked.
+if sys.platform == "win32":
+    _FLAGS = subprocess.CREATE_NO_WINDOW
+else:
+    _FLAGS = 0
+# Events after which the process has nothing more to tell.
+_LAST = ("answer", "failed", "refused")
 
 
 @dataclass(frozen=True)
@@ -68,9 +82,9 @@ class HighsSettings:
         options = {name: value for name, value in names.items() if name not in own}
         return replace(self, **{k: names[k] for k in own}, options={**self.options, **options})
 
-    def apply(self, highs: Any) -> None:
-        """Set all options of a ``highspy.Highs`` object."""
-        settings = {
+    def as_options(self) -> dict[str, Any]:
+        """All of it as HiGHS options, but the time limit, which begins when HiGHS does."""
+        return {
             "output_flag": True,
             "log_to_console": False,
             "mip_rel_gap": self.gap,
@@ -80,9 +94,6 @@ class HighsSettings:
             "random_seed": self.seed,
             **self.options,
         }
-        if np.isfinite(self.time_limit):
-            settings["time_limit"] = self.time_limit
-        set_options(highs, **settings)
 
 
 @dataclass(frozen=True)
@@ -105,138 +116,175 @@ class Listeners:
 
 
 class HighsRun:
-    """Runs a ``highspy.Highs`` object whose model is already loaded."""
+    """Solves a program with HiGHS, once."""
 
-    def __init__(self, highs: Any, settings: HighsSettings, listeners: Listeners) -> None:
-        self._highs = highs
+    def __init__(self, program: Arrays, settings: HighsSettings, listeners: Listeners) -> None:
         self._settings = settings
         self._listeners = listeners
-        self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._stop = threading.Event()
-        self._ended = threading.Event()
-        self._return_code: Any = None
-        self._start_accepted = False
-        self._last_x: FloatArray | None = None
-        self._last_bound: float | None = None
-        self._last_nodes = 0
+        self._program: Arrays | None = program
+        self._end = np.inf
+        self._process: subprocess.Popen[bytes] | None = None
+        self._over = threading.Event()
+        self._events: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
+        self._answer: HighsAnswer | None = None
+        self._failure = ""
+        # What has been reported, for a run that ends without an answer.
+        self._known = HighsAnswer(Status.TIME_LIMIT, None, None, 0, False)
 
     def solve(self, start: FloatArray | None = None) -> HighsAnswer:
-        """Run until HiGHS ends, the time limit or Ctrl-C; never raises KeyboardInterrupt."""
-        self._configure(start)
-        # Not a daemon: the process aborts if it ends while HiGHS runs in a daemon thread.
-        thread = threading.Thread(target=self._run_highs)
+        """Run until HiGHS ends, the time limit or Ctrl-C; never raises KeyboardInterrupt.
+
+        A process that does not survive is told by a warning.
+        """
+        self._end = time.perf_counter() + self._settings.time_limit
+        talk = threading.Thread(target=self._talk, args=(start,), daemon=True)
         interrupted = False
         try:
-            thread.start()
-            interrupted = self._wait()
+            interrupted = self._wait(talk)
         finally:
             # Whatever happens, the solver must not continue after this call.
-            self._stop.set()
-            ended = self._ended.is_set()
-            if not ended:
-                _abandoned.append((thread, self._highs))
-        if ended:
-            return self._answer()
-        status = Status.INTERRUPTED if interrupted else Status.TIME_LIMIT
-        return HighsAnswer(
-            status, self._last_x, self._last_bound, self._last_nodes, self._start_accepted
+            self._kill()
+            talk.join(_END_SECONDS)
+        if self._answer is not None:
+            return self._answer
+        if interrupted:
+            return replace(self._known, status=Status.INTERRUPTED)
+        if not self._failure:
+            return self._known
+        warnings.warn(
+            f"{self._failure}; what it had found is kept, without a proof",
+            ProofWarning,
+            stacklevel=2,
         )
+        return replace(self._known, status=Status.FEASIBLE)
 
-    def _run_highs(self) -> None:
+    def _kill(self) -> None:
+        self._over.set()
+        if self._process is not None:
+            self._process.kill()
+
+    # --- in the thread ---------------------------------------------------------------------------
+
+    def _talk(self, start: FloatArray | None) -> None:
+        """Start the process, give it its task, and put its events into the queue."""
+        failure = ""
         try:
-            self._return_code = self._highs.run()
+            failure = self._conversation(start)
+        except OSError as error:
+            failure = f"HiGHS could not be started: {error.strerror or error}"
+        except MemoryError:
+            failure = "there was no memory to start HiGHS"
         finally:
-            self._ended.set()
-            self._events.put(lambda: None)  # wakes the waiting thread
+            self._kill()
+            self._events.put(("over", failure))
 
-    def _configure(self, start: FloatArray | None) -> None:
-        highs = self._highs
-        self._settings.apply(highs)
-        highs.cbLogging += self._on_log
-        highs.cbMipImprovingSolution += self._on_solution
-        highs.cbMipInterrupt += self._on_interrupt_check
-        highs.cbSimplexInterrupt += self._on_simplex_check
-        if start is not None:
-            index = np.arange(len(start), dtype=np.int32)
-            check_highs(highs.setSolution(len(start), index, start), "take the MIP start")
+    def _conversation(self, start: FloatArray | None) -> str:
+        """What went wrong; empty if the process reported its end."""
+        # The process inherits this. Ctrl-C in a terminal reaches all processes, but the caller
+        # decides how a run ends; the process ends when its caller does.
+        if sys.platform != "win32":
+            signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+        self._process = process = subprocess.Popen(
+            [get_executable(), *_COMMAND],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            creationflags=_FLAGS,
+        )
+        tasks, events = process.stdin, process.stdout
+        assert tasks is not None
+        assert events is not None
+        try:
+            if self._over.is_set() or self._exchange(tasks, events, start):
+                return ""
+            with suppress(OSError):
+                tasks.close()  # the process ends with it, if it has not
+            return _how_it_ended(process.wait())
+        finally:
+            process.kill()
+            process.wait()
+            for pipe in (tasks, events):
+                with suppress(OSError):
+                    pipe.close()
 
-    def _wait(self) -> bool:
-        """Handle events until the run ends or is abandoned; True if interrupted."""
-        deadline = time.perf_counter() + self._settings.time_limit + _GRACE_SECONDS
+    def _exchange(self, tasks: IO[bytes], events: IO[bytes], start: FloatArray | None) -> bool:
+        """Tell the task and hear the events; whether the process told its end."""
+        # The pipes of a process that crashes are closed.
+        with suppress(EOFError, BrokenPipeError, pickle.UnpicklingError):
+            pickle.dump(sys.path, tasks)
+            pickle.dump((self._program, self._settings.as_options(), start), tasks, protocol=5)
+            tasks.flush()
+            self._program = None  # its memory is needed there
+            while True:
+                event = pickle.load(events)
+                if event[0] == "ready":
+                    pickle.dump(max(self._end - time.perf_counter(), 0.0), tasks)
+                    tasks.flush()
+                    continue
+                self._events.put(event)
+                if event[0] in _LAST:
+                    return True
+        return False
+
+    # --- in the calling thread -------------------------------------------------------------------
+
+    def _wait(self, talk: threading.Thread) -> bool:
+        """Start the thread, and handle its events until the end; True if interrupted."""
+        deadline = self._end + _GRACE_SECONDS
         interrupted = False
         while True:
             # In a separate call, because Ctrl-C may come between any two steps of the loop.
             try:
+                if talk.ident is None:
+                    talk.start()
                 self._serve(deadline)
                 return interrupted
             except KeyboardInterrupt:
-                self._stop.set()
                 interrupted = True
-                deadline = min(deadline, time.perf_counter() + _GRACE_SECONDS)
+                deadline = -np.inf  # what was reported before is handled still
 
     def _serve(self, deadline: float) -> None:
-        while not (self._ended.is_set() and self._events.empty()):
-            if time.perf_counter() > deadline:
-                return
+        while True:
             try:
-                tell = self._events.get(timeout=_POLL_SECONDS)
+                late = time.perf_counter() > deadline
+                kind, *what = self._events.get(timeout=0 if late else _POLL_SECONDS)
             except queue.Empty:
+                if late:
+                    return
                 continue
-            tell()
+            match kind:
+                case "start":
+                    self._known = replace(self._known, start_accepted=True)
+                case "solution":
+                    self._known = replace(self._known, x=what[0])
+                    self._listeners.on_solution(what[0])
+                case "bound":
+                    self._known = replace(self._known, bound=what[0], nodes=what[1])
+                    self._listeners.on_bound(*what)
+                case "answer":
+                    self._answer = self._completed(*what)
+                case "failed":
+                    self._failure = what[0]
+                case "refused":
+                    raise SolverError(what[0])
+                case "over":
+                    self._failure = self._failure or what[0]
+                    return
 
-    def _on_log(self, event: Any) -> None:
-        if _START_TAKEN.search(event.message):
-            self._start_accepted = True
+    def _completed(
+        self, status: Status, x: FloatArray | None, bound: float | None, nodes: int
+    ) -> HighsAnswer:
+        known = self._known
+        if bound is None or not np.isfinite(bound):
+            bound = known.bound
+        return HighsAnswer(status, x, bound, nodes, known.start_accepted)
 
-    def _on_solution(self, event: Any) -> None:
-        x = np.array(event.data_out.mip_solution, dtype=np.float64)
-        self._last_x = x
-        self._events.put(lambda: self._listeners.on_solution(x))
 
-    def _on_interrupt_check(self, event: Any) -> None:
-        if self._stop.is_set():
-            event.interrupt()
-        bound, nodes = float(event.data_out.mip_dual_bound), int(event.data_out.mip_node_count)
-        if np.isfinite(bound) and (bound, nodes) != (self._last_bound, self._last_nodes):
-            self._last_bound, self._last_nodes = bound, nodes
-            self._events.put(lambda: self._listeners.on_bound(bound, nodes))
-
-    def _on_simplex_check(self, event: Any) -> None:
-        if self._stop.is_set():
-            event.interrupt()
-
-    def _answer(self) -> HighsAnswer:
-        import highspy
-
-        statuses = {
-            highspy.HighsModelStatus.kOptimal: Status.OPTIMAL,
-            highspy.HighsModelStatus.kTimeLimit: Status.TIME_LIMIT,
-            highspy.HighsModelStatus.kInterrupt: Status.INTERRUPTED,
-            highspy.HighsModelStatus.kInfeasible: Status.INFEASIBLE,
-            # Limits that a user may set by option: the run ends without a proof.
-            highspy.HighsModelStatus.kSolutionLimit: Status.FEASIBLE,
-            highspy.HighsModelStatus.kIterationLimit: Status.FEASIBLE,
-            highspy.HighsModelStatus.kObjectiveTarget: Status.FEASIBLE,
-        }
-        check_highs(self._return_code, "solve the model")
-        model_status = self._highs.getModelStatus()
-        if model_status not in statuses:
-            name = self._highs.modelStatusToString(model_status)
-            raise SolverError(f"HiGHS stopped with model status {name!r}")
-        info = self._highs.getInfo()
-        x = None
-        # 2 = feasible; a run interrupted before the first incumbent returns a vector of zeros.
-        if info.primal_solution_status == 2:
-            x = np.array(self._highs.getSolution().col_value, dtype=np.float64)
-        bound = float(info.mip_dual_bound)
-        if info.mip_node_count < 0:
-            # Without integer columns there is no MIP bound, but an optimum is its own bound.
-            optimal = model_status == highspy.HighsModelStatus.kOptimal
-            bound = float(info.objective_function_value) if optimal else np.inf
-        return HighsAnswer(
-            status=statuses[model_status],
-            x=x,
-            bound=bound if np.isfinite(bound) else self._last_bound,
-            nodes=max(int(info.mip_node_count), 0),
-            start_accepted=self._start_accepted,
-        )
+def _how_it_ended(code: int) -> str:
+    """What the exit code of a process that reported no end says."""
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        return f"HiGHS crashed: its process ended with exit code {code}"
+    if name == "SIGKILL":
+        return "HiGHS was ended by SIGKILL, as a system without free memory does"
+    return f"HiGHS crashed: its process was ended by {name}"

@@ -17,7 +17,7 @@ import numpy as np
 import pulp
 
 from milpbn.clock import Checkpoint, no_checkpoint
-from milpbn.engines.monolithic.emit_highs import new_highs, pass_arrays
+from milpbn.engines.monolithic.emit_highs import Arrays
 from milpbn.engines.monolithic.highs import HighsAnswer, HighsRun, HighsSettings, Listeners
 from milpbn.errors import OptionError
 from milpbn.result import Status
@@ -92,12 +92,11 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
         return status
 
     def createAndConfigureSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802
-        """Create the solver object; the settings are applied when it runs."""
+        """HiGHS runs in a process of its own, so there is no solver object yet."""
         self._began = time.perf_counter()
-        lp.solverModel = new_highs()
 
     def buildSolverModel(self, lp: pulp.LpProblem) -> None:  # noqa: N802
-        """Pass the problem to HiGHS, with its own sense and constant."""
+        """Convert the problem to arrays, with its own sense and constant: ``lp.solverModel``."""
         self._variables = variables = lp.variables()
         for k, v in enumerate(variables):
             v.index = k
@@ -116,8 +115,7 @@ class AnytimeHiGHS(pulp.HiGHS):  # type: ignore[misc]
             low, high = row.getLb(), row.getUb()
             lower.append(-np.inf if low is None else low)
             upper.append(np.inf if high is None else high)
-        pass_arrays(
-            lp.solverModel,
+        lp.solverModel = Arrays(
             [
                 [lp.objective.get(v, 0.0) for v in variables],
                 [-np.inf if v.lowBound is None else v.lowBound for v in variables],

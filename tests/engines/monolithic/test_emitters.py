@@ -8,7 +8,7 @@ import pytest
 from milpbn.clock import OutOfTime
 from milpbn.engines import AnytimeHiGHS
 from milpbn.engines.monolithic import to_pulp
-from milpbn.engines.monolithic.emit_highs import check_highs, pass_model
+from milpbn.engines.monolithic.emit_highs import Arrays, check_highs
 from milpbn.errors import SolverError
 
 
@@ -20,7 +20,7 @@ def quiet_highs():
 
 def through_highspy(model):
     highs = quiet_highs()
-    pass_model(highs, model)
+    Arrays.of(model).pass_to(highs)
     return highs.getLp(), model.column_names(), model.row_names()
 
 
@@ -30,7 +30,9 @@ def through_pulp(model):
     solver.createAndConfigureSolver(problem)
     solver.buildSolverModel(problem)
     columns = [v.name for v in problem.variables()]
-    return problem.solverModel.getLp(), columns, [r.name for r in problem.constraints()]
+    highs = quiet_highs()
+    problem.solverModel.pass_to(highs)
+    return highs.getLp(), columns, [r.name for r in problem.constraints()]
 
 
 def by_name(lp, columns, rows):
@@ -135,4 +137,4 @@ def test_a_model_that_highs_cannot_take_is_an_error(problem):
     rows = model.rows[0]
     broken = replace(rows, index=np.full_like(rows.index, 10_000))
     with pytest.raises(SolverError, match="HiGHS could not take the model"):
-        pass_model(quiet_highs(), replace(model, rows=(broken, *model.rows[1:])))
+        Arrays.of(replace(model, rows=(broken, *model.rows[1:]))).pass_to(quiet_highs())

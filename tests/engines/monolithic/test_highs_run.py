@@ -1,20 +1,22 @@
-"""One HiGHS run: its end, its listeners, Ctrl-C, and a solver that does not return."""
+"""One HiGHS run: its end, its listeners, Ctrl-C, a crash, and a solver that does not return."""
 
+import os
 import subprocess
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
-from types import SimpleNamespace
 
 import highspy
 import numpy as np
 import pytest
 
 import milpbn
-from milpbn.engines.monolithic.emit_highs import new_highs
-from milpbn.engines.monolithic.highs import HighsRun, HighsSettings, Listeners, has_abandoned_runs
-from milpbn.errors import SolverError
+from milpbn.engines.monolithic import highs as module
+from milpbn.engines.monolithic.emit_highs import Arrays, new_highs, set_options
+from milpbn.engines.monolithic.highs import HighsRun, HighsSettings, Listeners
+from milpbn.errors import ProofWarning, SolverError
 from milpbn.result import Status
 
 # A test that waits longer than this has failed, whatever the machine.
@@ -22,251 +24,211 @@ PATIENCE = 120.0
 
 ROOT = Path(milpbn.__file__).parent
 
+# Speaks like milpbn/engines/monolithic/highs_process.py.
+PROCESS = """
+import os, pickle, signal, sys, time
+sys.path[:] = pickle.load(sys.stdin.buffer)
+import numpy as np
+from milpbn.result import Status
+program, options, start = pickle.load(sys.stdin.buffer)
 
-class FakeHighs:
-    """Behaves like ``highspy.Highs`` as far as a run needs it, step by step.
+def tell(*event):
+    pickle.dump(event, sys.stdout.buffer)
+    sys.stdout.flush()
 
-    ``obeys``: whether run() ends when a callback asks for it; ``steps``: how many it takes
-    until its time limit, by default more than any test waits for; ``at_step``: called in each.
-    """
-
-    def __init__(self, obeys=True, steps=100_000, at_step=lambda: None):
-        self.cbLogging, self.cbSimplexInterrupt = Callbacks(), Callbacks()
-        self.cbMipImprovingSolution, self.cbMipInterrupt = Callbacks(), Callbacks()
-        self.obeys, self.steps, self.at_step = obeys, steps, at_step
-        self.status = highspy.HighsModelStatus.kInterrupt
-        self.release, self.stopped = threading.Event(), threading.Event()
-
-    def setOptionValue(self, name, value):  # noqa: N802
-        return highspy.HighsStatus.kOk
-
-    def run(self):
-        data = SimpleNamespace(mip_dual_bound=10.0, mip_node_count=3, mip_solution=[1.0, 2.0])
-        event = SimpleNamespace(data_out=data, interrupt=self.stopped.set)
-        self.cbMipImprovingSolution(event)
-        for _ in range(self.steps):
-            if self.release.wait(0.001):
-                break
-            self.at_step()
-            data.mip_dual_bound -= 0.001
-            self.cbMipInterrupt(event)
-            if self.stopped.is_set() and self.obeys:
-                return highspy.HighsStatus.kWarning
-        self.status = highspy.HighsModelStatus.kTimeLimit
-        return highspy.HighsStatus.kWarning
-
-    def getModelStatus(self):  # noqa: N802
-        return self.status
-
-    def modelStatusToString(self, status):  # noqa: N802
-        return str(status)
-
-    def getInfo(self):  # noqa: N802
-        return SimpleNamespace(primal_solution_status=2, mip_dual_bound=9.0, mip_node_count=4)
-
-    def getSolution(self):  # noqa: N802
-        return SimpleNamespace(col_value=[3.0, 4.0])
-
-
-class Callbacks(list):
-    def __iadd__(self, callback):
-        self.append(callback)
-        return self
-
-    def __call__(self, event):
-        for callback in self:
-            callback(event)
-
-
-def run(highs, listeners=None, **settings):
-    return HighsRun(highs, HighsSettings(**settings), listeners or Listeners()).solve()
+tell("ready")
+seconds = pickle.load(sys.stdin.buffer)
+tell("solution", np.array([1.0, 2.0]))
+tell("bound", 10.0, 3)
+"""
+ANSWER = 'tell("answer", Status.TIME_LIMIT, np.array([3.0, 4.0]), 9.0, 4)\n'
+GOES_ON = "time.sleep(600)\n"
 
 
 @pytest.fixture
-def passing(now):
-    """Called in a solver's step, it lets a tenth of a second pass."""
+def process(monkeypatch):
+    """``process(code)`` replaces the process; the list has those that were started."""
+    started = []
 
-    def pass_time():
-        now[0] += 0.1
+    class Recorded(subprocess.Popen):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            started.append(self)
 
-    return pass_time
+    def runs(code):
+        monkeypatch.setattr(module, "_COMMAND", ("-c", PROCESS + code))
+        monkeypatch.setattr(subprocess, "Popen", Recorded)
+        return started
+
+    return runs
 
 
-def test_the_answer_is_what_highs_says_at_its_end():
-    answer = run(FakeHighs(steps=20))
+def program():
+    """Maximise x + y, two numbers up to 1 whose sum is at most 1."""
+    return Arrays([[1, 1], [0, 0], [1, 1], [1, 1]], [[-np.inf], [1]], [[0, 2], [0, 1], [1, 1]])
+
+
+def run(listeners=None, **settings):
+    return HighsRun(program(), HighsSettings(**settings), listeners or Listeners()).solve()
+
+
+def test_the_real_process_solves_a_program():
+    answer = run()
+    assert (answer.status, answer.bound, answer.x.sum()) == (Status.OPTIMAL, 1.0, 1.0)
+
+
+def test_the_answer_is_what_the_process_says_at_its_end(process):
+    process(ANSWER)
+    answer = run()
     assert answer.status is Status.TIME_LIMIT
     assert (answer.x.tolist(), answer.bound, answer.nodes) == ([3.0, 4.0], 9.0, 4)
 
 
-def test_a_run_that_ends_is_noticed_at_once(monkeypatch):
-    monkeypatch.setattr("milpbn.engines.monolithic.highs._POLL_SECONDS", PATIENCE)
+def test_an_answer_without_a_bound_has_the_last_one(process):
+    process('tell("answer", Status.TIME_LIMIT, None, None, 4)')
+    assert run().bound == 10.0
+
+
+def test_a_run_that_ends_is_noticed_at_once(process, monkeypatch):
+    monkeypatch.setattr(module, "_POLL_SECONDS", PATIENCE)
+    process(ANSWER)
     began = time.perf_counter()
-    run(FakeHighs(steps=20))
+    run()
     assert time.perf_counter() - began < PATIENCE / 2
 
 
-def test_a_run_that_does_not_return_is_abandoned_with_what_it_reported(now, passing):
-    highs = FakeHighs(obeys=False, at_step=passing)
-    answer = run(highs, time_limit=0.2)
-    assert now[0] > 100.2
+def test_the_time_limit_is_what_is_left_when_the_process_is_ready(process, now):
+    process('tell("bound", 10 - seconds, 4)\n' + ANSWER)
+    bounds = []
+    run(Listeners(on_bound=lambda b, n: bounds.append(b)), time_limit=7.5)
+    assert bounds == [10.0, 2.5]
+
+
+def test_a_process_that_does_not_return_is_ended_with_what_it_reported(process, now):
+    def on_bound(bound, nodes):
+        now[0] += 100
+
+    (started, answer) = (process(GOES_ON), run(Listeners(on_bound=on_bound), time_limit=0.2))
     assert answer.status is Status.TIME_LIMIT
-    assert (answer.x.tolist(), answer.nodes) == ([1.0, 2.0], 3)
-    assert answer.bound < 10.0
-    assert has_abandoned_runs()
-    assert highs.stopped.wait(PATIENCE)
-    highs.release.set()
-    wait_for(lambda: not has_abandoned_runs())
+    assert (answer.x.tolist(), answer.bound, answer.nodes) == ([1.0, 2.0], 10.0, 3)
+    assert started[0].returncode is not None
 
 
-# With such a grace no run is waited for, however soon HiGHS returns after its limit.
-ABANDON = """
-from milpbn import Encoder, load_dataset, learn_structure
-from milpbn.engines.monolithic import highs
-highs._GRACE_SECONDS = float("-inf")
-table = load_dataset("german")
-data = Encoder.fit(table).encode(table)
-result = learn_structure(
-    data, method="monolithic", class_parents=False, start=None, time_limit=600
-)
-print(result.status, highs.has_abandoned_runs())
-"""
+ENDS = {
+    "os.kill(os.getpid(), signal.SIGKILL)": "HiGHS was ended by SIGKILL, as a system without free",
+    "os.kill(os.getpid(), signal.SIGSEGV)": "HiGHS crashed: its process was ended by SIGSEGV",
+    "os.abort()": "HiGHS crashed: its process was ended by SIGABRT",
+    "os._exit(7)": "HiGHS crashed: its process ended with exit code 7",
+    "os._exit(0)": "HiGHS crashed: its process ended with exit code 0",
+    "sys.stdout.buffer.write(b'x' * 100); os.close(1); time.sleep(1)": "HiGHS crashed",
+    'tell("failed", "HiGHS ran out of memory")': "HiGHS ran out of memory",
+}
 
 
-def test_a_process_with_an_abandoned_run_ends_in_peace():
-    # HiGHS aborts a process that ends under it.
-    done = subprocess.run(
-        [sys.executable, "-c", ABANDON], capture_output=True, text=True, timeout=600, check=False
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "time_limit True\n", "")
+@pytest.mark.parametrize("code", ENDS)
+def test_a_process_that_does_not_survive_leaves_what_it_reported(process, code):
+    if "SIG" in ENDS[code] and sys.platform == "win32":
+        pytest.skip("Windows has no signals")
+    process(code)
+    with pytest.warns(ProofWarning, match=ENDS[code] + ".*; what it had found is kept") as told:
+        answer = run()
+    assert len(told) == 1
+    assert answer.status is Status.FEASIBLE
+    assert (answer.x.tolist(), answer.bound, answer.nodes) == ([1.0, 2.0], 10.0, 3)
 
 
-def test_listeners_are_told_in_the_calling_thread():
+def test_a_process_that_cannot_be_started_is_told_too(monkeypatch):
+    monkeypatch.setattr(module, "get_executable", lambda: "/nowhere/python")
+    with pytest.warns(ProofWarning, match="HiGHS could not be started: No such file"):
+        answer = run()
+    assert (answer.status, answer.x, answer.bound) == (Status.FEASIBLE, None, None)
+
+
+def test_a_process_that_dies_before_it_has_its_task_is_told_too(process, monkeypatch):
+    monkeypatch.setattr(module, "_COMMAND", ("-c", "import os; os._exit(3)"))
+    with pytest.warns(ProofWarning, match="its process ended with exit code 3"):
+        assert run().x is None
+
+
+def test_a_refusal_is_an_error(process):
+    started = process('tell("refused", "HiGHS could not take the model"); time.sleep(600)')
+    with pytest.raises(SolverError, match="HiGHS could not take the model"):
+        run()
+    assert started[0].returncode is not None
+
+
+def test_listeners_are_told_in_the_calling_thread(process):
+    process(ANSWER)
     threads = set()
     listeners = Listeners(
         on_solution=lambda x: threads.add(threading.current_thread()),
         on_bound=lambda b, n: threads.add(threading.current_thread()),
     )
-    run(FakeHighs(steps=20), listeners)
+    run(listeners)
     assert threads == {threading.current_thread()}
 
 
-def test_a_keyboard_interrupt_in_a_listener_ends_the_run_with_an_answer(now):
-    def on_solution(x):
+def test_a_keyboard_interrupt_in_a_listener_ends_the_run_with_an_answer(process):
+    def on_bound(bound, nodes):
         raise KeyboardInterrupt
 
-    answer = run(FakeHighs(), Listeners(on_solution=on_solution))
+    started = process(GOES_ON)
+    with warnings.catch_warnings(action="error"):
+        answer = run(Listeners(on_bound=on_bound))
     assert answer.status is Status.INTERRUPTED
-    assert answer.x.tolist() == [3.0, 4.0]
+    assert (answer.x.tolist(), answer.bound) == ([1.0, 2.0], 10.0)
+    assert started[0].returncode is not None
 
 
-def test_an_interrupted_run_that_does_not_return_is_called_interrupted(passing):
-    def on_solution(x):
-        raise KeyboardInterrupt
-
-    highs = FakeHighs(obeys=False, at_step=passing)
-    answer = run(highs, Listeners(on_solution=on_solution))
-    assert answer.status is Status.INTERRUPTED
-    assert answer.x.tolist() == [1.0, 2.0]
-    assert has_abandoned_runs()
-    highs.release.set()
-    wait_for(lambda: not has_abandoned_runs())
-
-
-def test_an_error_in_a_listener_comes_through_and_stops_the_solver():
+def test_an_error_in_a_listener_comes_through_and_ends_the_process(process):
     def on_bound(bound, nodes):
         raise ZeroDivisionError("listener")
 
-    highs = FakeHighs()
+    started = process(GOES_ON)
     with pytest.raises(ZeroDivisionError, match="listener"):
-        run(highs, Listeners(on_bound=on_bound))
-    assert highs.stopped.wait(PATIENCE)
-    wait_for(lambda: not has_abandoned_runs())
+        run(Listeners(on_bound=on_bound))
+    assert started[0].returncode is not None
 
 
 @pytest.mark.parametrize("repeat", range(15))
-def test_a_real_ctrl_c_never_comes_through_and_always_stops_the_solver(now, ctrl_c, repeat):
+def test_a_real_ctrl_c_never_comes_through_and_always_ends_the_process(process, ctrl_c, repeat):
     # At moments that fall everywhere in the poll of 50 ms, once the run has begun to wait.
-    highs = FakeHighs()
+    started = process(GOES_ON)
     with ctrl_c() as press:
-        answer = run(highs, Listeners(on_solution=lambda x: press(0.007 * repeat)))
+        answer = run(Listeners(on_solution=lambda x: press(0.007 * repeat)))
     assert answer.status is Status.INTERRUPTED
-    assert highs.stopped.is_set()
+    assert started[0].returncode is not None
 
 
-def test_a_ctrl_c_between_two_polls_does_not_come_through(now):
-    # Where Python notices a signal that came during the last step of the poll.
-    highs = FakeHighs()
-    run_ = HighsRun(highs, HighsSettings(), Listeners())
-    is_set, calls = run_._ended.is_set, []
+@pytest.mark.parametrize("repeat", range(4))
+def test_a_ctrl_c_while_the_process_starts_does_not_come_through(
+    process, ctrl_c, repeat, monkeypatch
+):
+    process(GOES_ON)
+    with ctrl_c() as press:
 
-    def interrupted_is_set():
-        calls.append(1)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return is_set()
+        def pressed():
+            press(0.02 * repeat)
+            return sys.executable
 
-    run_._ended.is_set = interrupted_is_set
-    answer = run_.solve()
+        monkeypatch.setattr(module, "get_executable", pressed)
+        answer = run()
     assert answer.status is Status.INTERRUPTED
-    assert highs.stopped.is_set()
 
 
-def test_events_before_the_end_are_all_told():
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups")
+def test_ctrl_c_in_a_terminal_does_not_reach_the_process(process):
+    # As the terminal does, to a whole group; here the group of the process alone.
+    sends = "for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP): os.kill(os.getpid(), s)\n"
+    process(sends + ANSWER)
+    assert run().bound == 9.0
+
+
+def test_events_before_the_end_are_all_told(process):
     bounds = []
-    run(FakeHighs(steps=20), Listeners(on_bound=lambda b, n: bounds.append(b)))
-    assert bounds == pytest.approx([10 - 0.001 * k for k in range(1, 21)])
-
-
-def test_a_strange_end_is_an_error_with_its_name():
-    highs = FakeHighs()
-    highs.status = highspy.HighsModelStatus.kSolveError
-    highs.run = lambda: highspy.HighsStatus.kWarning
-    with pytest.raises(SolverError, match=r"HiGHS stopped with model status '.*kSolveError"):
-        run(highs)
-
-
-def test_a_solution_is_copied_and_not_a_view():
-    kept = []
-    highs = FakeHighs()
-    shared = np.array([1.0, 2.0])
-    callbacks = highs.cbMipImprovingSolution
-
-    def overwriting_run():
-        event = SimpleNamespace(data_out=SimpleNamespace(mip_solution=shared))
-        callbacks(event)
-        shared[:] = -1.0
-        return highspy.HighsStatus.kOk
-
-    highs.run = overwriting_run
-    run(highs, Listeners(on_solution=kept.append))
-    assert kept[0].tolist() == [1.0, 2.0]
-
-
-def test_a_solver_without_a_solution_returns_none():
-    highs = FakeHighs(steps=0)
-    highs.getInfo = lambda: SimpleNamespace(
-        primal_solution_status=0, mip_dual_bound=np.inf, mip_node_count=0
-    )
-    highs.cbMipImprovingSolution = Callbacks()
-    answer = run(highs)
-    assert answer.x is None
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_settings_reach_highs(threads):
-    highs = highspy.Highs()
-    HighsSettings(time_limit=12.5, gap=0.25, threads=threads, seed=7).apply(highs)
-    options = {
-        name: highs.getOptionValue(name)[1]
-        for name in ("time_limit", "mip_rel_gap", "threads", "random_seed", "log_to_console")
-    }
-    assert options == {
-        "time_limit": 12.5,
-        "mip_rel_gap": 0.25,
-        "threads": threads,
-        "random_seed": 7,
-        "log_to_console": False,
-    }
+    process('for k in range(20): tell("bound", 9.0 - k, k)\n' + ANSWER)
+    run(Listeners(on_bound=lambda b, n: bounds.append(b)))
+    assert bounds == [10.0, *(9.0 - k for k in range(20))]
 
 
 def test_changed_settings_keep_the_others():
@@ -277,16 +239,53 @@ def test_changed_settings_keep_the_others():
     )
 
 
-def test_tolerances_and_presolve_stay_at_their_defaults():
-    highs, untouched = highspy.Highs(), highspy.Highs()
-    HighsSettings().apply(highs)
-    for name in (
-        "mip_feasibility_tolerance",
-        "primal_feasibility_tolerance",
-        "presolve",
-        "objective_bound",
-    ):
-        assert highs.getOptionValue(name) == untouched.getOptionValue(name)
+# A proof takes hours; it tells the process that solves as soon as there is a bound.
+LONG = """
+import subprocess, sys
+import numpy as np
+from milpbn.engines.monolithic.highs import HighsRun, HighsSettings, Listeners
+from milpbn.engines.monolithic.emit_highs import Arrays
+
+rng, n = np.random.default_rng(1), 50
+rows = rng.integers(1, 100, (6, n)).astype(float)
+half = rows.sum(axis=1) // 2
+program = Arrays([np.ones(n), np.zeros(n), np.ones(n), np.ones(n)], [half, half],
+                 [np.arange(7) * n, np.tile(np.arange(n), 6), rows.ravel()])
+run = HighsRun(program, HighsSettings(),
+               Listeners(on_bound=lambda b, k: print(run._process.pid, flush=True)))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="asks for a process as POSIX does")
+def test_the_process_ends_with_the_one_that_started_it():
+    with subprocess.Popen(
+        [sys.executable, "-c", LONG + "run.solve()"], stdout=subprocess.PIPE, text=True
+    ) as caller:
+        pid = int(caller.stdout.readline())
+        os.kill(pid, 0)
+        caller.kill()
+    wait_for(lambda: not alive(pid))
+
+
+def alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{pid}/stat")
+    return not (status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
+def test_the_process_imports_little():
+    """It has its own copy of what it imports, and every run waits for that."""
+    child = "milpbn.engines.monolithic.highs_process"
+    code = f"import sys; from {child} import run_process; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE
+    )
+    loaded = set(done.stdout.split())
+    assert {"highspy", "numpy"} <= loaded
+    assert not loaded & {"numba", "pandas", "scipy", "sklearn", "pulp", "click"}
 
 
 def wait_for(condition):
@@ -384,6 +383,6 @@ def test_defaults_of_highs_play_no_part(monkeypatch):
     for name, value in changed.items():
         assert later.getOptionValue(name)[1] == value
         assert highs.getOptionValue(name)[1] != value
-    HighsSettings(threads=2, seed=3).apply(highs)
+    set_options(highs, **HighsSettings(threads=2, seed=3).as_options())
     found = [highs.getOptionValue(name)[1] for name in ("threads", "random_seed", "parallel")]
     assert found == [2, 3, "choose"]

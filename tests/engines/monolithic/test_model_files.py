@@ -7,7 +7,7 @@ import highspy
 import pytest
 
 from milpbn.engines.monolithic import write_model
-from milpbn.engines.monolithic.emit_highs import pass_model
+from milpbn.engines.monolithic.emit_highs import Arrays
 from milpbn.errors import OptionError, SolverError
 
 ODD = ["none", "a b", "a-b", "1st größe\n"]
@@ -40,7 +40,7 @@ def test_a_file_read_back_has_the_same_optimum(problem, tmp_path, suffix, score,
     _, model, _ = problem(score, seed=2, names=names)
     write_model(model, tmp_path / f"model{suffix}")
     highs, direct = read(tmp_path / f"model{suffix}"), quiet_highs()
-    pass_model(direct, model)
+    Arrays.of(model).pass_to(direct)
     assert optimum(highs) == pytest.approx(optimum(direct), rel=1e-9)
     lp = highs.getLp()
     assert lp.sense_ == highspy.ObjSense.kMaximize

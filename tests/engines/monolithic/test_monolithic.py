@@ -1,5 +1,6 @@
 """The monolithic engine: any-time, interruptible, truthful about what it proved."""
 
+import json
 import time
 
 import numpy as np
@@ -11,8 +12,8 @@ from milpbn.anytime import Run, SolveOptions
 from milpbn.clock import Clock
 from milpbn.engines import solve_monolithic
 from milpbn.engines.monolithic import engine as monolithic
-from milpbn.engines.monolithic.highs import HighsAnswer, has_abandoned_runs
-from milpbn.errors import ConstraintError, OptionError, SolverError
+from milpbn.engines.monolithic.highs import HighsAnswer
+from milpbn.errors import ConstraintError, OptionError, ProofWarning, SolverError
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace
 from milpbn.result import Status
@@ -104,14 +105,58 @@ def test_time_that_runs_out_during_the_solve_keeps_what_was_found(noise, now, em
     assert result.objective >= events[5].objective
     assert result.bound <= events[5].bound
     assert_any_time(result)
-    wait_for_the_solver()
 
 
-def wait_for_the_solver():
-    ends = time.monotonic() + GUARD
-    while has_abandoned_runs():
-        assert time.monotonic() < ends, "the solver runs on"
-        time.sleep(0.02)
+# The real process, and HiGHS in it, until it dies in the middle of its work.
+DYING = """
+import os, pickle, sys
+sys.path[:] = pickle.load(sys.stdin.buffer)
+from milpbn.engines.monolithic import highs_process
+listen = highs_process._listen
+
+def listen_and_die(highs, tell):
+    bounds = []
+    def tell_and_die(*event):
+        tell(*event)
+        bounds.extend(event[:1] if event[0] == "bound" else ())
+        if len(bounds) == 3:
+            os.abort()
+    listen(highs, tell_and_die)
+
+highs_process._listen = listen_and_die
+highs_process.run_process()
+"""
+
+
+@EMITTERS
+def test_a_solver_that_crashes_leaves_structure_bound_and_trace(noise, monkeypatch, emit):
+    objective, score = noise
+    monkeypatch.setattr("milpbn.engines.monolithic.highs._COMMAND", ("-c", DYING))
+    start = objective.space.structure(objective.space.feasible_families())
+    with pytest.warns(ProofWarning, match="HiGHS crashed: its process .*is kept, without a proof"):
+        result = solve_monolithic(objective, score, Run(options=SolveOptions(emit=emit)))
+    assert result.status is Status.FEASIBLE
+    assert result.objective >= objective.value(objective.space.families(start))
+    assert result.bound < objective.quick_bound()
+    assert [point.source for point in result.trace].count("HiGHS") >= 3
+    assert_any_time(result)
+
+
+def test_a_command_whose_solver_crashes_ends_with_a_note_and_its_files(monkeypatch, tmp_path):
+    from click.testing import CliRunner
+
+    from milpbn.cli import cli
+
+    monkeypatch.setattr("milpbn.engines.monolithic.highs._COMMAND", ("-c", DYING))
+    out = tmp_path / "model.json"
+    options = ["--dataset", "heart", "--engine", "monolithic", "--out", str(out)]
+    done = CliRunner().invoke(cli, ["solve", *options])
+    assert done.exit_code == 3, done.output
+    assert "note: HiGHS crashed: its process" in done.stderr
+    result = json.loads(out.read_text())["result"]
+    assert result["status"] == "feasible"
+    assert result["bound"] > result["objective"]
+    assert result["trace"][-1]["bound"] == result["bound"]
 
 
 def test_a_time_limit_on_real_data_is_not_called_optimal():
@@ -200,7 +245,6 @@ def test_an_error_in_the_listener_comes_through_and_stops_the_solver(noise, emit
             score,
             Run(clock=Clock(GUARD), options=SolveOptions(emit=emit), listener=listener),
         )
-    wait_for_the_solver()
 
 
 @EMITTERS

@@ -7,6 +7,7 @@ import pytest
 
 from milpbn.clock import OutOfTime
 from milpbn.engines import AnytimeHiGHS
+from milpbn.engines.monolithic import pulp_highs
 from milpbn.engines.monolithic.highs import Listeners
 from milpbn.errors import OptionError, SolverError
 from milpbn.result import Status
@@ -38,10 +39,9 @@ def test_maximisation_keeps_its_sense_and_the_constant_arrives():
     bounds = []
     solver = AnytimeHiGHS(listeners=Listeners(on_bound=lambda b, n: bounds.append(b)))
     problem.solve(solver)
-    assert problem.solverModel.getLp().sense_ == highspy.ObjSense.kMaximize
-    assert problem.solverModel.getLp().offset_ == 100
+    assert (problem.solverModel.maximise, problem.solverModel.offset) == (True, 100)
     assert solver.answer.bound == pytest.approx(104)
-    assert problem.solverModel.getObjectiveValue() == pytest.approx(104)
+    assert pulp.value(problem.objective) == pytest.approx(104)
     assert all(b >= 104 - 1e-6 for b in bounds)
 
 
@@ -50,7 +50,7 @@ def test_minimisation_bounds_from_below(knapsack):
     problem += pulp.lpSum(x) >= 7, "at_least"
     solver = AnytimeHiGHS()
     problem.solve(solver)
-    assert problem.solverModel.getLp().sense_ == highspy.ObjSense.kMinimize
+    assert not problem.solverModel.maximise
     assert solver.answer.bound == pytest.approx(pulp.value(problem.objective), abs=1e-6)
     assert sum(v.varValue for v in x) == pytest.approx(7)
 
@@ -136,25 +136,39 @@ def test_an_unknown_option_or_a_bad_value_raises(knapsack, options):
         problem.solve(AnytimeHiGHS(**options))
 
 
-def test_a_known_option_is_set(knapsack):
+@pytest.fixture
+def settings(monkeypatch):
+    """The settings of the runs of HiGHS."""
+    seen = []
+
+    class Seen(pulp_highs.HighsRun):
+        def __init__(self, program, settings, listeners):
+            seen.append(settings)
+            super().__init__(program, settings, listeners)
+
+    monkeypatch.setattr(pulp_highs, "HighsRun", Seen)
+    return seen
+
+
+def test_a_known_option_is_set(knapsack, settings):
     problem, _ = knapsack()
     problem.solve(AnytimeHiGHS(mip_heuristic_effort=0.25, presolve="off"))
-    assert problem.solverModel.getOptionValue("mip_heuristic_effort")[1] == 0.25
-    assert problem.solverModel.getOptionValue("presolve")[1] == "off"
+    options = settings[0].as_options()
+    assert (options["mip_heuristic_effort"], options["presolve"]) == (0.25, "off")
 
 
-def test_gaps_are_exact_by_default(knapsack):
+def test_gaps_are_exact_by_default(knapsack, settings):
     problem, _ = knapsack()
     problem.solve(AnytimeHiGHS())
-    assert problem.solverModel.getOptionValue("mip_rel_gap")[1] == 0.0
-    assert problem.solverModel.getOptionValue("mip_abs_gap")[1] <= 1e-6
+    options = settings[0].as_options()
+    assert (options["mip_rel_gap"], options["mip_abs_gap"]) == (0.0, 1e-6)
     assert highspy.Highs().getOptionValue("mip_rel_gap")[1] > 0
 
 
-def test_a_gap_that_is_asked_for_is_set(knapsack):
+def test_a_gap_that_is_asked_for_is_set(knapsack, settings):
     problem, _ = knapsack()
     problem.solve(AnytimeHiGHS(gap=0.05))
-    assert problem.solverModel.getOptionValue("mip_rel_gap")[1] == 0.05
+    assert settings[0].as_options()["mip_rel_gap"] == 0.05
 
 
 def test_a_time_limit_is_not_called_optimal(knapsack):
@@ -192,14 +206,14 @@ def test_an_interrupt_before_any_incumbent_leaves_no_solution(market_split):
     assert solver.answer.x is None
 
 
-def test_the_hand_over_counts_against_the_time_limit(knapsack, now):
+def test_the_hand_over_counts_against_the_time_limit(knapsack, settings, now):
     problem, _ = knapsack(n=400, m=40)
 
     def slow():
         now[0] += 0.7
 
     problem.solve(AnytimeHiGHS(time_limit=1.0, checkpoint=slow))
-    assert problem.solverModel.getOptionValue("time_limit")[1] == pytest.approx(0.3)
+    assert settings[0].time_limit == pytest.approx(0.3)
 
 
 def test_the_hand_over_stops_at_a_checkpoint(knapsack):
@@ -250,26 +264,3 @@ def test_threads_may_change_between_solves(knapsack):
         problem, _ = knapsack()
         assert pulp.LpStatus[problem.solve(AnytimeHiGHS(threads=threads))] == "Optimal"
         assert pulp.value(problem.objective) == pytest.approx(expected)
-        assert problem.solverModel.getOptionValue("threads")[1] == threads
-
-
-@pytest.mark.parametrize(
-    ("method", "message"),
-    [
-        ("passModel", "HiGHS could not take the model"),
-        ("setSolution", "HiGHS could not take the MIP start"),
-        ("setOptionValue", "HiGHS could not set option output_flag=False"),
-        ("run", "HiGHS could not solve the model"),
-    ],
-)
-def test_error_codes_become_errors(knapsack, monkeypatch, method, message):
-    problem, x = knapsack()
-    for v in x:
-        v.setInitialValue(0)
-    monkeypatch.setattr(highspy.Highs, method, lambda *_: highspy.HighsStatus.kError)
-    # A run that fails leaves the model status unset; the code is looked at before.
-    monkeypatch.setattr(
-        highspy.Highs, "getModelStatus", lambda _: highspy.HighsModelStatus.kOptimal
-    )
-    with pytest.raises(SolverError, match=message):
-        problem.solve(AnytimeHiGHS(warm_start=True))

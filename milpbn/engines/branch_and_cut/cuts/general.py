@@ -17,7 +17,7 @@ import numpy as np
 
 from milpbn._types import FloatArray, IntArray
 from milpbn.compiled import jit
-from milpbn.engines.monolithic.emit_highs import new_highs, pass_arrays, run_here
+from milpbn.engines.monolithic.emit_highs import Arrays, new_highs, run_here
 
 # Time limit of the integer program.
 _SECONDS = 5.0
@@ -85,8 +85,7 @@ def most_violated_cluster(
     # At least two members, because the empty cluster has value 0.
     rows.append((list(range(n_f, n_f + n)), [1.0] * n))
     highs = new_highs(time_limit=min(_SECONDS, max(seconds, 0.0)))
-    pass_arrays(
-        highs,
+    arrays = Arrays(
         [
             np.concatenate([weight, -np.ones(n)]),
             np.zeros(n_f + n),
@@ -100,6 +99,7 @@ def most_violated_cluster(
             [value for _, values in rows for value in values],
         ],
     )
+    arrays.pass_to(highs)
     run_here(highs)
     z = np.array(highs.getSolution().col_value)[n_f:]
     members = np.flatnonzero(z > 0.5)

@@ -5,6 +5,9 @@ It knows the objective and the candidate families, but neither a tree nor a host
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from milpbn._types import Families, FloatArray, IntArray
@@ -15,20 +18,16 @@ from milpbn.engines.branch_and_cut.cuts.features import FeatureOracle, FeatureRo
 from milpbn.engines.branch_and_cut.cuts.hinge import HingeOracle
 from milpbn.engines.branch_and_cut.cuts.soft import SoftOracle
 from milpbn.families.candidates import CLASS
-from milpbn.scores import (
-    ConcaveObjective,
-    LinearObjective,
-    MarginObjective,
-    Objective,
-    PosteriorObjective,
-)
+from milpbn.scores import Objective
+from milpbn.scores.base import CLL, HINGE, LINEAR
 
 StructureRow = Cluster | FeatureRow
 """What a row on the structure alone is made from."""
 
-_CONCAVE: dict[type[ConcaveObjective], type[ConcaveOracle]] = {
-    MarginObjective: HingeOracle,
-    PosteriorObjective: SoftOracle,
+# The cuts of a kind of objective; each takes objectives of its kind only.
+_CONCAVE: dict[str, Callable[[Any, Checkpoint], ConcaveOracle]] = {
+    HINGE: HingeOracle,
+    CLL: SoftOracle,
 }
 
 # Cluster rows per round: the most violated ones.
@@ -61,14 +60,12 @@ class CutOracle:
         self.gamma = 0.0
         self.height_limits: FloatArray = np.empty(0)
         """Upper bounds of each group's T; there is no lower bound."""
-        if isinstance(objective, LinearObjective):
-            self.costs = objective.weights
-        elif isinstance(objective, ConcaveObjective) and type(objective) in _CONCAVE:
-            self.costs = objective.costs
-            self.concave = _CONCAVE[type(objective)](objective, checkpoint)
-            self.gamma = objective.gamma
+        self.costs = objective.costs
+        if objective.kind in _CONCAVE:
+            self.concave = _CONCAVE[objective.kind](objective, checkpoint)
+            self.gamma = self.concave.objective.gamma
             self.height_limits = self.concave.height_limits
-        else:
+        elif objective.kind != LINEAR:
             raise TypeError(f"no cuts are known for {type(objective).__name__}")
 
     def keep(self, families: IntArray) -> None:
