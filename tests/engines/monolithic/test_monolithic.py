@@ -149,7 +149,7 @@ def test_a_command_whose_solver_crashes_ends_with_a_note_and_its_files(monkeypat
 
     monkeypatch.setattr("milpbn.engines.monolithic.highs._COMMAND", ("-c", DYING))
     out = tmp_path / "model.json"
-    options = ["--dataset", "heart", "--engine", "monolithic", "--out", str(out)]
+    options = ["--dataset", "heart", "--method", "monolithic", "--out", str(out)]
     done = CliRunner().invoke(cli, ["solve", *options])
     assert done.exit_code == 3, done.output
     assert "note: HiGHS crashed: its process" in done.stderr
