@@ -12,7 +12,10 @@ def settings_table() -> str:
     for group in OptionGroup:
         rows = [_row(one) for one in SETTINGS.values() if one.group is group]
         if rows:
-            head = ["| setting | option | values | default | what it does |", "|---|---|---|---|---|"]
+            head = [
+                "| setting | option | values | default | what it does |",
+                "|---|---|---|---|---|",
+            ]
             lines += [f"## {group.value}", "", *head, *rows, ""]
     return "\n".join(lines)
 

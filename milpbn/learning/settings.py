@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 from milpbn.encoding.columns import Variable
 from milpbn.errors import ModelFileError, OptionError
@@ -32,6 +32,7 @@ from milpbn.settings import (
     check_settings,
     declared,
     renamed,
+    states_of,
 )
 from milpbn.structure import Structure
 
@@ -247,7 +248,7 @@ def make_settings(**names: Unpack[SettingNames]) -> Settings:
         parameters=make_parameters(given.get("parameters", MaximumLikelihood.name)),
         smoothing=smoothing,
         options=replace(options, **_fields(SolveOptions, given)),
-        states=cast("StateNames", {k: given[k] for k in declared(StateNames) if k in given}),
+        states=states_of(given),
         choose_validation=by_name and "validation" in made.parameter_names(),
         **{name: given[name] for name in plain if name in given},
     )

@@ -7,7 +7,7 @@ everything else. :data:`SETTINGS` has them all by name.
 import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from milpbn.settings.columns import ClassWeightNames, ColumnNames, CutNames, FileNames, StateNames
 from milpbn.settings.declaration import OptionGroup, Setting, declared
@@ -46,11 +46,11 @@ __all__ = [
     "check_settings",
     "declared",
     "renamed",
+    "states_of",
 ]
 
 
 class SettingNames(
-    StateNames,
     ScoreNames,
     SpaceNames,
     MethodNames,
@@ -58,6 +58,7 @@ class SettingNames(
     LimitNames,
     ProofNames,
     TreeNames,
+    StateNames,
     total=False,
 ):
     """The keywords of :func:`milpbn.make_settings`; the reference of settings has their meaning."""
@@ -104,3 +105,8 @@ def renamed(names: Mapping[str, Any], *, warn: bool = True) -> dict[str, Any]:
             told = f"the setting {old} is now called {new[old]}"
             warnings.warn(told, DeprecationWarning, stacklevel=4)
     return {new.get(name, name): value for name, value in names.items()}
+
+
+def states_of(names: Mapping[str, Any]) -> StateNames:
+    """Those of some settings that say which states columns become."""
+    return cast("StateNames", {name: names[name] for name in declared(StateNames) if name in names})

@@ -84,7 +84,7 @@ def test_local_scores_have_checkpoints_too(milpbn, tmp_path):
     [
         (("--resume", "absent"), "File 'absent' does not exist"),
         (("--checkpoint", "absent/tree"), "there is no folder absent"),
-        (("--checkpoint", "tree", "--p", "0.6,0.9"), "require a single value of p"),
+        (("--checkpoint", "tree", "--p", "0.6,0.9"), "No such option '--checkpoint'"),
         (("--checkpoint", "tree", "--method", "monolithic"), "requires --method branch-and-cut"),
         (("--checkpoint", "tree", "--host", "scip"), "requires --method branch-and-cut"),
         (("--checkpoint", "tree", "--out", "tree"), "--checkpoint tree is also --out"),

@@ -193,7 +193,7 @@ def test_an_interrupted_run_keeps_structure_bound_and_trace(
 def test_an_interrupt_before_there_is_a_structure(process: Process, tmp_path: Path) -> None:
     code = (
         "import os, signal\nimport milpbn.cli.session as session\nfrom milpbn.cli import main\n"
-        "session.load_table = lambda **options: os.kill(os.getpid(), signal.SIGINT)\n"
+        "session.load_table = lambda *options: os.kill(os.getpid(), signal.SIGINT)\n"
         "main()\n"
     )
     options = ("--dataset", "iris", "--out", tmp_path / "model.json")

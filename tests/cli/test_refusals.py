@@ -143,7 +143,7 @@ def test_scip_goes_with_branch_and_cut(milpbn):
 
 
 def test_too_little_memory_is_no_traceback(milpbn, monkeypatch):
-    def full(**_):
+    def full(*_):
         raise MemoryError
 
     monkeypatch.setattr("milpbn.cli.session.load_table", full)

@@ -58,7 +58,16 @@ def test_the_report_has_no_classifier_in_it(milpbn, car_jkl):
 def test_options_about_data_do_not_go_with_scores(milpbn, car_jkl, option):
     result = milpbn("solve-scores", car_jkl, *option)
     assert result.exit_code == 2
-    assert "cannot be combined with --jkl" in result.output
+    assert f"No such option '{option[0]}'" in result.output
+
+
+def test_the_old_spelling_works_with_a_note(milpbn, car_jkl):
+    for old in (("--jkl", car_jkl), (f"--jkl={car_jkl}",)):
+        result = milpbn("solve", *old)
+        assert result.exit_code == 0
+        assert result.stderr.startswith(
+            "note: `milpbn solve` with --jkl is now `milpbn solve-scores`"
+        )
 
 
 def test_a_start_that_needs_rows_is_refused(milpbn, car_jkl):

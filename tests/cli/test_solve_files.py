@@ -225,4 +225,4 @@ def test_local_scores_have_a_gap_but_no_selection(milpbn: Run, tmp_path: Path) -
     assert "<svg" in plot.read_text()
     for options in (("--select", "p=0.6,0.9"), ("--draw", "a.svg"), ("--select-by", "auc")):
         refused = milpbn("solve-scores", scores, *options)
-        assert (refused.exit_code, f"{options[0]} cannot be comb" in refused.stderr) == (2, True)
+        assert (refused.exit_code, f"No such option '{options[0]}'" in refused.stderr) == (2, True)

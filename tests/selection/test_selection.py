@@ -192,7 +192,10 @@ def test_a_class_that_a_fold_lacks_is_no_obstacle():
         ({"grid": {"seed": [1]}}, "'seed' cannot be selected; choose among score"),
         ({"grid": {"p": 0.9}}, "select p: expected a list of values, not 0.9"),
         ({"grid": {"p": "0.9"}}, "select p: expected a list of values, not '0.9'"),
-        ({"grid": {"max_parents": [1.5]}}, "select max_parents: 1.5 is not a whole number"),
+        (
+            {"grid": {"max_parents": [1.5]}},
+            "select max_parents: each value must be a whole number of at least 1, not 1.5",
+        ),
         (
             {"grid": {"bins": ["mdlp", "4"]}},
             "unknown bins '4'; write mdlp, fine, auto",
