@@ -17,7 +17,7 @@ from milpbn.search import LEARNERS, make_learner
 
 sys.path.insert(0, str(Path(__file__).parent))  # for gallery_scraper and settings_table
 
-from settings_table import settings_table  # noqa: E402
+from settings_table import settings_table
 
 project = "milpbn"
 author = "The milpbn developers"

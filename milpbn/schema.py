@@ -268,6 +268,7 @@ class ArcsContent(TypedDict):
     """Arc margins."""
 
     objective: float
+    scale: NotRequired[float]
     answers: list[AnswerContent]
 
 

@@ -1,4 +1,4 @@
-"""Makes the helpers beside the tests importable, Ctrl-C testable, and time a matter of the test."""
+"""Makes the helpers of the tests importable, Ctrl-C testable, and time a matter of the test."""
 
 import itertools
 import signal
@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-sys.path.insert(0, str(Path(__file__).parent))
+TESTS = Path(__file__).parent
+sys.path[:0] = [str(TESTS / "helpers"), str(TESTS)]
 
 # A shell starts background jobs with SIGINT ignored, and children inherit that: without this
 # the tests of Ctrl-C would fail wherever the suite runs in the background.
@@ -19,7 +20,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # By default Hypothesis fails a test whose examples take longer than 200 ms on this machine, and
 # draws other examples in every run. New examples are for searches (--hypothesis-profile=search).
 _any_machine = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("search", _any_machine)
+settings.register_profile("search", _any_machine, max_examples=1000)
 settings.register_profile("any-machine", _any_machine, derandomize=True)
 settings.load_profile("any-machine")
 

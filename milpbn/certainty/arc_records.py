@@ -49,18 +49,18 @@ class ArcAnswer:
     nodes: int = 0
     seconds: float = 0.0
 
-    @property
-    def closed(self) -> bool:
-        """Whether the score is proven to be the best, at the usual tolerance."""
+    def closed(self, scale: float = 1.0) -> bool:
+        """Whether the score is proven to be the best, at the tolerance of a score's scale."""
         if self.bound is None:
             return True
-        return self.value is not None and self.bound - self.value <= allowed_gap(self.value)
+        slack = allowed_gap(self.value or 0.0, scale)
+        return self.value is not None and self.bound - self.value <= slack
 
-    def loss(self, objective: float) -> ScoreLoss:
+    def loss(self, objective: float, scale: float = 1.0) -> ScoreLoss:
         """By how much these structures score less than the model."""
         low = math.inf if self.bound is None else objective - self.bound
         high = math.inf if self.value is None else objective - self.value
-        return ScoreLoss(low, high, self.closed)
+        return ScoreLoss(low, high, self.closed(scale))
 
 
 @dataclass(frozen=True)
@@ -148,15 +148,20 @@ class ArcMargins:
         The score of the model's structure.
     answers
         One per arc that is possible.
+    scale
+        Scores closer to zero than this count as this large where a tolerance is relative to them.
     """
 
     objective: float
     answers: tuple[ArcAnswer, ...]
+    scale: float = 1.0
 
     @cached_property
     def arcs(self) -> tuple[ArcMargin, ...]:
         """One margin per arc: those of the model first, the largest loss first."""
-        losses = {(a.parent, a.child, a.present): a.loss(self.objective) for a in self.answers}
+        losses = {
+            (a.parent, a.child, a.present): a.loss(self.objective, self.scale) for a in self.answers
+        }
         out = []
         for (parent, child, present), loss in losses.items():
             if present:
@@ -180,7 +185,7 @@ class ArcMargins:
     @property
     def closed(self) -> int:
         """Number of answers that are proven."""
-        return sum(a.closed for a in self.answers)
+        return sum(a.closed(self.scale) for a in self.answers)
 
     @property
     def complete(self) -> bool:
@@ -190,7 +195,7 @@ class ArcMargins:
     @property
     def tolerance(self) -> float:
         """A loss up to this counts as none."""
-        return allowed_gap(self.objective)
+        return allowed_gap(self.objective, self.scale)
 
     @property
     def best(self) -> float:
@@ -227,6 +232,7 @@ class ArcMargins:
         """Plain data for model files."""
         return {
             "objective": self.objective,
+            "scale": self.scale,
             "answers": [
                 {
                     **{k: v for k, v in vars(a).items() if k != "resolutions" or v},
@@ -240,4 +246,5 @@ class ArcMargins:
     def from_dict(cls, content: Mapping[str, Any]) -> ArcMargins:
         """The inverse of :meth:`to_dict`."""
         answers = (ArcAnswer(**known_entries(ArcAnswer, a)) for a in content["answers"])
-        return cls(float(content["objective"]), tuple(answers))
+        scale = float(content.get("scale", cls.scale))
+        return cls(float(content["objective"]), tuple(answers), scale)

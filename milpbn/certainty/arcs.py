@@ -93,7 +93,7 @@ def model_arc_margins(
     records = (question.progress for question in solver.questions)
     problem.check((r.families, r.value) for r in records if r.families is not None)
     answers = (_answer(question, problem, before) for question in solver.questions)
-    return ArcMargins(result.objective, tuple(answers))
+    return ArcMargins(result.objective, tuple(answers), problem.objective.scale)
 
 
 _Key = tuple[str, str, bool]

@@ -105,10 +105,13 @@ class StructurePool:
     ----------
     limits
         Which structures are wanted.
+    scale
+        See :attr:`milpbn.scores.Objective.scale`.
     """
 
-    def __init__(self, limits: PoolLimits) -> None:
+    def __init__(self, limits: PoolLimits, scale: float = 1.0) -> None:
         self.limits = limits
+        self.scale = scale
         self.lowest = -np.inf
         """No structure scores less."""
         self.best = -np.inf
@@ -154,10 +157,10 @@ class StructurePool:
         """The last score if the pool is full; else a little less than the floor."""
         self.cutoff = self.lowest
         if self.floor > -np.inf:
-            self.cutoff = max(self.cutoff, self.floor - 0.5 * allowed_gap(self.floor))
+            self.cutoff = max(self.cutoff, self.floor - 0.5 * allowed_gap(self.floor, self.scale))
         if len(self) >= self.limits.most:
             last = min(self._values.values())
-            self.cutoff = max(self.cutoff, last + 0.5 * allowed_gap(last))
+            self.cutoff = max(self.cutoff, last + 0.5 * allowed_gap(last, self.scale))
 
     def start(self, lowest: float) -> None:
         """Set a lower bound on the score of every structure."""
@@ -341,7 +344,7 @@ def best_structures(objective: Objective, limits: PoolLimits, run: Run | None = 
         Time, start, seed and listener.
     """
     run = run or Run()
-    pool = StructurePool(limits)
+    pool = StructurePool(limits, objective.scale)
     bound = min(run.bound, objective.quick_bound())
     progress = PoolProgress(objective, run.clock, run.listener, bound)
     progress.pool = pool
@@ -365,7 +368,7 @@ def _result(pool: StructurePool, rest: float, nodes: int, interrupted: bool) -> 
     values = tuple(value for value, _ in found)
     rest = max(-np.inf if rest <= pool.lowest else rest, pool.refused)
     if len(found) >= pool.limits.most:
-        complete = rest <= values[-1] + allowed_gap(values[-1])
+        complete = rest <= values[-1] + allowed_gap(values[-1], pool.scale)
     else:
         complete = rest < pool.floor or rest == -np.inf
     return PoolResult(

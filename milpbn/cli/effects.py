@@ -31,20 +31,19 @@ class ModelEffects:
     """
 
     def __init__(self, model: Model, file: str, names: str, strict: bool) -> None:
-        from milpbn.cli.predict import report_values
+        from milpbn.cli.predict import coded
         from milpbn.datasets import read_features
         from milpbn.errors import OptionError
         from milpbn.explanation import effects_of
 
         chosen = Names().convert(names, None, None)
         frame = read_features(file, model.encoder.sources(), strict=strict)
-        features = model.encoder.transform(frame)
-        report_values(file, frame, features.unseen, features.missing_counts)
+        codes = coded(model, file, frame)
         self._rows = f"{count(len(frame), 'row')} of {file}"
         self._target = model.encoder.target.name
         self._named = bool(chosen)
         try:
-            self._effects = effects_of(model.network, model.encoder, features.codes, chosen or None)
+            self._effects = effects_of(model.network, model.encoder, codes, chosen or None)
         except OptionError as error:
             raise click.UsageError(f"--effects: {error}") from None
 

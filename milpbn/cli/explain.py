@@ -146,7 +146,7 @@ def _explanation(
     import numpy as np
     import pandas as pd
 
-    from milpbn.cli.predict import report_values
+    from milpbn.cli.predict import coded
     from milpbn.datasets import read_features
     from milpbn.errors import OptionError
     from milpbn.explanation import explain_codes
@@ -160,13 +160,12 @@ def _explanation(
         )
     chosen = frame.iloc[numbers - 1]
     chosen.attrs = frame.attrs
-    features = model.encoder.transform(chosen)
-    report_values(file, chosen, features.unseen, features.missing_counts)
+    codes = coded(model, file, chosen)
     try:
         return explain_codes(
             model.network,
             model.encoder,
-            features.codes,
+            codes,
             index=pd.Index(numbers, name="row"),
             of=of,
             against=against,

@@ -17,7 +17,7 @@ from milpbn.words import count
 if TYPE_CHECKING:
     import pandas as pd
 
-    from milpbn._types import BoolArray, IntArray
+    from milpbn._types import BoolArray, Codes, IntArray
     from milpbn.learning.model import Model
     from milpbn.mdc.model_file import GBNCModel
     from milpbn.network.costs import Costs
@@ -113,10 +113,9 @@ def _predict_one(
     costs = None if given is None else Costs.of(given, target.variable.states)
     sources = model.encoder.sources()
     frame = read_features(file, sources, [target.name], keep=keep, strict=strict)
-    features = model.encoder.transform(frame)
-    report_values(file, frame, features.unseen, features.missing_counts)
+    codes = coded(model, file, frame)
     states = target.variable.states
-    proba = np.exp(log_posterior(model.network, features.codes))
+    proba = np.exp(log_posterior(model.network, codes))
     predictions = pd.DataFrame(proba, columns=[f"P({s})" for s in states])
     best = proba.argmax(axis=1)
     chosen = best if costs is None else costs.decide(proba)
@@ -192,8 +191,8 @@ def _predict_several(
 def _note_training_rows(file: str, frame: pd.DataFrame, data: Mapping[str, Any]) -> None:
     if frame.attrs["sha256"] == data.get("sha256"):
         say(
-            f"note: {file} has the rows that the model was learned from; on unseen data the accuracy "
-            "is usually lower (milpbn evaluate estimates it)"
+            f"note: {file} has the rows that the model was learned from; on unseen data the "
+            "accuracy is usually lower (milpbn evaluate estimates it)"
         )
 
 
@@ -201,6 +200,13 @@ def _csv(*columns: pd.DataFrame) -> str:
     import pandas as pd
 
     return pd.concat(columns, axis=1).to_csv(index=False, lineterminator="\n")
+
+
+def coded(model: Model, file: str, frame: pd.DataFrame) -> Codes:
+    """The codes of the features of rows from a file; prints notes about their values."""
+    features = model.encoder.transform(frame)
+    report_values(file, frame, features.unseen, features.missing_counts)
+    return features.codes
 
 
 def report_values(

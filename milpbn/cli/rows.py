@@ -47,16 +47,15 @@ def measured_rows(model: Model, model_file: str, file: str | None) -> MeasuredRo
 def _rows_of_file(model: Model, file: str) -> MeasuredRows:
     import numpy as np
 
-    from milpbn.cli.predict import report_values
+    from milpbn.cli.predict import coded
     from milpbn.datasets import read_features
     from milpbn.evaluation.rows import MeasuredRows
 
     encoder = model.encoder
     frame = read_features(file, encoder.sources(), [encoder.target.name], strict=False)
-    features = encoder.transform(frame)
-    report_values(file, frame, features.unseen, features.missing_counts)
+    features = coded(model, file, frame)
     labels = np.full(len(frame), -1)
     if encoder.target.name in frame:
         labels = encoder.target.encode(encoder.read_labels(frame[encoder.target.name])).codes
-    codes = np.column_stack([labels, features.codes])
+    codes = np.column_stack([labels, features])
     return MeasuredRows(codes, f"{count(len(codes), 'row')} of {file}")

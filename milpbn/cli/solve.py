@@ -138,6 +138,7 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
 
 def _solve(session: Session) -> Model:
     from milpbn.learning.maximise import Shared
+    from milpbn.learning.methods import method_name
 
     shared = Shared(_write_model(session)) if session.options["write_model"] else None
     file = session.options["certificate"]
@@ -145,6 +146,9 @@ def _solve(session: Session) -> Model:
     model = session.learn(shared=shared, certificate=file)
     if file and _stamp(file) != before:
         session.table.print(f"wrote {file}")
+    elif file and not session.settings.has_tree:
+        method = method_name(session.settings.method)
+        session.table.print(f"note: {file} was not written: {method} was chosen and proves nothing")
     elif file and (before or not Path(file).exists()):
         session.missing = file
     return model

@@ -64,11 +64,12 @@ def verify(
     """Read the data again and check everything that MODEL.json claims.
 
     Encoding, parameters, constraints and score are computed again by independent code; the
-    root bound is derived from scratch; a new search looks for a structure above the bound;
-    and if the space is small enough, every structure is enumerated. The exit code is 4 if
-    anything disagrees. Redundant entries must agree. Entries that cannot be checked, such as
-    timings, are listed. With several class variables, the base models of the file are used as
-    they are; only a score of held-out rows needs new ones.
+    root bound is derived from scratch; new searches look for a structure above the bound, or
+    missing from the alternatives, or against the margins of arcs; and if the space is small
+    enough, every structure is enumerated. The exit code is 4 if anything disagrees. Redundant
+    entries must agree. Entries that cannot be checked, such as timings, are listed. With several
+    class variables, the base models of the file are used as they are; only a score of held-out
+    rows needs new ones.
 
     With --certificate, the proof of the bound is replayed, too, by a small program that shares no
     code with the learners: it computes tables and cuts from the definitions.

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from milpbn._types import FloatArray
 from milpbn.compiled import jit
-from milpbn.families.tables import TIE
+from milpbn.families.rows import TIE
 
 BLOCK = 128
 """Rows per block; row arrays are padded to a multiple of it."""

@@ -14,6 +14,9 @@ from milpbn.errors import DataError, OptionError
 MOST_UNITS = 10_000_000
 """A larger total weight is divided into folds in units of more than 1, to save memory."""
 
+TIE = 1e-9
+"""Smaller margins of a row are ties, since sums of logarithms are not exact; a tie is an error."""
+
 # Sums of weights that differ from a whole number by less, relative to the number, are whole.
 _ROUNDING = 1e-9
 

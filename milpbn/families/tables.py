@@ -33,9 +33,6 @@ from milpbn.families.smoothing import Smoothing
 from milpbn.families.tabulate import TableOf
 from milpbn.words import memory
 
-TIE = 1e-9
-"""Smaller margins are ties, since sums of logarithms are not exact; a tie is an error."""
-
 # What is kept between requests takes at most this part of the memory limit, as a divisor.
 _SHARE = 8
 # Table rows that fit at first; doubled when needed.

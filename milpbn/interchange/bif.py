@@ -13,7 +13,7 @@ Cozman (1998), The interchange format for Bayesian networks.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -24,7 +24,7 @@ from milpbn._types import FloatArray
 from milpbn.encoding.columns import Variable
 from milpbn.errors import ModelFileError
 from milpbn.interchange.document import Document, probabilities
-from milpbn.interchange.names import WORD, WORD_OR_NUMBER, escape, unescape
+from milpbn.interchange.names import WORD, WORD_OR_NUMBER, escape, state_of, state_word, unescape
 from milpbn.network.network import Network
 
 _KEYWORDS = frozenset(
@@ -41,7 +41,7 @@ def write_bif(network: Network, name: str = "milpbn") -> str:
     """The network as BIF."""
     variables = network.variables
     names = [_word(v.name) for v in variables]
-    states = [[escape(s, WORD_OR_NUMBER, _KEYWORDS) for s in v.states] for v in variables]
+    states = [[state_word(s, WORD_OR_NUMBER, _KEYWORDS) for s in v.states] for v in variables]
     lines = [f"network {_word(name)} {{", "}"]
     for i, own in enumerate(states):
         lines += [
@@ -140,14 +140,20 @@ class _Reader:
             out.append(self.word(f"a name or {' or '.join(map(repr, ends))}"))
         return out
 
-    def names_until(self, end: str) -> tuple[list[str], list[str]]:
+    def states_until(self, end: str) -> tuple[list[str], list[str]]:
+        """States up to a mark, once separated by commas and once separated by blanks."""
+        return self.names_until(end, state_of)
+
+    def names_until(
+        self, end: str, read: Callable[[str], str] = unescape
+    ) -> tuple[list[str], list[str]]:
         """Names up to a mark, once separated by commas and once separated by blanks."""
         groups = [self.words_until(",", end)]
         while self.token.text == ",":
             self.take(",")
             groups.append(self.words_until(",", end))
-        by_comma = [unescape(" ".join(group)) for group in groups if group]
-        return by_comma, [unescape(word) for group in groups for word in group]
+        by_comma = [read(" ".join(group)) for group in groups if group]
+        return by_comma, [read(word) for group in groups for word in group]
 
     def block(self) -> None:
         kind = self.word("network, variable or probability")
@@ -190,7 +196,7 @@ class _Reader:
             count, line = self.word("a number"), self.token.line
             self.take("]")
             self.take("{")
-            by_comma, by_blank = self.names_until("}")
+            by_comma, by_blank = self.states_until("}")
             states = by_comma if str(len(by_comma)) == count else by_blank
             if str(len(states)) != count:
                 raise ModelFileError(
@@ -234,7 +240,7 @@ class _Reader:
             line, mark = self.token.line, self.token.text
             if mark == "(":
                 self.take("(")
-                states, _ = self.names_until(")")
+                states, _ = self.states_until(")")
                 self.take(")")
                 table[self.place(states, parents, line)] = self.numbers(child.card)
             elif mark == "default":

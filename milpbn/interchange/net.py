@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from milpbn._types import FloatArray
 from milpbn.interchange.document import probabilities
-from milpbn.interchange.names import IDENTIFIER, QUOTED, escape
+from milpbn.interchange.names import IDENTIFIER, QUOTED, escape, state_word
 from milpbn.network.network import Network
 
 _KEYWORDS = frozenset(
@@ -44,7 +44,7 @@ def write_net(network: Network, name: str = "milpbn") -> str:
     names = [escape(v.name, IDENTIFIER, _KEYWORDS) for v in network.variables]
     lines = ["net", "{", f'  name = "{escape(name, IDENTIFIER)}";', "}"]
     for own, variable in zip(names, network.variables, strict=True):
-        states = " ".join(f'"{escape(s, QUOTED)}"' for s in variable.states)
+        states = " ".join(f'"{state_word(s, QUOTED)}"' for s in variable.states)
         lines += [f"node {own}", "{", f"  states = ( {states} );", "}"]
     for i, parents in enumerate(network.structure.parents):
         given = f" | {' '.join(names[p] for p in parents)}" if parents else ""

@@ -151,7 +151,7 @@ class Settings:
         told = f"monotone effects ({', '.join(names)}) "
         if self.parameters.name != "ml":
             told += f"are not kept by the parameters {self.parameters}; use "
-            more = ", and no others in a selection (the default one has cl)"
+            more = ", and no others in a selection"
             raise OptionError(Message(told, option("parameters", "ml"), more))
         if isinstance(self.method, str) and self.method in MULTINETS:
             raise OptionError(f"{told}need one structure for all classes, not {self.method}")

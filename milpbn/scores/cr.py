@@ -22,8 +22,7 @@ from milpbn._types import AnyFamilies, Codes, FloatArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.encoding.columns import Variable
 from milpbn.families.candidates import FamilySpace
-from milpbn.families.rows import MergedRows
-from milpbn.families.tables import TIE
+from milpbn.families.rows import TIE, MergedRows
 from milpbn.scores.base import RATE
 from milpbn.scores.definition import margins, row_weights
 from milpbn.scores.rows import RowObjective, RowScore

@@ -22,8 +22,8 @@ import numpy as np
 
 from milpbn._types import Families, FloatArray
 from milpbn.families.candidates import CLASS
+from milpbn.families.rows import TIE
 from milpbn.families.smoothing import Laplace
-from milpbn.families.tables import TIE
 from milpbn.parameters.losses import ConditionalLoss
 from milpbn.parameters.optimise import Problem, climb
 from milpbn.parameters.tables import ClassTable, Rows, TableLayout

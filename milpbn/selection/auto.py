@@ -39,3 +39,6 @@ AUTO_GRID: list[dict[str, list[Any]]] = [
     },
 ]
 """The default grids."""
+
+AUTO_GRIDS = {AUTO: AUTO_GRID, "auto-ml": [{**grid, "parameters": ["ml"]} for grid in AUTO_GRID]}
+"""Lists of grids by name. The second one is for monotone effects, which only `ml` keeps."""

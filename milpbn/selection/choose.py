@@ -151,7 +151,8 @@ def select_settings(
     The arguments are those of :func:`learn_selected`. The selection takes at most a share of the
     time that the clock has left.
     """
-    plan, clock = plan or SelectionPlan(), clock or Clock(names.get("time_limit"))
+    plan = (plan or SelectionPlan()).for_table(table)
+    clock = clock or Clock(names.get("time_limit"))
     candidates = plan.candidates(names)
     share = clock.until(clock.elapsed + _SELECTION_SHARE * clock.remaining, phase="selecting")
     selection, tallies = validate(table, names, plan, candidates, share, watch)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, ParameterGrid, check_cv
 
 from milpbn.datasets.bins import parse_bins
+from milpbn.datasets.table import Table
 from milpbn.errors import OptionError
 from milpbn.learning.methods import ENGINES, Method
 from milpbn.learning.settings import Settings, make_settings
 from milpbn.messages import Message, Spelling
 from milpbn.scores import SoftMargin, score_class
 from milpbn.search.local_search import LocalSearch
-from milpbn.selection.auto import AUTO, AUTO_GRID
+from milpbn.selection.auto import AUTO, AUTO_GRIDS
 from milpbn.selection.criteria import CRITERIA, LOG_LOSS, criterion_name
 from milpbn.selection.validation import ValidationSplit, stratified_folds
 from milpbn.settings import SETTINGS, renamed
@@ -70,7 +71,7 @@ class SelectionPlan:
         object.__setattr__(self, "by", criterion_name(self.by))
         if isinstance(self.cv, int) and self.cv < 2:
             raise OptionError(f"selection needs at least 2 folds, not {self.cv}")
-        if isinstance(self.grid, str) and self.grid != AUTO:
+        if isinstance(self.grid, str) and self.grid not in AUTO_GRIDS:
             raise OptionError(
                 f"the grid must be a dictionary, a list of dictionaries or {AUTO!r}, "
                 f"not {self.grid!r}"
@@ -82,13 +83,19 @@ class SelectionPlan:
     @property
     def grids(self) -> list[Mapping[str, Sequence[Any]]]:
         """The grids, one after the other."""
-        grids: list[Mapping[str, Sequence[Any]]] = list(AUTO_GRID)
-        if not isinstance(self.grid, str):
+        grids: list[Mapping[str, Sequence[Any]]]
+        if isinstance(self.grid, str):
+            grids = list(AUTO_GRIDS[self.grid])
+        else:
             given = [self.grid] if isinstance(self.grid, Mapping) else self.grid
             grids = [renamed(grid) for grid in given]
         if self.bins is None:
             return grids
         return [{**grid, "bins": self.bins} for grid in grids]
+
+    def for_table(self, table: Table) -> SelectionPlan:
+        """The plan with the default candidates for a table; those of a user stay as they are."""
+        return replace(self, grid="auto-ml") if table.monotone and self.grid == AUTO else self
 
     @property
     def races(self) -> bool:

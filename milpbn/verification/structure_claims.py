@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 from milpbn.anytime import allowed_gap
-from milpbn.certainty.alternative_records import Alternatives, equivalence_key
+from milpbn.certainty.alternative_records import equivalence_key
 from milpbn.certainty.arc_records import ArcAnswer
 from milpbn.clock import Checkpoint
 from milpbn.encoding import EncodedData
-from milpbn.engines.enumeration import structures_above, structures_near
+from milpbn.engines.enumeration import structures_near
 from milpbn.learning.model import Model
 from milpbn.scores import Objective, Score
 from milpbn.scores.rescore import rescore
 from milpbn.structure import Structure
 
-# How many structures of each kind are scored again.
-_CHECKED = 100
+CHECKED = 100
+"""How many structures of each kind are scored again."""
 
 Scored = tuple[Structure, float]
 
@@ -32,10 +31,12 @@ def arc_errors(
     assert model.arcs is not None
     if abs(model.arcs.objective - model.result.objective) > allowed_gap(model.result.objective):
         yield "the margins are those of a structure with another score"
+    if model.arcs.scale != model.result.scale:
+        yield f"the scale is {model.arcs.scale:g}, not {model.result.scale:g}"
     pairs = {frozenset((a.parent, a.child)) for a in model.arcs.answers}
     if any(len(pair) < 2 or not pair <= set(structure.variables) for pair in pairs):
         yield "an arc does not join two variables of the model"
-    for answer in model.arcs.answers[:_CHECKED]:
+    for answer in model.arcs.answers[:CHECKED]:
         if answer.value is None:
             continue
         name = f"{answer.parent} -> {answer.child}"
@@ -84,35 +85,9 @@ def alternative_errors(model: Model, score: Score, data: EncodedData) -> Iterato
     scores = [s.score for s in found.structures]
     if scores != sorted(scores, reverse=True) or len(scores) > found.most:
         yield "the structures are not in order, or more than wanted"
-    for k, one in enumerate(found.structures[:_CHECKED], 1):
+    for k, one in enumerate(found.structures[:CHECKED], 1):
         if not _scores(one.structure, one.score, score, data):
             yield f"structure {k} has another score"
-
-
-def missing_errors(
-    found: Alternatives, objective: Objective, checkpoint: Checkpoint, *, every: bool
-) -> Iterator[str]:
-    """Structures that are not in a set although they score more than what it says about the rest.
-
-    All structures of the space are tried, without pruning, or all that differ from one of the set
-    in one family.
-    """
-    if found.rest is None and not found.complete:
-        return
-    space = objective.space
-    own = [space.families(s.structure) for s in found.structures]
-    listed = {tuple(families.tolist()) for families in own}
-    rest = -math.inf if found.rest is None else found.rest
-    least = rest + (0.0 if found.rest is None else allowed_gap(rest))
-    if every:
-        tried = structures_above(objective, least, checkpoint)
-    else:
-        near = (structures_near(objective, one, checkpoint) for one in own[:_CHECKED])
-        tried = chain.from_iterable(near)
-    for families, value in tried:
-        if value > least and tuple(families.tolist()) not in listed:
-            yield f"a structure that is not listed scores {value:.6f}, more than the rest"
-            return
 
 
 def scored_near(

@@ -38,6 +38,7 @@ from milpbn.scores.rescore import rescore
 from milpbn.search import run_learner
 from milpbn.search.local_search import LocalSearch
 from milpbn.structure import AnyStructure, ClassStructures, Structure
+from milpbn.verification.absence_claims import absent_alternatives, arc_bounds
 from milpbn.verification.checks import (
     Check,
     Verification,
@@ -61,7 +62,6 @@ from milpbn.verification.structure_claims import (
     Scored,
     alternative_errors,
     arc_errors,
-    missing_errors,
     scored_near,
 )
 
@@ -71,6 +71,8 @@ ENUMERABLE = 300_000
 # The share of the time for the search for a counterexample, and its limit on unsuccessful kicks.
 _SEARCH_SHARE = 0.3
 _SEARCH_PATIENCE = 300
+# The most seconds for a search that tries to refute the bounds of margins or alternatives.
+_REFUTING_SECONDS = 60.0
 
 
 def verify_model(
@@ -138,7 +140,7 @@ def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Che
         directions = as_typed(model.encoder.monotone)
         yield check_that("all tables are monotone", broken_trends(model.network), directions)
     yield _objective(model, score, data)
-    yield from _sets(model, score, data, settings.space, clock)
+    yield from _sets(model, score, data, settings.space, clock, seed)
     if model.result.bound is not None:
         objective = build_objective(data, score, settings.space, clock=clock)
         yield from _bounds(model, objective, score, clock, seed)
@@ -250,11 +252,11 @@ def _objective(model: Model, score: Score, data: EncodedData) -> Check:
 
 
 def _sets(
-    model: Model, score: Score, data: EncodedData, space: SearchSpace, clock: Clock
+    model: Model, score: Score, data: EncodedData, space: SearchSpace, clock: Clock, seed: int
 ) -> Iterator[Check]:
     """Check the structures behind arc margins and alternatives.
 
-    Their bounds are not derived again, but structures that are near are compared with them.
+    New searches, for a share of the time, look for structures that refute their bounds.
     """
     if model.arcs is None and model.alternatives is None:
         return
@@ -269,21 +271,28 @@ def _sets(
         assert isinstance(own, Structure)
         near = scored_near(own, objective, clock.checkpoint) if objective else iter(())
         errors = list(arc_errors(model, score, data, _in_time(near)))
-        seen = f"{len(model.arcs.answers)} answers; bounds are not derived again"
+        seen = f"{len(model.arcs.answers)} answers"
+        if not errors and objective:
+            errors, again = arc_bounds(model.arcs, own, objective, _part_of(clock), seed)
+            seen = f"{seen}; {again}"
         yield Check(claim, not errors, "; ".join(errors[:3]) or seen)
     if model.alternatives is not None:
         errors = list(alternative_errors(model, score, data))
-        number = f"{len(model.alternatives.structures)} structures"
-        seen = f"{number}; completeness is not proven again"
+        seen = f"{len(model.alternatives.structures)} structures"
         if not errors and objective:
             every = n_choices(objective.space) <= ENUMERABLE
-            try:
-                found = missing_errors(model.alternatives, objective, clock.checkpoint, every=every)
-                errors = list(found)
-                seen = f"{number}; every structure of the space was tried" if every else seen
-            except OutOfTime:
-                pass
+            time = clock if every else _part_of(clock)
+            errors, again = absent_alternatives(
+                model.alternatives, objective, time, seed, every=every
+            )
+            seen = f"{seen}; {again}"
         yield Check("the alternatives have their scores", not errors, "; ".join(errors[:3]) or seen)
+
+
+def _part_of(clock: Clock) -> Clock:
+    """The time for a search that tries to refute bounds."""
+    share = min(_REFUTING_SECONDS, _SEARCH_SHARE * clock.remaining)
+    return clock.until(clock.elapsed + share)
 
 
 def _in_time(found: Iterator[Scored]) -> Iterator[Scored]:

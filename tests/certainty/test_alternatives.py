@@ -101,6 +101,27 @@ def test_a_set_is_compared_with_the_structures_near_its_own(iris, rest, monkeypa
         assert {c.claim: c.holds for c in checks}["the alternatives have their scores"] is agrees
 
 
+def test_a_structure_that_was_dropped_is_found_although_several_families_differ(iris, monkeypatch):
+    """Turning arcs round changes several families and, with this score, nothing else."""
+    monkeypatch.setattr("milpbn.verification.verify.ENUMERABLE", 0)
+    table, data = iris
+    settings = {"score": "bdeu", "max_parents": 1}
+    model = learn_classifier(table, make_settings(**settings))
+    found = learn_alternatives(data, best=2, **settings)
+    best, other = found.structures
+    assert best.score == pytest.approx(other.score)
+    assert len(best.structure.changes(other.structure)[0]) > 1
+    more = learn_alternatives(data, best=12, **settings).structures
+    rest = max(s.score for s in more if s.score < best.score - 1e-3)
+    alone = replace(found, most=1, structures=(best,))
+    for alternatives, agrees in ((found, True), (alone, True), (replace(alone, rest=rest), False)):
+        checks = verify_model(replace(model, alternatives=alternatives), table).checks
+        check = next(c for c in checks if c.claim == "the alternatives have their scores")
+        assert check.holds is agrees
+        told = {True: "none is missing was proven again", False: "a structure that is not listed"}
+        assert told[agrees] in check.seen
+
+
 def test_a_set_needs_a_limit():
     with pytest.raises(OptionError, match=r"give a number of structures .* or a tolerance"):
         pool_limits(None, None)

@@ -60,7 +60,7 @@ def test_a_second_run_continues_where_the_first_one_stopped(iris):
         table,
         watch=lambda done, total: asked.append(done),
     )
-    assert asked[0] == sum(a.closed for a in some) < len(some)
+    assert asked[0] == sum(a.closed() for a in some) < len(some)
     assert asked == sorted(asked)
     assert again.to_frame().high.to_numpy() == pytest.approx(complete.to_frame().high.to_numpy())
     assert again.complete
@@ -111,6 +111,41 @@ def test_verification_finds_a_margin_that_its_structure_does_not_have(iris):
     assert len(found) == 1
     assert "has another score" in found[0].seen
     assert "does not satisfy the condition" in found[0].seen
+
+
+def test_verification_finds_a_bound_that_only_another_search_refutes():
+    """The best structure with an arc turned round differs in two families."""
+    table = load_dataset("iris")
+    model = learn_classifier(table, make_settings(score="bdeu", max_parents=1))
+    margins = model_arc_margins(model, table)
+    (told,) = (c for c in verify_model(replace(model, arcs=margins), table).checks
+               if "arc margins" in c.claim)  # fmt: skip
+    n = len(margins.answers)
+    assert told.seen == f"{n} answers; {n} of {n} bounds proven again"
+    same = (a for a in margins.answers if a.value == pytest.approx(model.result.objective))
+    turned = next(a for a in same if a.present and len(a.changes) > 1)
+    # As if none but structures with one other family had been looked at.
+    lower = replace(turned, value=None, bound=turned.bound - 1.0, changes={})
+    wrong = tuple(lower if a is turned else a for a in margins.answers)
+    less = margins.answers[1:]
+    for answers, what in ((wrong, "exceeds the bound"), (less, "there is no answer")):
+        forged = replace(model, arcs=replace(margins, answers=answers))
+        found = [c for c in verify_model(forged, table).checks if c.holds is False]
+        assert len(found) == 1
+        assert what in found[0].seen
+
+
+def test_the_scale_of_the_score_decides_when_a_margin_is_closed(iris):
+    answer = ArcAnswer("a", "b", present=True, value=-0.5, bound=-0.5 + 1e-5)
+    assert not ArcMargins(-0.1, (answer,)).complete
+    wide = ArcMargins(-0.1, (answer,), scale=100.0)
+    assert wide.complete
+    assert wide.arcs[0].margin.closed
+    assert ArcMargins.from_dict(wide.to_dict()) == wide
+    model, table = iris
+    wrong = replace(model_arc_margins(model, table), scale=100.0)
+    found = [c for c in verify_model(replace(model, arcs=wrong), table).checks if c.holds is False]
+    assert "the scale is 100, not 1" in found[0].seen
 
 
 def test_verification_finds_an_arc_that_is_not_impossible(iris):

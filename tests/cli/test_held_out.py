@@ -78,8 +78,8 @@ def test_without_test_rows_the_report_ends_with_advice(milpbn, files, monkeypatc
     options = (*data, "--missing", "state", "--drop", "z")
     result = milpbn("solve", *options)
     assert result.stdout.splitlines()[-1] == (
-        "To estimate the accuracy on unseen data, add --holdout 0.25, or run: milpbn evaluate --data "
-        "'train rows.csv' --target class --drop z --missing state"
+        "To estimate the accuracy on unseen data, add --holdout 0.25, or run: milpbn evaluate "
+        "--data 'train rows.csv' --target class --drop z --missing state"
     )
     assert "new rows" not in milpbn("solve", *data, "--json").stdout
     assert "new rows" not in milpbn("learn", "--dataset", "iris", "--method", "nb").stdout

@@ -77,6 +77,23 @@ def test_what_cannot_be_is_refused(milpbn, clinic, given, told):
     assert "Traceback" not in result.stderr
 
 
+def test_the_default_selection_tries_what_keeps_the_directions(milpbn, clinic):
+    given = ("--data", clinic, "--target", "ill", "--monotone", "age+", "--select", "auto")
+    done = milpbn("solve", *given, "--json")
+    assert done.exit_code in (0, 3), done.output
+    tried = json.loads(done.stdout)["selection"]["candidates"]
+    assert len(tried) > 3
+    assert {c["values"]["parameters"] for c in tried} == {"ml"}
+    assert not any("monotone" in c["error"] for c in tried)
+
+
+def test_parameters_that_are_selected_by_name_must_keep_the_directions(milpbn, clinic):
+    given = ("--data", clinic, "--target", "ill", "--monotone", "age+")
+    done = milpbn("solve", *given, "--select", "parameters=ml,cl")
+    assert done.exit_code == 1
+    assert "are not kept by the parameters cl; use --parameters ml, and no others" in done.stderr
+
+
 def test_three_classes_are_refused(milpbn):
     result = milpbn("learn", "--dataset", "iris", "--monotone", "petalwidth+")
     assert result.exit_code == 1

@@ -33,6 +33,15 @@ def test_solve_selects_and_proves(milpbn, tmp_path):
     assert milpbn("verify", out).exit_code == 0
 
 
+def test_a_heuristic_that_is_chosen_has_no_certificate(milpbn, tmp_path):
+    certificate = tmp_path / "proof.gz"
+    done = milpbn("solve", *QUICK, "--select", "method=nb,hc", "--certificate", certificate)
+    assert done.exit_code == 0, done.output
+    assert f"note: {certificate} was not written: " in done.stderr
+    assert "was chosen and proves nothing" in done.stderr
+    assert not certificate.exists()
+
+
 def test_plot_with_select_still_draws_the_candidates(milpbn, tmp_path):
     old, new, gap = (tmp_path / f"{name}.svg" for name in ("old", "new", "gap"))
     how = ("learn", *QUICK, "--method", "nb", "--select", "parameters=ml,cl:penalty=1")
@@ -86,7 +95,7 @@ def test_cuttings_are_selected_and_verified(milpbn, tmp_path):
 def test_default_candidates_with_cuttings(milpbn, monkeypatch):
     from milpbn.selection import plan
 
-    monkeypatch.setattr(plan, "AUTO_GRID", [{"method": ["nb"], "parameters": ["ml"]}])
+    monkeypatch.setitem(plan.AUTO_GRIDS, "auto", [{"method": ["nb"], "parameters": ["ml"]}])
     bins = ("--select", "bins=quantile:3,quantile:5")
     result = milpbn("solve", "--dataset", "iris", "--select", "auto", *bins, "--json")
     content = json.loads(result.stdout)
@@ -103,7 +112,7 @@ def test_default_candidates_with_cuttings(milpbn, monkeypatch):
 def test_evaluate_has_a_method_that_selects_by_itself(milpbn, monkeypatch):
     from milpbn.selection import plan
 
-    monkeypatch.setattr(plan, "AUTO_GRID", [{"method": ["nb"], "parameters": ["ml", "cl"]}])
+    monkeypatch.setitem(plan.AUTO_GRIDS, "auto", [{"method": ["nb"], "parameters": ["ml", "cl"]}])
     result = milpbn("evaluate", *QUICK, "--method", "nb,auto", "--json")
     records = json.loads(result.stdout)["folds"]
     assert [r["method"] for r in records] == ["nb", "auto"]

@@ -16,7 +16,7 @@ from pgmpy.readwrite import BIFReader, NETReader, XMLBIFReader
 from milpbn.encoding.columns import Coarsening, Variable
 from milpbn.families import Laplace
 from milpbn.interchange import export_network, read_network
-from milpbn.interchange.names import unescape
+from milpbn.interchange.names import state_of, unescape
 from milpbn.network.inference import log_posterior
 from milpbn.network.network import fit_network
 from milpbn.structure import Structure
@@ -40,7 +40,7 @@ def through_pyagrum(network, kind, folder):
         axes = [cpt.variable(k).name() for k in range(cpt.nbrDim())]
         variable = read.variable(node)
         out[unescape(variable.name())] = (
-            tuple(map(unescape, variable.labels())),
+            tuple(map(state_of, variable.labels())),
             tuple(unescape(a) for a in reversed(axes[1:])),
             cpt.toarray(),
         )
@@ -55,7 +55,7 @@ def through_pgmpy(network, kind, folder):
     for name in model.nodes():
         cpd = model.get_cpds(name)
         out[unescape(name)] = (
-            tuple(map(unescape, cpd.state_names[name])),
+            tuple(map(state_of, cpd.state_names[name])),
             tuple(map(unescape, cpd.variables[1:])),
             np.moveaxis(cpd.values, 0, -1),
         )

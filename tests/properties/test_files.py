@@ -26,9 +26,13 @@ from milpbn.interchange.names import (
     IDENTIFIER,
     JKL,
     MODELSTRING,
+    QUOTED,
     WORD,
+    WORD_OR_NUMBER,
     XML,
     escape,
+    state_of,
+    state_word,
     unescape,
 )
 from milpbn.network.inference import log_posterior
@@ -120,6 +124,21 @@ def test_escaped_names_come_back(name, unsafe):
     assert unescape(written) == name
     assert written.lower() != "table"
     assert written
+
+
+ENDS = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(lambda x: f"{x:.10g}"), st.text(max_size=3)
+)
+SHAPES = ("({}, {}]", "(-inf, {}]", "({}, inf)", "from_{}_to_{}", "up_to_{}", "above_{}", "{}")
+
+
+@of("milpbn.interchange.names.state_of")
+@given(st.sampled_from(SHAPES), ENDS, ENDS, st.sampled_from([WORD, WORD_OR_NUMBER, QUOTED]))
+def test_states_come_back(shape, low, high, unsafe):
+    state = shape.format(low, high)
+    written = state_word(state, unsafe)
+    assert state_of(written) == state
+    assert re.fullmatch(r"[A-Za-z0-9_.<>=+-]+", written)
 
 
 def svg(draw):

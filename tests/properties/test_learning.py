@@ -248,7 +248,7 @@ def test_margins_are_losses_of_score(rows):
     assert [replace(a, seconds=0.0) for a in other.answers] == [
         replace(a, seconds=0.0) for a in margins.answers
     ]
-    assert all(isinstance(a, ArcAnswer) and a.closed for a in margins.answers)
+    assert all(isinstance(a, ArcAnswer) and a.closed() for a in margins.answers)
     own = set(classifier.structure_.arcs)
     for arc in margins.arcs:
         assert isinstance(arc, ArcMargin)

@@ -58,7 +58,7 @@ def test_a_grid_needs_values_and_a_margin_score(heart):
         learn_grid(heart, [])
     with pytest.raises(OptionError, match="margin score"):
         learn_grid(heart, [0.9], score="mdl")
-    with pytest.raises(OptionError, match="p must be a number above 0.5 and below 1, not 1.5"):
+    with pytest.raises(OptionError, match=r"p must be a number above 0.5 and below 1, not 1.5"):
         learn_grid(heart, [0.9, 1.5])
 
 

@@ -371,7 +371,7 @@ def test_later_folds_take_over_what_the_first_one_chose(monks, monkeypatch):
 
 def test_clear_losers_of_the_default_are_left_out(monkeypatch):
     grids = [{"method": ["nb"]}, {"method": ["local-search"], "max_parents": [3]}]
-    monkeypatch.setattr(plan_module, "AUTO_GRID", grids)
+    monkeypatch.setitem(plan_module.AUTO_GRIDS, "auto", grids)
     monks = load_dataset("monks-1")
     names = {"class_parents": False}
     left_out, better = select_settings(monks, names, SelectionPlan(cv=5)).selection.candidates

@@ -56,7 +56,7 @@ def test_wrong_values_are_refused_in_the_spelling_of_the_user(name):
                 with pytest.raises(OptionError, match=f"^{name} must be {kind}") as error:
                     check_settings({name: value})
                 assert error.value.on_command_line().startswith(f"{one.flag.split('/')[0] or '--'}")
-                with pytest.raises(OptionError, match="^alias must be"):
+                with pytest.raises(OptionError, match=r"^alias must be"):
                     check_settings({name: value}, {name: "alias"})
     check_settings({name: one.default})
 

@@ -195,7 +195,7 @@ def test_options_that_do_not_go_together(monkeypatch):
         SolveOptions(workers=1, scheduler="tcp://x")
     with pytest.raises(OptionError, match="workers must be a whole number of at least 0"):
         SolveOptions(workers=-1)
-    with pytest.raises(OptionError, match="workers requires the engine branch-and-cut"):
+    with pytest.raises(OptionError, match="workers requires method='branch-and-cut'"):
         learn_structure(noise(), method="monolithic", workers=2)
 
 

@@ -14,9 +14,12 @@ from milpbn.learning.settings import SearchSpace
 from milpbn.network.network import fit_network
 from milpbn.structure import Structure
 
-once = settings(max_examples=2, suppress_health_check=list(HealthCheck))
-few = settings(max_examples=4, suppress_health_check=list(HealthCheck))
-some = settings(max_examples=10, suppress_health_check=list(HealthCheck))
+# A search (--hypothesis-profile=search) tries ten times as many examples.
+_TIMES = settings().max_examples // 100
+
+once = settings(max_examples=2 * _TIMES, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=4 * _TIMES, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=10 * _TIMES, suppress_health_check=list(HealthCheck))
 
 names = st.text(st.sampled_from(string.ascii_letters + "äß体 ,.;:=|>-_'\"\\\n\x1b"), min_size=1)
 """Names as people have them, and as they should not."""
