@@ -56,7 +56,7 @@ _TYPES: dict[type[values.Values], Callable[[Any], Any]] = {
     values.OneOf: lambda v: Registered(lambda: v.names),
     values.NewFile: lambda v: OutputFile(),
     values.OldFile: lambda v: click.Path(exists=True, dir_okay=False),
-    values.Parsed: lambda v: Parsed("text", v.module, v.function, as_text=v.as_text),
+    values.Parsed: lambda v: Parsed("text", v),
     values.ColumnList: lambda v: Names(),
     values.NumbersByColumn: lambda v: ColumnNumbers(),
     values.NamesByColumn: lambda v: Order(),

@@ -319,19 +319,12 @@ class Parsed(_ParamType):
     ----------
     name
         The type in help texts.
-    module, function
-        The function, imported when a value is read.
-    as_text
-        Whether the value is kept as a text, in its full form.
+    kind
+        What reads it.
     """
 
-    def __init__(self, name: str, module: str, function: str, *, as_text: bool = False) -> None:
-        self.name = name
-        self._values = values.Parsed(module, function, as_text=as_text)
-
-    def parse(self, text: str) -> Any:
-        """Read a value."""
-        return self._values.read(text)
+    def __init__(self, name: str, kind: values.Parsed) -> None:
+        self.name, self.parse = name, kind.read
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """See :class:`click.ParamType`."""
@@ -343,16 +336,16 @@ class Parsed(_ParamType):
             self.fail(error.on_command_line(), param, ctx)
 
 
-ARC = Parsed("A->B", "milpbn.families.constraints", "parse_arc")
+ARC = Parsed("A->B", values.Parsed("milpbn.families.constraints", "parse_arc"))
 """An arc ``A->B``; a name that contains ``->`` is in double quotes."""
 
-PENALTIES = Parsed("penalties", "milpbn.scores.concave", "parse_penalties")
+PENALTIES = Parsed("penalties", values.Parsed("milpbn.scores.concave", "parse_penalties"))
 """Numbers or ``bic``, separated by commas."""
 
-COSTS = Parsed("costs", "milpbn.network.costs", "read_costs")
+COSTS = Parsed("costs", values.Parsed("milpbn.network.costs", "read_costs"))
 """Costs by true and predicted class: ``sick:healthy=10,healthy:sick=1``, or a CSV file."""
 
-BASE = Parsed("base", "milpbn.mdc.bases", "make_base", as_text=True)
+BASE = Parsed("base", values.Parsed("milpbn.mdc.bases", "make_base", as_text=True))
 """A base model, with settings after a colon."""
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from milpbn.datasets.bins import MDLP, parse_bins
 from milpbn.errors import DataError, OptionError, by_name
 from milpbn.messages import Message, Spelling, option
+from milpbn.settings import check_settings
 from milpbn.words import quoted
 
 OTHERS = "*"
@@ -148,13 +149,7 @@ def own_bins(
     cuts: Mapping[str, Any] | None, special: Mapping[str, Any] | None, min_share: float
 ) -> OwnBins:
     """Check and sort what the user gave."""
-    if not isinstance(min_share, int | float) or not 0 <= min_share < 0.5:
-        raise OptionError(
-            Message(
-                option("min_bin_share"),
-                f" must be a share from 0 to less than 0.5, not {min_share!r}",
-            )
-        )
+    check_settings({"min_bin_share": min_share})
     return OwnBins(
         _sorted_numbers(Spelling("bins", "--cuts"), cuts or {}),
         _sorted_numbers(option("special"), special or {}),

@@ -5,6 +5,7 @@ their missing values can be chosen.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from milpbn.settings.declaration import OptionGroup, Setting
@@ -31,14 +32,15 @@ DATES = ("expand", "drop", "keep")
 MAX_STATES = 50
 """A category with more states than this has its rare states pooled, unless the user says more."""
 
+_data = partial(Setting, OptionGroup.DATA)
+
 
 class StateNames(TypedDict, total=False):
     """Which states the values of a column become."""
 
     missing: Annotated[
         str,
-        Setting(
-            OptionGroup.DATA,
+        _data(
             OneOf(__name__, "MISSING_POLICIES"),
             "What becomes of missing values in training rows. auto: they are a state of their own, "
             "and columns that are mostly empty are left out; state: a state in every column; drop: "
@@ -49,8 +51,7 @@ class StateNames(TypedDict, total=False):
     ]
     bins: Annotated[
         "Bins",
-        Setting(
-            OptionGroup.DATA,
+        _data(
             Parsed("milpbn.datasets.bins", "parse_bins"),
             "How numeric columns are cut: where the classes change (mdlp), into fine bins for "
             "parameters with smooth effects (fine), into K bins with about the same number of "
@@ -62,8 +63,7 @@ class StateNames(TypedDict, total=False):
     ]
     special: Annotated[
         Mapping[str, Sequence[float]] | None,
-        Setting(
-            OptionGroup.DATA,
+        _data(
             NumbersByColumn(),
             "Values of a numeric column that are states of their own, such as codes for refused "
             "answers: income=-999,-998. May be repeated.",
@@ -73,8 +73,7 @@ class StateNames(TypedDict, total=False):
     ]
     min_bin_share: Annotated[
         float,
-        Setting(
-            OptionGroup.DATA,
+        _data(
             Percentage(0, below=0.5),
             "Smallest share of a column's rows in a bin: 5%. Cuts given by {cuts} are kept.",
             0.0,
@@ -102,8 +101,7 @@ class CutNames(TypedDict, total=False):
 
     cuts: Annotated[
         Mapping[str, Sequence[float]],
-        Setting(
-            OptionGroup.DATA,
+        _data(
             NumbersByColumn(),
             "Your own cuts of a numeric column: income=1000,2000. May be repeated.",
             rare=True,
@@ -118,8 +116,7 @@ class FileNames(TypedDict, total=False):
 
     categorical: Annotated[
         Iterable[str],
-        Setting(
-            OptionGroup.DATA,
+        _data(
             ColumnList(),
             "Columns of FILE to read as categories: a,b,c. Put a name that contains a comma in "
             'double quotes: a,"b, c".',
@@ -130,8 +127,7 @@ class FileNames(TypedDict, total=False):
     ]
     numeric: Annotated[
         Iterable[str],
-        Setting(
-            OptionGroup.DATA,
+        _data(
             ColumnList(),
             "Columns of FILE to read as numbers: a,b,c.",
             (),
@@ -141,19 +137,11 @@ class FileNames(TypedDict, total=False):
     ]
     drop: Annotated[
         Iterable[str],
-        Setting(
-            OptionGroup.DATA,
-            ColumnList(),
-            "Columns of FILE to leave out: a,b,c.",
-            (),
-            rare=True,
-            parameter="",
-        ),
+        _data(ColumnList(), "Columns of FILE to leave out: a,b,c.", (), rare=True, parameter=""),
     ]
     dates: Annotated[
         str,
-        Setting(
-            OptionGroup.DATA,
+        _data(
             OneOf(__name__, "DATES"),
             "Replace dates in FILE with year, month, weekday and time of day, leave them out, or "
             "read them as categories.",
@@ -163,8 +151,7 @@ class FileNames(TypedDict, total=False):
     ]
     max_states: Annotated[
         int | None,
-        Setting(
-            OptionGroup.DATA,
+        _data(
             Whole(2),
             "Maximum number of states of a categorical column of FILE; the rarest values share "
             "one state.",
@@ -175,8 +162,7 @@ class FileNames(TypedDict, total=False):
     ]
     target_bins: Annotated[
         int | None,
-        Setting(
-            OptionGroup.DATA,
+        _data(
             Whole(2),
             "Cut the numeric class column of FILE into this many classes of about equal size.",
             rare=True,
@@ -185,8 +171,7 @@ class FileNames(TypedDict, total=False):
     ]
     ordered: Annotated[
         Mapping[str, Sequence[str]] | None,
-        Setting(
-            OptionGroup.DATA,
+        _data(
             NamesByColumn(),
             "All categories of a categorical column of FILE, in their order: size=S,M,L. May be "
             "repeated.",
@@ -196,8 +181,7 @@ class FileNames(TypedDict, total=False):
     ]
     weight: Annotated[
         str | None,
-        Setting(
-            OptionGroup.DATA,
+        _data(
             Text(),
             "Column of FILE with the weights of the rows; not a feature. A weight of 2 counts a "
             "row twice.",
@@ -213,8 +197,7 @@ class ClassWeightNames(TypedDict, total=False):
 
     class_weight: Annotated[
         str | Mapping[Any, float] | None,
-        Setting(
-            OptionGroup.DATA,
+        _data(
             Parsed("milpbn.datasets.weights", "read_class_weight"),
             "Factors for the weights of the rows of each class: sick=5,healthy=1; balanced gives "
             "all classes the same total weight.",

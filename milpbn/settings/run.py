@@ -1,6 +1,7 @@
 """The settings of a run that do not change what is maximised: method, limits, proof and tree."""
 
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from milpbn.errors import OptionError
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 HOSTS = ("highs", "scip")
 EMITTERS = ("pulp", "highspy")
 DEFAULT_MEMORY = 4 * 2**30
+
+_method = partial(Setting, OptionGroup.METHOD)
+_limit = partial(Setting, OptionGroup.LIMITS)
+_proof = partial(Setting, OptionGroup.PROOF)
 
 
 @dataclass(frozen=True)
@@ -57,8 +62,7 @@ class MethodNames(TypedDict, total=False):
 
     method: Annotated[
         "Method",
-        Setting(
-            OptionGroup.METHOD,
+        _method(
             Anything(),
             "An exact engine, a heuristic or a multinet learner: {methods}.",
             "branch-and-cut",
@@ -69,8 +73,7 @@ class MethodNames(TypedDict, total=False):
     ]
     start: Annotated[
         "Structure | str | None",
-        Setting(
-            OptionGroup.METHOD,
+        _method(
             Anything(),
             "Start from a model, network or structure file, or from the result of a heuristic of "
             "`milpbn learn`; none for no start.",
@@ -83,8 +86,7 @@ class MethodNames(TypedDict, total=False):
     ]
     start_source: Annotated[
         str,
-        Setting(
-            OptionGroup.METHOD,
+        _method(
             Text(),
             "Where a structure that is given as a start came from, for the report.",
             "warm-start",
@@ -115,12 +117,11 @@ class LimitNames(TypedDict, total=False):
 
     time_limit: Annotated[
         float | None,
-        Setting(OptionGroup.LIMITS, Seconds(0), "Time limit for the run: 90, 90s, 5m, 2h."),
+        _limit(Seconds(0), "Time limit for the run: 90, 90s, 5m, 2h."),
     ]
     seed: Annotated[
         int,
-        Setting(
-            OptionGroup.LIMITS,
+        _limit(
             Whole(0, 2**31 - 1),
             "Random seed for the solver and the heuristics.",
             SolveOptions.seed,
@@ -130,8 +131,7 @@ class LimitNames(TypedDict, total=False):
     ]
     memory_limit: Annotated[
         int,
-        Setting(
-            OptionGroup.LIMITS,
+        _limit(
             Bytes(),
             "Reject problems that are estimated to need more memory: 500MB, 4GB.",
             SolveOptions.memory_limit,
@@ -147,18 +147,11 @@ class ProofNames(TypedDict, total=False):
 
     gap: Annotated[
         float,
-        Setting(
-            OptionGroup.PROOF,
-            Percentage(0),
-            "Stop at this gap: 1% or 0.01.",
-            SolveOptions.gap,
-            shown="0",
-        ),
+        _proof(Percentage(0), "Stop at this gap: 1% or 0.01.", SolveOptions.gap, shown="0"),
     ]
     threads: Annotated[
         int,
-        Setting(
-            OptionGroup.LIMITS,
+        _limit(
             Whole(1),
             "Number of threads for passes over the rows, and for the monolithic engine.",
             SolveOptions.threads,
@@ -167,8 +160,7 @@ class ProofNames(TypedDict, total=False):
     ]
     host: Annotated[
         str,
-        Setting(
-            OptionGroup.PROOF,
+        _proof(
             OneOf(__name__, "HOSTS"),
             "Solver that manages the branch-and-cut tree; scip needs the extra milpbn[scip].",
             SolveOptions.host,
@@ -179,8 +171,7 @@ class ProofNames(TypedDict, total=False):
     ]
     emit: Annotated[
         str,
-        Setting(
-            OptionGroup.PROOF,
+        _proof(
             OneOf(__name__, "EMITTERS"),
             "How the monolithic model is passed to HiGHS.",
             SolveOptions.emit,
@@ -196,8 +187,7 @@ class TreeNames(TypedDict, total=False):
 
     checkpoint: Annotated[
         str | None,
-        Setting(
-            OptionGroup.PROOF,
+        _proof(
             NewFile(),
             "Save the tree regularly and at the end, so that {resume} can continue.",
             rare=True,
@@ -208,8 +198,7 @@ class TreeNames(TypedDict, total=False):
     ]
     resume: Annotated[
         str | None,
-        Setting(
-            OptionGroup.PROOF,
+        _proof(
             OldFile(),
             "Continue from a file that {checkpoint} wrote for the same data, score and search "
             "space.",
@@ -221,8 +210,7 @@ class TreeNames(TypedDict, total=False):
     ]
     workers: Annotated[
         int,
-        Setting(
-            OptionGroup.LIMITS,
+        _limit(
             Whole(),
             "Number of local worker processes; needs the extra milpbn[cluster].",
             SolveOptions.workers,
@@ -233,8 +221,7 @@ class TreeNames(TypedDict, total=False):
     ]
     scheduler: Annotated[
         str | None,
-        Setting(
-            OptionGroup.LIMITS,
+        _limit(
             Text(),
             "Use the workers of a running Dask cluster: tcp://HOST:8786. Needs milpbn[cluster].",
             rare=True,

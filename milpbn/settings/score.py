@@ -4,6 +4,7 @@ A score ignores those that only other scores have, if they are parameters of the
 others are refused.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from milpbn.settings.declaration import OptionGroup, Setting
@@ -13,14 +14,15 @@ if TYPE_CHECKING:
     from milpbn.families.smoothing import Smoothing
     from milpbn.scores import Score
 
+_score = partial(Setting, OptionGroup.SCORE)
+
 
 class ScoreNames(TypedDict, total=False):
     """What a structure maximises."""
 
     score: Annotated[
         "str | Score",
-        Setting(
-            OptionGroup.SCORE,
+        _score(
             Parsed("milpbn.scores.registry", "read_score"),
             "Score to maximise: {known_scores}.",
             "sm",
@@ -31,8 +33,7 @@ class ScoreNames(TypedDict, total=False):
     ]
     p: Annotated[
         float | None,
-        Setting(
-            OptionGroup.SCORE,
+        _score(
             Number(above=0.5, below=1),
             "Desired class probability for {scores}.",
             0.9,
@@ -42,18 +43,11 @@ class ScoreNames(TypedDict, total=False):
     ]
     gamma: Annotated[
         float | None,
-        Setting(
-            OptionGroup.SCORE,
-            Number(above=0),
-            "Desired log-margin, instead of {p}.",
-            rare=True,
-            selectable=True,
-        ),
+        _score(Number(above=0), "Desired log-margin, instead of {p}.", rare=True, selectable=True),
     ]
     penalty: Annotated[
         "float | str | None",
-        Setting(
-            OptionGroup.SCORE,
+        _score(
             Parsed("milpbn.scores.concave", "parse_penalty", content=float | str),
             "Cost of one free parameter for {scores}; larger values give sparser networks. bic is "
             "half the logarithm of the number of rows.",
@@ -66,8 +60,7 @@ class ScoreNames(TypedDict, total=False):
     ]
     validation: Annotated[
         "int | str | None",
-        Setting(
-            OptionGroup.SCORE,
+        _score(
             Parsed("milpbn.scores.rows", "read_validation", content=int | str),
             "Score each row with parameters learned without it (loo) or without its fold, for "
             "{scores}.",
@@ -79,8 +72,7 @@ class ScoreNames(TypedDict, total=False):
     ]
     ess: Annotated[
         float | None,
-        Setting(
-            OptionGroup.SCORE,
+        _score(
             Number(above=0),
             "Equivalent sample size for {scores}.",
             1.0,
@@ -93,14 +85,7 @@ class ScoreNames(TypedDict, total=False):
     ]
     fold_seed: Annotated[
         int,
-        Setting(
-            OptionGroup.SCORE,
-            Whole(),
-            "Random seed of the folds of {validation}.",
-            0,
-            flags="",
-            parameter="",
-        ),
+        _score(Whole(), "Random seed of the folds of {validation}.", 0, flags="", parameter=""),
     ]
 
 

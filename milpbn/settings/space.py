@@ -1,5 +1,6 @@
 """The settings of the search space."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from milpbn.settings.declaration import OptionGroup, Setting
@@ -8,18 +9,19 @@ from milpbn.settings.values import Anything, Switch, Whole
 if TYPE_CHECKING:
     from milpbn.families import Constraints
 
+_space = partial(Setting, OptionGroup.SPACE)
+
 
 class BudgetNames(TypedDict, total=False):
     """Limits on the structure as a whole, which replace those of the constraints."""
 
     max_arcs: Annotated[
         int | None,
-        Setting(OptionGroup.SPACE, Whole(), "Maximum number of arcs.", rare=True, selectable=True),
+        _space(Whole(), "Maximum number of arcs.", rare=True, selectable=True),
     ]
     max_features: Annotated[
         int | None,
-        Setting(
-            OptionGroup.SPACE,
+        _space(
             Whole(),
             "Maximum number of features that have an arc; the others are not used.",
             rare=True,
@@ -28,12 +30,8 @@ class BudgetNames(TypedDict, total=False):
     ]
     max_parameters: Annotated[
         int | None,
-        Setting(
-            OptionGroup.SPACE,
-            Whole(),
-            "Maximum number of free parameters of the network.",
-            rare=True,
-            selectable=True,
+        _space(
+            Whole(), "Maximum number of free parameters of the network.", rare=True, selectable=True
         ),
     ]
 
@@ -43,8 +41,7 @@ class SpaceNames(BudgetNames, total=False):
 
     max_parents: Annotated[
         int,
-        Setting(
-            OptionGroup.SPACE,
+        _space(
             Whole(1),
             "Maximum number of parents per variable, including the class.",
             2,
@@ -53,8 +50,7 @@ class SpaceNames(BudgetNames, total=False):
     ]
     class_parents: Annotated[
         bool,
-        Setting(
-            OptionGroup.SPACE,
+        _space(
             Switch(),
             "Whether features may be parents of the class.",
             True,
@@ -64,8 +60,7 @@ class SpaceNames(BudgetNames, total=False):
     ]
     augmented: Annotated[
         bool,
-        Setting(
-            OptionGroup.SPACE,
+        _space(
             Switch(),
             "Require the class as a parent of every feature that has parents. Optional for "
             "generative scores ({generative_scores}), always on for the others.",
@@ -76,7 +71,5 @@ class SpaceNames(BudgetNames, total=False):
     ]
     constraints: Annotated[
         "Constraints | None",
-        Setting(
-            OptionGroup.SPACE, Anything(), "Required and forbidden arcs, tiers, limits.", flags=""
-        ),
+        _space(Anything(), "Required and forbidden arcs, tiers, limits.", flags=""),
     ]
