@@ -71,7 +71,7 @@ def test_messages_and_tables_are_escaped(milpbn, rows, model, tmp_path):
 
 def test_reports_and_notebooks_are_escaped(milpbn, rows, model, tmp_path):
     page = tmp_path / "report.html"
-    done = milpbn("report", model, "--data", rows, "--row", "1", "--out", page)
+    done = milpbn("report", model, "--test", rows, "--row", "1", "--out", page)
     assert done.exit_code == 0, done.output
     assert_harmless(done)
     from milpbn.learning.model import Model

@@ -86,10 +86,10 @@ def test_importance_without_any_rows(milpbn, edited):
     content = json.loads(path.read_text())
     shown = milpbn("inspect", path, "--importance")
     assert shown.exit_code == 0
-    assert "for permutation importance, give rows with --data" in shown.stderr
+    assert "for permutation importance, give rows with --test" in shown.stderr
     del content["importance"]
     path.write_text(json.dumps(content))
-    assert "give rows with --data" in refused(milpbn, 2, "inspect", path, "--importance")
+    assert "give rows with --test" in refused(milpbn, 2, "inspect", path, "--importance")
 
 
 @pytest.mark.parametrize(

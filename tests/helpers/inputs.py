@@ -212,9 +212,9 @@ def use_model(kind, content):
             ["predict", model, data],
             ["export", model, "--format", "bif"],
             ["explain", model, data],
-            ["card", model, "--data", data],
-            ["inspect", model, "--importance", "--data", data],
-            ["report", model, "--data", data, "--out", Path(folder, "report.html")],
+            ["card", model, "--test", data],
+            ["inspect", model, "--importance", "--test", data],
+            ["report", model, "--test", data, "--out", Path(folder, "report.html")],
             ["stability", model, "--data", data, "--resamples", 1],
             ["arcs", model, "--data", data],
         ):
