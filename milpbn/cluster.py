@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from multiprocessing import resource_tracker
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from milpbn.clock import OutOfTime
 from milpbn.errors import OptionError
@@ -47,6 +47,22 @@ def require_dask(name: str) -> None:
         except ImportError:
             message = Message(option(name), f" needs {what}: pip install 'milpbn[cluster]'")
             raise OptionError(message) from None
+
+
+def results_as_they_come(tasks: list[Any], n_jobs: int | None) -> Iterator[Any]:
+    """Yield results as they come; when the caller stops, unfinished tasks are abandoned.
+
+    `tasks` were made by ``joblib.delayed``.
+    """
+    from joblib import Parallel  # slow to import
+
+    if not tasks:
+        return
+    results = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="all")(tasks)
+    try:
+        yield from results
+    finally:
+        results.close()
 
 
 @contextmanager

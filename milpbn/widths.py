@@ -1,4 +1,4 @@
-"""The width of the terminal, and which columns of a table fit into it."""
+"""Tables as text: columns of equal width, and those that fit into the terminal."""
 
 from __future__ import annotations
 
@@ -30,3 +30,33 @@ def fitting(
         if width is not None and sum(shown.values()) + gap * (len(shown) - 1) > width:
             shown.pop(name, None)
     return shown
+
+
+def aligned(lines: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Cells as columns of equal width; the first `left` columns are flush left, the others right.
+
+    Examples
+    --------
+    >>> print(aligned([["method", "size"], ["nb", "23"]]))
+    method  size
+    nb        23
+    """
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if k < left else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def show(value: float | None, form: str, factor: float = 1.0) -> str:
+    """A number, or a dash if there is none.
+
+    Examples
+    --------
+    >>> show(0.25, ".1f", 100), show(None, ".1f")
+    ('25.0', '-')
+    """
+    return "-" if value is None else format(factor * value, form)

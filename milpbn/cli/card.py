@@ -118,7 +118,7 @@ def _json(card: ScoreCard, loss: CardLoss | None, rows: str) -> str:
 
 
 def _text(card: ScoreCard, loss: CardLoss | None, rows: str, width: int) -> str:
-    from milpbn.evaluation.tables import aligned
+    from milpbn.widths import aligned
 
     target = name_in_list(card.codes[0].name)
     one = len(card.columns) == 1
@@ -148,7 +148,7 @@ def _text(card: ScoreCard, loss: CardLoss | None, rows: str, width: int) -> str:
 
 def _block(card: ScoreCard, table: CardTable, width: int) -> str:
     """The points of one variable; with parents as columns, if there is one class and room."""
-    from milpbn.evaluation.tables import aligned
+    from milpbn.widths import aligned
 
     is_class = table.variable == card.codes[0].name
     measure = card.encoder.measure(table.variable)

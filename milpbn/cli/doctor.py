@@ -40,7 +40,7 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
 
 
 def _text(found: Diagnosis) -> str:
-    from milpbn.evaluation.tables import aligned
+    from milpbn.widths import aligned
 
     code, extras = found.compiled, _extras(found)
     stored = f"{code.stored} of {count(code.functions, 'function')} stored"

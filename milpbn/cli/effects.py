@@ -87,7 +87,7 @@ def _as_data(effect: Effect) -> dict[str, Any]:
 
 
 def _table(effect: Effect) -> str:
-    from milpbn.evaluation.tables import aligned
+    from milpbn.widths import aligned
 
     labels = [name_in_list(str(effect.classes[c])) for c in effect.shown]
     lines = [[name_in_list(effect.feature), "rows", *labels]]

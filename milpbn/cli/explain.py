@@ -217,7 +217,7 @@ def _text(explanation: Explanation, position: int, target: str, width: int | Non
 
 
 def _table(told: dict[str, Any], values: pd.DataFrame, width: int | None) -> str:
-    from milpbn.evaluation.tables import aligned
+    from milpbn.widths import aligned
 
     items = {item["variable"]: item for item in told["contributions"]}
     columns = {

@@ -9,11 +9,10 @@ import pandas as pd
 
 from milpbn.cli.outputs import say
 from milpbn.cli.rows import measured_rows
-from milpbn.evaluation.tables import aligned
 from milpbn.explanation import importance_table
 from milpbn.explanation.explain import feature_parents
 from milpbn.learning.model import Model
-from milpbn.widths import fitting
+from milpbn.widths import aligned, fitting
 from milpbn.words import name_in_list
 
 _CONTRIBUTION, _ACCURACY, _LOG_LOSS = "contribution", "accuracy lost, %", "log-loss gained"

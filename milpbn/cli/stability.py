@@ -36,7 +36,7 @@ _OWN = "arc of the model"
 @option(
     Group.METHOD,
     "--method",
-    type=Registered(registry("milpbn.evaluation.stability", "METHODS")),
+    type=Registered(registry("milpbn.certainty.stability", "METHODS")),
     default="local-search",
     show_default=True,
     help="What learns the structures; branch-and-cut proves that they are optimal.",
@@ -62,7 +62,7 @@ def stability(ctx: click.Context, /, **options: Any) -> None:
     run = Addition(ctx, options, "samples")
     from dataclasses import replace
 
-    from milpbn.evaluation.stability import model_stability
+    from milpbn.certainty.stability import model_stability
 
     with run.working(), worker_processes(options, kill=True):
         found = model_stability(

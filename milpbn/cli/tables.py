@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from milpbn.evaluation.tables import aligned
 from milpbn.explanation.resolutions import seen_cuts
 from milpbn.learning.model import Model
 from milpbn.messages import option
+from milpbn.widths import aligned
 from milpbn.words import count, name_in_list
 
 # A table that was not asked for by name shows at most this many configurations of the parents.

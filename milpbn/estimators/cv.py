@@ -41,8 +41,8 @@ class BNClassifierCV(BNClassifier):
         The measure to select by. scikit-learn's names (``"neg_log_loss"``, ``"roc_auc"``, ...)
         are accepted.
     cv : int, cross-validator or list of splits, default=None
-        Number of stratified folds, or a splitter. By default five folds, or a fifth of the
-        rows drawn once if there are more than 1000.
+        Number of stratified folds, or a splitter. By default five folds, or as many of them as
+        hold out 1000 rows.
     exact_folds : bool, default=False
         Run the exact engine inside the folds, too.
     bins : str, list of str, dict or None, default=None

@@ -10,7 +10,7 @@ from sklearn.metrics import f1_score, recall_score
 
 from milpbn._types import FloatArray, IntArray
 from milpbn.evaluation.measures import BINS, Measures
-from milpbn.evaluation.tables import aligned
+from milpbn.widths import aligned
 
 
 @dataclass(frozen=True, eq=False)

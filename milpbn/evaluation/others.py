@@ -28,7 +28,7 @@ from milpbn.errors import DataError, OptionError
 from milpbn.evaluation.inputs import CATEGORIES, INDICATORS, INPUTS, RAW, SCALED, Inputs
 from milpbn.evaluation.measures import LEAST_PROBABILITY
 from milpbn.selection.criteria import CRITERIA, LOG_LOSS
-from milpbn.selection.validation import DEFAULT_FOLDS, ValidationSplit, stratified_folds
+from milpbn.selection.validation import DEFAULT_FOLDS, EnoughFolds, stratified_folds
 from milpbn.specs import AUTO, Specified, read_specified
 
 
@@ -161,7 +161,7 @@ def _log_loss(model: Any, inputs: Any, labels: Codes) -> float:
 
 
 def _search(model: Any, grid: Mapping[str, Sequence[Any]], seed: int, scoring: Any) -> GridSearchCV:
-    return GridSearchCV(model, grid, scoring=scoring, cv=ValidationSplit(seed))
+    return GridSearchCV(model, grid, scoring=scoring, cv=EnoughFolds(seed))
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,17 @@ import hashlib
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from milpbn.cluster import results_as_they_come
 from milpbn.datasets import load_dataset
 from milpbn.datasets.bins import MDLP
 from milpbn.datasets.table import Table, with_states
@@ -182,20 +183,6 @@ def _keep(file: ResultFile, record: FoldRecord) -> str:
         )
         return str(error)
     return ""
-
-
-def results_as_they_come(tasks: list[Any], n_jobs: int | None) -> Iterator[Any]:
-    """Yield results as they come; when the caller stops, unfinished tasks are abandoned.
-
-    `tasks` were made by ``joblib.delayed``.
-    """
-    if not tasks:
-        return
-    results = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="all")(tasks)
-    try:
-        yield from results
-    finally:
-        results.close()
 
 
 def _run_fold(

@@ -17,7 +17,7 @@ from milpbn.errors import OptionError
 from milpbn.evaluation.comparison import LEVEL, Comparison, Label, compare_pairs, signed_rank
 from milpbn.evaluation.run import evaluate
 from milpbn.evaluation.summary import Evaluation, Named, Summary
-from milpbn.evaluation.tables import aligned, show
+from milpbn.widths import aligned, show
 from milpbn.words import count
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from milpbn.evaluation.comparison import LEVEL
-from milpbn.widths import fitting
+from milpbn.widths import aligned, fitting, show
 
 if TYPE_CHECKING:
     from milpbn.evaluation.summary import Evaluation, Summary
@@ -21,25 +21,6 @@ _DISPENSABLE = ("size", "seconds", "ECE", "balanced", "AUC", "proven")
 
 # Marks an accuracy or a log-loss that is not better than that of the majority baseline.
 _WARNING = "!"
-
-
-def aligned(lines: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Cells as columns of equal width; the first `left` columns are flush left, the others right.
-
-    Examples
-    --------
-    >>> print(aligned([["method", "size"], ["nb", "23"]]))
-    method  size
-    nb        23
-    """
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if k < left else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
 
 
 def methods_table(evaluation: Evaluation, width: int | None = None) -> str:
@@ -99,14 +80,3 @@ def _proven(s: Summary) -> str:
         return f"{s.optimal}/{s.folds}" if s.optimal else "-"
     proven = f"{s.optimal}/{s.folds}"
     return proven if s.optimal == s.folds else f"{proven}, gap {100 * s.gap:.2g} %"
-
-
-def show(value: float | None, form: str, factor: float = 1.0) -> str:
-    """A number, or a dash if there is none.
-
-    Examples
-    --------
-    >>> show(0.25, ".1f", 100), show(None, ".1f")
-    ('25.0', '-')
-    """
-    return "-" if value is None else format(factor * value, form)

@@ -153,7 +153,7 @@ def select_settings(
     """
     plan = (plan or SelectionPlan()).for_table(table)
     clock = clock or Clock(names.get("time_limit"))
-    candidates = plan.candidates(names)
+    candidates = plan.candidates(names, len(table.features.columns))
     share = clock.until(clock.elapsed + _SELECTION_SHARE * clock.remaining, phase="selecting")
     selection, tallies = validate(table, names, plan, candidates, share, watch)
     share.close_phase("selecting")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -17,9 +18,9 @@ from milpbn.learning.settings import Settings, make_settings
 from milpbn.messages import Message, Spelling
 from milpbn.scores import SoftMargin, score_class
 from milpbn.search.local_search import LocalSearch
-from milpbn.selection.auto import AUTO, AUTO_GRIDS
+from milpbn.selection.auto import AUTO, AUTO_GRIDS, most_parents
 from milpbn.selection.criteria import CRITERIA, LOG_LOSS, criterion_name
-from milpbn.selection.validation import ValidationSplit, stratified_folds
+from milpbn.selection.validation import EnoughFolds, stratified_folds
 from milpbn.settings import SETTINGS, renamed
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
@@ -53,7 +54,7 @@ class SelectionPlan:
         ``"auc"``.
     cv
         How rows are held out: a number of stratified folds, a splitter of scikit-learn, or a
-        list of pairs (training rows, held-out rows); by default :class:`ValidationSplit`.
+        list of pairs (training rows, held-out rows); by default :class:`EnoughFolds`.
     exact_folds
         Run exact engines inside the folds, too.
     bins
@@ -114,18 +115,23 @@ class SelectionPlan:
             "exact_folds": self.exact_folds,
         }
 
-    def candidates(self, names: Mapping[str, Any]) -> list[Planned]:
-        """All candidates, with `names` as the settings that the grids do not give."""
+    def candidates(self, names: Mapping[str, Any], n_features: int = 0) -> list[Planned]:
+        """All candidates, with `names` as the settings that the grids do not give.
+
+        Of the default candidates, those for few features are left out if there are more.
+        """
+        most = math.inf if not isinstance(self.grid, str) else most_parents(n_features)
         return [
             Planned(grid, dict(values), _settings(names, values))
             for grid, one in enumerate(self.grids)
             for values in ParameterGrid(one)
+            if values.get("max_parents", 0) <= most
         ]
 
     def splitter(self, seed: int) -> BaseCrossValidator:
         """What divides the rows; the seed is for splitters of our own."""
         if self.cv is None:
-            return ValidationSplit(seed)
+            return EnoughFolds(seed)
         return stratified_folds(self.cv, seed) if isinstance(self.cv, int) else check_cv(self.cv)
 
 

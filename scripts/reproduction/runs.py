@@ -18,9 +18,9 @@ from benchmarks.records import Records
 from joblib import delayed
 
 from milpbn import SelectionPlan, evaluate
+from milpbn.cluster import results_as_they_come
 from milpbn.errors import MilpbnError
 from milpbn.evaluation.records import FoldRecord, ResultFile
-from milpbn.evaluation.run import results_as_they_come
 from reproduction.data import available, load, n_splits
 from reproduction.options import Options
 

@@ -10,9 +10,9 @@ import pytest
 from milpbn import Model, learn_classifier, load_dataset, make_settings
 from milpbn.certainty.alternatives import alternatives_of, pool_limits
 from milpbn.certainty.arcs import model_arc_margins
+from milpbn.certainty.stability import model_stability
 from milpbn.clock import Clock
 from milpbn.errors import ModelFileError
-from milpbn.evaluation.stability import model_stability
 from milpbn.learning.classifier import encode
 
 

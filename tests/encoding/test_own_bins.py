@@ -6,7 +6,7 @@ import pytest
 
 from milpbn import BNClassifier, BNClassifierCV, Encoder, evaluate
 from milpbn.datasets import table_from_frame
-from milpbn.datasets.table import binned
+from milpbn.datasets.table import with_states
 from milpbn.encoding.mdlp import mdlp_cuts
 from milpbn.errors import DataError, OptionError
 
@@ -157,7 +157,7 @@ def test_evaluation_takes_them(rows):
     table = table_from_frame(*rows)
     own = {"bins": {"income": [1500]}, "special": {"income": [-999]}}
     found = evaluate(table, ["nb"], folds=3, **own).summaries()[0]
-    wanted = evaluate(binned(table, **own), ["nb"], folds=3).summaries()[0]
+    wanted = evaluate(with_states(table, **own), ["nb"], folds=3).summaries()[0]
     assert (
         found.log_loss
         == wanted.log_loss

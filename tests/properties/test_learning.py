@@ -34,13 +34,13 @@ from milpbn.anytime import allowed_gap
 from milpbn.certainty.alternative_records import Alternative, Alternatives
 from milpbn.certainty.arc_records import ArcAnswer, ArcMargin, ArcMargins, ScoreLoss
 from milpbn.certainty.arcs import model_arc_margins
+from milpbn.certainty.stability import model_stability
 from milpbn.certainty.stability_records import Stability
 from milpbn.check import Proven, check_certificate, read_lines
 from milpbn.clock import Clock
 from milpbn.datasets import table_from_frame
 from milpbn.engines.enumeration import best_by_enumeration
 from milpbn.errors import CertificateError
-from milpbn.evaluation.stability import model_stability
 from milpbn.learning.certification import certified_problem
 from milpbn.learning.classifier import Encoded, encode, fit_model, learn_encoded
 from milpbn.learning.objective import build_objective
@@ -287,7 +287,7 @@ def test_alternatives_are_the_best_ones_in_order(data, best):
     assert all(0 < share <= 1 for share in shares.values())
 
 
-@of("milpbn.evaluation.stability.model_stability", "milpbn.certainty.stability_records.Stability")
+@of("milpbn.certainty.stability.model_stability", "milpbn.certainty.stability_records.Stability")
 @few
 @given(tables(), st.integers(1, 3), st.integers(0, 9))
 def test_frequencies_are_shares_of_the_samples(table, resamples, seed):

@@ -26,7 +26,7 @@ from milpbn.selection.auto import AUTO_GRID
 from milpbn.selection.candidates import Selection
 from milpbn.selection.choose import learn_selected, select_settings, validate
 from milpbn.selection.criteria import CRITERIA, mean_and_error, measure_all
-from milpbn.selection.validation import ValidationSplit
+from milpbn.selection.validation import EnoughFolds, ValidationSplit
 
 SCORERS = {"log-loss": "neg_log_loss", "accuracy": "accuracy", "auc": "roc_auc"}
 
@@ -400,6 +400,25 @@ def test_without_time_there_is_naive_bayes(monks):
     model = learn_selected(monks, {}, clock=Clock(1e-9))
     assert model.selection.candidates[0].error == "there was not enough time"
     assert len(model.result.structure.arcs) == 6
+
+
+def test_four_parents_are_tried_with_few_features_only():
+    def most(plan, n_features):
+        return max(c.values.get("max_parents", 0) for c in plan.candidates({}, n_features))
+
+    assert [most(SelectionPlan(), n) for n in (12, 13)] == [4, 3]
+    assert most(SelectionPlan({"max_parents": [2, 4]}), 100) == 4  # a user's own grid
+
+
+def test_folds_hold_out_a_thousand_rows():
+    for n_rows, folds in ((7, 5), (1000, 5), (1300, 4), (2000, 3), (5000, 1), (9000, 1)):
+        y = np.arange(n_rows) % 3
+        parts = list(EnoughFolds(1).split(y, y))
+        assert len(parts) == folds == EnoughFolds(1).get_n_splits(y, y)
+        held_out = np.concatenate([b for _, b in parts])
+        assert len(np.unique(held_out)) == len(held_out) >= min(n_rows, 1000)
+        for train, own in parts:
+            assert sorted([*train, *own]) == list(range(n_rows))
 
 
 def test_the_final_run_begins_with_the_structures_of_the_folds(monks):

@@ -16,10 +16,10 @@ from joblib import delayed
 
 from milpbn.certainty.stability_records import Arc, Stability
 from milpbn.clock import Clock
+from milpbn.cluster import results_as_they_come
 from milpbn.datasets.table import Table
 from milpbn.encoding import EncodedData
 from milpbn.errors import MilpbnError, OptionError
-from milpbn.evaluation.run import results_as_they_come
 from milpbn.learning.maximise import warm_starter
 from milpbn.learning.model import Model
 from milpbn.learning.settings import Settings

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from milpbn import Model, learn_classifier, load_dataset, make_settings
+from milpbn.certainty.stability import model_stability
 from milpbn.certainty.stability_records import Stability
 from milpbn.errors import MilpbnError, OptionError
-from milpbn.evaluation.stability import model_stability
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +76,6 @@ def test_ctrl_c_before_the_first_sample_leaves_nothing_to_report(iris, monkeypat
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("milpbn.evaluation.stability.results_as_they_come", stop)
+    monkeypatch.setattr("milpbn.certainty.stability.results_as_they_come", stop)
     with pytest.raises(MilpbnError, match="no sample was finished; allow more time"):
         model_stability(*iris, resamples=5)
