@@ -111,7 +111,7 @@ def test_few_values_with_own_cuts_are_numbers(rows):
         ({"bins": {"income": [1, 1]}}, OptionError, "has a number twice"),
         ({"bins": {"*": [1, 2]}}, OptionError, "stands for the other columns"),
         ({"bins": {"*": "best"}}, OptionError, "unknown bins 'best'"),
-        ({"min_bin_share": 0.5}, OptionError, "from 0 to less than 0.5"),
+        ({"min_bin_share": 0.5}, OptionError, "a number of at least 0 and below 0.5"),
         ({"special": [-999]}, OptionError, "special must be a dictionary such as"),
         ({"monotone": "income+"}, OptionError, "monotone must be a dictionary such as"),
         ({"ordered": ["town"]}, OptionError, "ordered must be a dictionary such as"),
