@@ -32,7 +32,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "examples"]  # the gallery is made from the examples
+exclude_patterns = ["_build", "examples", "paper"]  # the gallery is made from the examples
 smartquotes = False  # two hyphens begin an option
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist", "substitution"]

@@ -92,6 +92,6 @@ def _table(effect: Effect) -> str:
     labels = [name_in_list(str(effect.classes[c])) for c in effect.shown]
     lines = [[name_in_list(effect.feature), "rows", *labels]]
     for state, share, own in zip(effect.states, effect.shares, effect.log_odds, strict=True):
-        shown = [f"{own[c]:+.3f}" for c in effect.shown]
+        shown = [f"{own[c]:+z.3f}" for c in effect.shown]
         lines.append([name_in_list(state), f"{100 * share:.1f} %", *shown])
     return aligned(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -125,7 +126,7 @@ def explain(
             target = model.encoder.target.name
             texts = [_text(explanation, k, target, width) for k in range(len(explanation))]
             outputs.data(out, "\n\n".join(texts) + "\n")
-        title = f"{data_file}, row {rows[0]}" if rows else ""
+        title = f"{Path(data_file).name}, row {rows[0]}" if rows else ""
         outputs.write(plot, partial(_plot, explanation, title))
 
 
@@ -229,7 +230,7 @@ def _table(told: dict[str, Any], values: pd.DataFrame, width: int | None) -> str
     for rival, own, total in zip(
         rivals, values.to_numpy().T, told["log_odds"].values(), strict=True
     ):
-        columns[rival] = [*(f"{value:+.3f}" for value in own), f"{total:+.3f}"]
+        columns[rival] = [*(f"{value:+z.3f}" for value in own), f"{total:+z.3f}"]
     if not any(columns["given"]):
         del columns["given"]
     widths = {name: max(map(len, [name, *cells])) for name, cells in columns.items()}

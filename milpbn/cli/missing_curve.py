@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -141,7 +142,7 @@ def _deliver(options: dict[str, Any], points: list[CurvePoint]) -> None:
     def plot(file: str) -> None:
         from milpbn.pictures import plot_missing_curve
 
-        plot_missing_curve(points, file, title=options["dataset"] or options["file"])
+        plot_missing_curve(points, file, title=options["dataset"] or Path(options["file"]).name)
 
     frame = pd.DataFrame([vars(point) for point in points])
     names = list(dict.fromkeys(frame["classifier"]))

@@ -81,7 +81,7 @@ def draw_waterfall(explanation: Explanation, axes: Axes, position: int = 0) -> N
         axes.text(
             end + side * 0.01 * span,
             y,
-            _number(f"{bar.size:+.2f}"),
+            _number(f"{bar.size:+z.2f}"),
             ha="left" if side > 0 else "right",
             va="center",
             size=8.5,
@@ -97,7 +97,7 @@ def draw_waterfall(explanation: Explanation, axes: Axes, position: int = 0) -> N
     axes.set_xlim(low - 0.1 * span, high + 0.1 * span)
     told = explanation.to_dict(position)
     label, rival = _short(str(told["class"])), _short(next(iter(told["log_odds"])))
-    total = _number(f"{ends[-1]:.2f}")
+    total = _number(f"{ends[-1]:z.2f}")
     axes.set_xlabel(f"log-odds of {label} against {rival}")
     share = assignment(f"P({label})", probability(told["probability"], 3))
     axes.set_title(f"log-odds {total}, {share}", size=10, loc="right")
@@ -109,7 +109,7 @@ def draw_waterfall(explanation: Explanation, axes: Axes, position: int = 0) -> N
 
 
 def waterfall_bars(explanation: Explanation, position: int) -> list[WaterfallBar]:
-    """The class first, then the features by the size of their contributions."""
+    """The prior of the class first, then the features by the size of their contributions."""
     table = explanation.row(position)
     target = explanation.variables[0]
     sizes = table.iloc[:, 1]
@@ -129,7 +129,7 @@ def waterfall_bars(explanation: Explanation, position: int) -> list[WaterfallBar
         f"{p} missing" if state is None else assignment(p, state)
         for p, state in explanation.given(target, position).items()
     ]
-    label = f"{target} ({', '.join(above)})" if above else target
+    label = f"prior given {', '.join(above)}" if above else "prior"
     return [WaterfallBar(_short(label), float(sizes[target])), *shown]
 
 

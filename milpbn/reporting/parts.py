@@ -213,9 +213,9 @@ def explanations(model: Model, codes: Codes, chosen: dict[int, str]) -> list[dic
                 "true": states[label] if label >= 0 else None,
                 "probability": probability(told["probability"]),
                 "rival": next(iter(told["log_odds"])),
-                "log_odds": _signed(f"{next(iter(told['log_odds'].values())):+.2f}"),
+                "log_odds": _signed(f"{next(iter(told['log_odds'].values())):+z.2f}"),
                 "bars": [
-                    (bar.label, _signed(f"{bar.size:+.2f}"), round(bar.size / most, 3))
+                    (bar.label, _signed(f"{bar.size:+z.2f}"), round(bar.size / most, 3))
                     for bar in bars
                 ],
             }
