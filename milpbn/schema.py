@@ -117,6 +117,14 @@ class HoldoutContent(TypedDict):
     seed: Count
 
 
+class UpdateContent(TypedDict, total=False):
+    """Rows that came later."""
+
+    file: str
+    sha256: str
+    n_rows: Required[Count]
+
+
 class DataContent(TypedDict, total=False):
     """Which rows were used."""
 
@@ -138,6 +146,7 @@ class DataContent(TypedDict, total=False):
     classes: LabelsContent
     named_features: bool
     holdout: HoldoutContent | None
+    updates: list[UpdateContent]
     readings: dict[str, ReadingContent]
 
 

@@ -67,6 +67,11 @@ class ModelProblem:
     @classmethod
     def of_model(cls, model: Model, table: Table, clock: Clock) -> ModelProblem:
         """The problem of a model; raises if the rows are not those that it was learned from."""
+        if model.has_newer_rows:
+            raise OptionError(
+                "the structure was learned before the last update of the tables, and not from all "
+                "rows; run `milpbn update --search` first"
+            )
         settings = Settings.from_dict(model.settings)
         score = make_score(model.result.score, **model.result.score_parameters)
         data = model.encoder.encode(table).searched()

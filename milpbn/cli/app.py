@@ -18,6 +18,7 @@ from milpbn.cli.card import card
 from milpbn.cli.check import check
 from milpbn.cli.datasets import datasets
 from milpbn.cli.doctor import doctor
+from milpbn.cli.drift import drift
 from milpbn.cli.evaluate import evaluate
 from milpbn.cli.explain import explain
 from milpbn.cli.export import export
@@ -36,6 +37,7 @@ from milpbn.cli.predict import predict
 from milpbn.cli.scores import scores
 from milpbn.cli.solve import solve
 from milpbn.cli.stability import stability
+from milpbn.cli.update import update
 from milpbn.cli.verify import verify
 from milpbn.errors import (
     CacheWarning,
@@ -147,7 +149,7 @@ def cli() -> None:
 
 cli.add_section("Learn", (solve, learn, grid, path, evaluate, mdc))
 cli.add_section("Ask a model", (inspect, verify, arcs, stability, explain, card, report))
-cli.add_section("Use a model", (predict, export))
+cli.add_section("Use a model", (predict, export, update, drift))
 cli.add_section("Tools", (datasets, scores, solve_scores, missing_curve, doctor))
 cli.add_command(check)  # the old spelling of `verify --certificate`
 

@@ -171,7 +171,7 @@ class _Single:
 
         model = self.model
         lines = [
-            f"{'data':<12}{self.name}, {model.data.get('n_rows', '?')} rows",
+            f"{'data':<12}{self.name}, {model.data.get('n_rows', '?')} rows{_later(model)}",
             *bins_lines(model),
             *selection_lines(model, _CANDIDATES),
             str(self.result),
@@ -189,6 +189,13 @@ class _Single:
         if model.stability is not None:
             lines += ["", *stability_lines(model)]
         return "\n".join(lines)
+
+
+def _later(model: Model) -> str:
+    """That rows were added after the search, if they were."""
+    if not model.has_newer_rows:
+        return ""
+    return f"; the structure is that of the first {model.result.n_rows}"
 
 
 class _Several:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from milpbn.cli.params import Names
 from milpbn.words import name_in_list
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from milpbn.datasets.table import Table
     from milpbn.learning.model import Model
     from milpbn.mdc.model_file import GBNCModel
@@ -134,8 +137,40 @@ def model_table(model: AnyModel, model_file: str, file: str | None) -> Table:
         }
     )
     held_out = told.get("holdout")
-    return (
-        hold_out_rows(table, holdout=held_out["share"], seed=held_out["seed"])
-        if held_out
-        else table
-    )
+    if held_out:
+        table = hold_out_rows(table, holdout=held_out["share"], seed=held_out["seed"])
+    if told.get("updates"):
+        table = replace(table, updates=tuple(_updates(model, model_file)))
+    return table
+
+
+def _updates(model: AnyModel, model_file: str) -> Iterator[pd.DataFrame]:
+    """Read the rows again that a model was updated with."""
+    from milpbn.errors import ModelFileError
+
+    for k, entry in enumerate(model.data["updates"], 1):
+        file = entry.get("file")
+        if file is None:
+            raise ModelFileError(f"{model_file} does not say where the rows of update {k} are")
+        if not _is_plausible(file):
+            raise ModelFileError(
+                f"{model_file} was updated with {file!r}, which is not a file of data; put the "
+                "file back in its place"
+            )
+        yield labelled_rows(model, file, entry.get("sha256"))
+
+
+def labelled_rows(model: AnyModel, file: str, sha256: str | None = None) -> pd.DataFrame:
+    """Read rows with their class, for the encoder of a model; with a checksum, these very rows."""
+    from milpbn.datasets import read_features
+    from milpbn.errors import DataError
+    from milpbn.learning.model import Model
+
+    assert isinstance(model, Model)
+    target = model.encoder.target.name
+    frame = read_features(file, model.encoder.sources(), [target])
+    if sha256 not in (None, frame.attrs["source"]["sha256"]):
+        raise DataError(f"{file} has changed since the model was updated with it")
+    if target not in frame:
+        raise DataError(f"{file}: there is no column {target!r}, which is the class")
+    return frame

@@ -189,7 +189,7 @@ def _predict_several(
 
 
 def _note_training_rows(file: str, frame: pd.DataFrame, data: Mapping[str, Any]) -> None:
-    if frame.attrs["sha256"] == data.get("sha256"):
+    if frame.attrs["source"]["sha256"] == data.get("sha256"):
         say(
             f"note: {file} has the rows that the model was learned from; on unseen data the "
             "accuracy is usually lower (milpbn evaluate estimates it)"

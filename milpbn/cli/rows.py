@@ -27,7 +27,7 @@ def measured_rows(model: Model, model_file: str, file: str | None) -> MeasuredRo
     None if there is no file, and the model does not say where its data are.
     """
     if file is not None:
-        return _rows_of_file(model, file)
+        return rows_of_file(model, file)
     if not ("dataset" in model.data or "file" in model.data):
         return None
     from milpbn.errors import DataError
@@ -45,7 +45,8 @@ def measured_rows(model: Model, model_file: str, file: str | None) -> MeasuredRo
     return MeasuredRows(codes, described, training, data.notes)
 
 
-def _rows_of_file(model: Model, file: str) -> MeasuredRows:
+def rows_of_file(model: Model, file: str) -> MeasuredRows:
+    """The rows of a file as codes, -1 for classes and values that are not known."""
     import numpy as np
 
     from milpbn.cli.predict import coded

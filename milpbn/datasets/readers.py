@@ -111,7 +111,8 @@ def read_features(
     The encoder of the model knows what the columns mean, so nothing is decided here.
     Other columns are ignored, except for `targets` (one name or several) and `keep`: those
     that exist come last. A column that does not exist is an error; unless `strict`, it is
-    missing in every row. ``attrs["notes"]`` says how the file was read.
+    missing in every row. ``attrs["notes"]`` says how the file was read, and ``attrs["source"]``
+    has its name and checksum.
     """
     raw = read_raw(path)
     names = [str(name) for name in raw.frame.columns]
@@ -133,7 +134,7 @@ def read_features(
     )
     frame = with_objects(frame) if raw.untyped else frame
     frame.attrs["notes"] = (*raw.notes, *notes)
-    frame.attrs["sha256"] = raw.source["sha256"]
+    frame.attrs["source"] = raw.source
     return frame
 
 

@@ -87,6 +87,9 @@ class Table:
         :func:`read_table`. It is stored in model files.
     ordered
         The categorical columns whose declared states have an order. Numbers always have one.
+    updates
+        Raw training rows that came later, as :func:`~milpbn.datasets.readers.read_features`
+        returns them, with their class: no state and no cut is learned from them.
 
     Examples
     --------
@@ -120,6 +123,7 @@ class Table:
     notes: tuple[str, ...] = ()
     source: dict[str, Any] = field(default_factory=dict)
     ordered: tuple[str, ...] = ()
+    updates: tuple[pd.DataFrame, ...] = ()
 
     def __post_init__(self) -> None:
         if self.missing not in MISSING_POLICIES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from milpbn._types import BoolArray, Codes, FloatArray
 from milpbn.encoding.columns import Variable
+from milpbn.errors import DataError
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +104,24 @@ class EncodedData:
         weights = None if self.weights is None else self.weights[mask]
         return replace(self, codes=self.codes[mask], is_train=self.is_train[mask], weights=weights)
 
+    def followed_by(self, codes: Codes, source: Mapping[str, Any]) -> EncodedData:
+        """The data with later training rows, those that are complete; `source` describes them."""
+        if self.weights is not None:
+            raise DataError(f"{self.name}: rows with weights cannot be followed by others")
+        kept, left_out = complete_rows(codes)
+        updates = [*self.source.get("updates", ()), {**source, "n_rows": len(kept)}]
+        return replace(
+            self,
+            codes=np.concatenate([self.codes, kept]),
+            is_train=np.append(self.is_train, np.ones(len(kept), dtype=bool)),
+            n_dropped_rows=self.n_dropped_rows + left_out,
+            source={**self.source, "updates": updates},
+        )
+
+    def first(self, n: int) -> EncodedData:
+        """The data with only the first `n` training rows."""
+        return self.select(~self.is_train | (self.is_train.cumsum() <= n))
+
     def searched(self) -> EncodedData:
         """The same rows as a search for structures sees them: numbers in coarser bins.
 
@@ -125,3 +145,9 @@ class EncodedData:
             f"{len(self.codes) - n_train} test rows, {len(self.variables) - 1} features, "
             f"class {target.name!r} with {target.card} states)"
         )
+
+
+def complete_rows(codes: Codes) -> tuple[Codes, int]:
+    """The rows in which every code is known, and the number of the others."""
+    complete = (codes >= 0).all(axis=1)
+    return codes[complete], int((~complete).sum())

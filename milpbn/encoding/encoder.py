@@ -150,8 +150,9 @@ class Encoder:
         """Encode the training and test rows of a table.
 
         Under the policy ``"drop"``, training rows with a missing feature are left out; test rows
-        never are. The notes name what was left out or not recognised. `checkpoint` is called
-        between columns if there are many, and may raise to stop.
+        never are. The notes name what was left out or not recognised. The table's updates come
+        last, as training rows; those with a value that has no state are left out. `checkpoint` is
+        called between columns if there are many, and may raise to stop.
         """
         _check_table(table)
         complete = self._complete(table)
@@ -161,7 +162,7 @@ class Encoder:
         codes[:, 0] = labels.codes
         features = self._transform(kept.features, table.name, codes[:, 1:], checkpoint)
         assert kept.is_train is not None
-        return EncodedData(
+        data = EncodedData(
             name=table.name,
             variables=self.variables,
             codes=codes,
@@ -175,6 +176,32 @@ class Encoder:
             ),
             source=table.source,
         )
+        for k, frame in enumerate(table.updates, 1):
+            later = self.encode_labelled(frame, f"{table.name}, update {k}")
+            data = data.followed_by(later, frame.attrs.get("source", {}))
+        return data
+
+    def encode_labelled(self, frame: pd.DataFrame, where: str) -> Codes:
+        """Codes of raw rows that have a class, the class first; other rows are left out.
+
+        A value without a state has the code -1. A class that the encoder does not know is an error
+        that names the rows as `where`.
+        """
+        target = self.target.name
+        if target not in frame:
+            raise DataError(f"{where}: there is no column {target!r}, which is the class")
+        labels = self.read_labels(frame[target])
+        known = labels.notna().to_numpy(dtype=bool)
+        coded = self.target.encode(labels[known])
+        if coded.unseen:
+            raise DataError(
+                f"{where}: column {target!r} has classes that the model does not know: "
+                f"{_tally(coded.unseen)}; learn a new model from all rows"
+            )
+        codes = np.empty((int(known.sum()), len(self.columns) + 1), dtype=np.int32)
+        codes[:, 0] = coded.codes
+        self._transform(frame[known], where, codes[:, 1:])
+        return codes
 
     def transform(self, frame: pd.DataFrame) -> EncodedFeatures:
         """Encode rows to predict; every row is kept.

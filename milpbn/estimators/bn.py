@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from milpbn._types import FloatArray
+from milpbn._types import FloatArray, IntArray
 from milpbn.clock import Clock
 from milpbn.datasets.bins import MDLP
 from milpbn.datasets.frames import labelled_table
@@ -25,14 +26,17 @@ from milpbn.datasets.values import show_value
 from milpbn.datasets.weights import parse_class_weight
 from milpbn.encoding.encoder import Encoder
 from milpbn.encoding.texts import are_numbers
-from milpbn.errors import DataWarning, OptionError
+from milpbn.errors import DataError, DataWarning, OptionError
 from milpbn.estimators.base import encode_labels, refuse_missing_labels, rows_with_weight
 from milpbn.estimators.explained import ExplainedClassifier
 from milpbn.estimators.notes import warn_caller
+from milpbn.explanation import drift_of
 from milpbn.families import Constraints
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.model import Model
 from milpbn.learning.settings import Settings, make_settings
+from milpbn.learning.update import add_rows
+from milpbn.parameters.ml import MaximumLikelihood
 from milpbn.schema import labels_from
 from milpbn.scores import Score
 from milpbn.search import Learner
@@ -46,6 +50,7 @@ from milpbn.settings import (
 )
 from milpbn.settings.columns import MAX_STATES
 from milpbn.structure import Structure
+from milpbn.words import quoted
 
 PARAMETERS = {one.of_estimator: name for name, one in SETTINGS.items() if one.of_estimator}
 """The settings that the parameters are, most of them by the same name."""
@@ -53,6 +58,15 @@ PARAMETERS = {one.of_estimator: name for name, one in SETTINGS.items() if one.of
 _NAMES = {name: parameter for parameter, name in PARAMETERS.items()}
 _OF_COLUMNS = [_NAMES[name] for name in declared(ColumnNames) if name in _NAMES]
 _OF_RUN = [p for p, name in PARAMETERS.items() if name in RUN_SETTINGS]
+
+
+def _tables_are_counts(estimator: BNClassifier) -> bool:
+    """Whether the tables are functions of counts, so that rows can be added."""
+    if estimator.parameters == MaximumLikelihood.name and estimator.class_weight is None:
+        return True
+    raise AttributeError(
+        "partial_fit needs parameters='ml' and no class_weight; otherwise fit again with all rows"
+    )
 
 
 class BNClassifier(ExplainedClassifier):
@@ -301,6 +315,74 @@ class BNClassifier(ExplainedClassifier):
         self._note([*self.encoder_.notes(table), *self._settings().notes(self.network_.variables)])
         self._warn()
         return self
+
+    @available_if(_tables_are_counts)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> BNClassifier:
+        """Add rows: the first call is :meth:`fit`, later ones count the tables again.
+
+        Only with parameters of maximum likelihood and without class weights. The tables are those
+        of all rows so far. Cuts, states and the structure stay those of the first rows, and so do
+        ``result_`` and ``optimal_``. For the best structure of all rows, fit again with
+        ``start=model.structure_``. Rows with a missing or unknown value that has no state are left
+        out. A ``DataWarning`` names columns that look different in the new rows.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_samples, n_features)
+            The new rows.
+        y : array-like of shape (n_samples,)
+            Their class labels.
+        classes : array-like, default=None
+            All classes; each must have a row in the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, only in the first call; then there can be no other.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+
+        Examples
+        --------
+        >>> from milpbn import BNClassifier, load_dataset
+        >>> car = load_dataset("car")
+        >>> X, y = car.features, car.target
+        >>> model = BNClassifier(engine="nb").partial_fit(X[::2], y[::2])
+        >>> model = model.partial_fit(X[1::2], y[1::2])
+        >>> both = BNClassifier(engine="nb").fit(X, y)
+        >>> bool((model.predict_proba(X) == both.predict_proba(X)).all())
+        True
+        """
+        if not hasattr(self, "model_"):
+            self.fit(X, y, sample_weight)
+            known = self.classes_.tolist()
+            wanted = known if classes is None else np.asarray(classes).ravel().tolist()
+            if absent := [c for c in wanted if c not in known]:
+                raise DataError(f"the class {absent[0]!r} has no row; the first call needs some")
+            return self
+        if sample_weight is not None:
+            raise OptionError("later rows cannot have weights; fit again with all rows")
+        codes = self._new_rows(X, y)
+        drift = drift_of(self.network_, self.encoder_, codes)
+        self._take(add_rows(self.model_, codes))
+        if drift.changed:
+            self._note([f"The new rows look different in {quoted(drift.changed)}."])
+        return self
+
+    def _new_rows(self, X: Any, y: Any) -> IntArray:
+        """Codes of labelled rows; all labels must be known."""
+        refuse_missing_labels("y", np.asarray(y, dtype=object).ravel())
+        codes = self.encode_rows(X, y)
+        if (codes[:, 0] < 0).any():
+            row = int(np.flatnonzero(codes[:, 0] < 0)[0])
+            label = np.asarray(y).ravel().tolist()[row]
+            raise DataError(
+                f"the class {label!r} in row {row + 1} was not in the rows of the first call; fit "
+                "again with all rows"
+            )
+        return codes
 
     def _learn(self, table: Table, clock: Clock) -> Model:
         return learn_classifier(table, self._settings(), clock=clock)

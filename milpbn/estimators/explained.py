@@ -16,9 +16,11 @@ from milpbn.errors import DataError
 from milpbn.estimators.base import TableClassifier
 from milpbn.explanation import (
     MOST_POINTS,
+    Drift,
     Effect,
     Explanation,
     ScoreCard,
+    drift_of,
     effects_of,
     explain_rows,
     importance_table,
@@ -176,7 +178,10 @@ class ExplainedClassifier(TableClassifier):
         """
         check_is_fitted(self)
         if not self.model_.importance:
-            raise AttributeError("the model file is too old to have importances; fit again")
+            raise AttributeError(
+                "the model has no importances: its file is too old, or it was updated; use "
+                "importances() with rows"
+            )
         total = dict.fromkeys(self._columns_in or [], 0.0)
         for name, size in self.model_.importance.items():
             reading = self.encoder_.readings.get(name)
@@ -208,6 +213,32 @@ class ExplainedClassifier(TableClassifier):
         """
         codes = self.encode_rows(X, y)
         return importance_table(self.network_, codes, repeats=n_repeats, seed=random_state)
+
+    def drift(self, X: Any, y: Any = None) -> Drift:
+        """How rows differ from those that the classifier was fitted on, column by column.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,), default=None
+            Their class labels, if they are known.
+
+        Returns
+        -------
+        Drift
+            Its ``columns`` have the population stability index of each column, and ``changed``
+            names those that changed.
+
+        Examples
+        --------
+        >>> from milpbn import BNClassifier, load_dataset
+        >>> car = load_dataset("car")
+        >>> model = BNClassifier(engine="nb").fit(car.features, car.target)
+        >>> model.drift(car.features[car.features["safety"] != "high"]).changed
+        ('safety',)
+        """
+        return drift_of(self.network_, self.encoder_, self.encode_rows(X, y))
 
     def encode_rows(self, X: Any, y: Any = None) -> IntArray:
         """Rows as codes of states, the class first.

@@ -2,6 +2,7 @@
 
 from milpbn.explanation.card import MOST_POINTS, ScoreCard, make_card
 from milpbn.explanation.contributions import mean_contributions
+from milpbn.explanation.drift import Drift, drift_of
 from milpbn.explanation.effects import Effect, effects_of
 from milpbn.explanation.explain import ALL_OTHERS, MISSING, Explanation, explain_codes, explain_rows
 from milpbn.explanation.importance import importance_table
@@ -11,10 +12,12 @@ __all__ = [
     "ALL_OTHERS",
     "MISSING",
     "MOST_POINTS",
+    "Drift",
     "Effect",
     "Explanation",
     "ScoreCard",
     "SeenResolutions",
+    "drift_of",
     "effects_of",
     "explain_codes",
     "explain_rows",

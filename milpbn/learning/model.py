@@ -17,6 +17,7 @@ from milpbn.certainty.alternative_records import Alternatives
 from milpbn.certainty.arc_records import ArcMargins
 from milpbn.certainty.stability_records import Stability
 from milpbn.encoding.columns import Variable
+from milpbn.encoding.data import EncodedData
 from milpbn.encoding.encoder import Encoder
 from milpbn.errors import ModelFileError
 from milpbn.explanation import MOST_POINTS, Explanation, ScoreCard, explain_rows, make_card
@@ -127,6 +128,15 @@ class Model:
     def log_posterior(self, frame: pd.DataFrame) -> FloatArray:
         """``(M, |C|)``: log P(c | observed features) of raw rows; columns are found by name."""
         return log_posterior(self.network, self.encoder.transform(frame).codes)
+
+    @property
+    def has_newer_rows(self) -> bool:
+        """Whether the tables have rows that the structure was not learned from."""
+        return "updates" in self.data and self.result.n_rows < self.data.get("n_rows", 0)
+
+    def rows_of_search(self, data: EncodedData) -> EncodedData:
+        """Of all rows of the model, those that its structure was learned from."""
+        return data.first(self.result.n_rows) if self.has_newer_rows else data
 
     @property
     def seen(self) -> SeenResolutions:

@@ -155,3 +155,33 @@ def fit_classifier(
     if isinstance(structure, ClassStructures):
         return fit_multinet(structure, variables, codes, smoothing, weights)
     return fit_network(structure, variables, codes, smoothing, weights)
+
+
+def count_more(network: Classifier, codes: Codes, smoothing: Smoothing) -> Classifier:
+    """The classifier of smoothed maximum likelihood after more complete rows of codes.
+
+    Its counts are known. All variables are seen in their finest states: the shares of finer ones
+    cannot be counted from the tables.
+    """
+    more = fit_classifier(network.structure, network.variables, codes, smoothing)
+    if isinstance(network, Multinet):
+        assert isinstance(more, Multinet)
+        pairs = zip(network.networks, more.networks, strict=True)
+        parts = [_recounted(one, other, smoothing) for one, other in pairs]
+        totals = np.array([own.counts[0][0] for own in parts if own.counts is not None])
+        log_prior = smoothing.log_theta(totals, axis=-1)
+        networks = (
+            replace(own, log_cpts=(log_prior[c : c + 1], *own.log_cpts[1:]))
+            for c, own in enumerate(parts)
+        )
+        return replace(network, networks=tuple(networks))
+    assert isinstance(more, Network)
+    return _recounted(network, more, smoothing)
+
+
+def _recounted(network: Network, more: Network, smoothing: Smoothing) -> Network:
+    assert network.counts is not None
+    assert more.counts is not None
+    counts = tuple(a + b for a, b in zip(network.counts, more.counts, strict=True))
+    log_cpts = tuple(smoothing.log_theta(table, axis=-1) for table in counts)
+    return replace(network, log_cpts=log_cpts, counts=counts)

@@ -316,6 +316,8 @@ def data_facts(model: Model) -> list[tuple[str, str]]:
     facts = [(label, str(data[key])) for key, label in names.items() if key in data]
     if data.get("n_incomplete_rows"):
         facts.append(("incomplete rows, left out", str(data["n_incomplete_rows"])))
+    if model.has_newer_rows:
+        facts.append(("rows of the structure", f"the first {model.result.n_rows}"))
     target = encoder.target
     facts += [
         ("class", f"{target.name}: {', '.join(target.readable_states)}"),

@@ -4,7 +4,14 @@ A built-in score is one file with its class and one line in :mod:`milpbn.scores.
 attributes of :class:`Score` say what it can be used for.
 """
 
-from milpbn.scores.base import LinearObjective, Objective, Score, ScoreReport, SearchState
+from milpbn.scores.base import (
+    DecomposableScore,
+    LinearObjective,
+    Objective,
+    Score,
+    ScoreReport,
+    SearchState,
+)
 from milpbn.scores.bdeu import BDeu
 from milpbn.scores.cll import ConditionalLogLikelihood, PosteriorObjective
 from milpbn.scores.concave import ConcaveObjective, ConcaveScore
@@ -30,6 +37,7 @@ __all__ = [
     "ConcaveObjective",
     "ConcaveScore",
     "ConditionalLogLikelihood",
+    "DecomposableScore",
     "LinearObjective",
     "MarginObjective",
     "MarginScore",

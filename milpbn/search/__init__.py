@@ -5,6 +5,16 @@ on the candidate families of the search space and so satisfy its constraints.
 """
 
 from milpbn.search.base import Learner, Search, run_learner
+from milpbn.search.local_search import LocalSearch
 from milpbn.search.registry import LEARNERS, make_learner
+from milpbn.search.sa import SimulatedAnnealing
 
-__all__ = ["LEARNERS", "Learner", "Search", "make_learner", "run_learner"]
+__all__ = [
+    "LEARNERS",
+    "Learner",
+    "LocalSearch",
+    "Search",
+    "SimulatedAnnealing",
+    "make_learner",
+    "run_learner",
+]

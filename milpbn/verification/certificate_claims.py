@@ -63,7 +63,7 @@ def check_model(
     score = stated_score(model.result)
     if errors := list(settings_errors(model.settings, settings, score)):
         raise CertificateError(f"the model contradicts itself: {'; '.join(errors[:3])}")
-    data = encoded.data.searched()
+    data = model.rows_of_search(encoded.data).searched()
     problem = certified_problem(data, settings)
     rows = data.train(), data.train_weights()
     try:

@@ -125,13 +125,13 @@ def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Che
     yield encoder_check
     if encoder_check.holds is False:
         return
-    data = encoded.data
+    data, searched = encoded.data, model.rows_of_search(encoded.data)
     # The score that the result names is checked, not the one in the settings.
     settings, score = _settings(model), stated_score(model.result)
-    yield from _consistency(model, settings, score, encoded)
+    yield from _consistency(model, settings, score, encoded, searched)
     yield from _parameters(model, settings, data)
     refined = refine(model.result.structure, data.variables, settings.parameters.resolutions)
-    data = data.searched()
+    data = searched.searched()
     structure_check = _structure(model, refined, settings.space, data.variables)
     yield structure_check
     if structure_check.holds is False:
@@ -164,7 +164,7 @@ def _read_again(model: Model, table: Table) -> tuple[Check, Encoded]:
 
 
 def _consistency(
-    model: Model, settings: Settings, score: Score, encoded: Encoded
+    model: Model, settings: Settings, score: Score, encoded: Encoded, searched: EncodedData
 ) -> Iterator[Check]:
     """Check entries of the file that say the same in different places."""
     rows = plain(describe_rows(encoded))
@@ -178,10 +178,13 @@ def _consistency(
         [*settings_errors(model.settings, settings, score), *selection_errors(model, settings)],
         f"{len(model.settings)} settings",
     )
-    weight = encoded.data.train_weight()
-    size = int(rows["n_rows"]), weight, score.scale(weight)
+    weight = searched.train_weight()
+    size = len(searched.train()), weight, score.scale(weight)
     errors = [*result_errors(model.result, model.settings, *size)]
     errors += stability_errors(model)
+    if model.has_newer_rows:
+        seen = f"the structure is that of the first {size[0]} of {rows['n_rows']} rows"
+        yield Check("the structure was learned from all rows", None, seen)
     yield check_that(
         "the result agrees with its trace", errors, f"{len(model.result.trace)} points"
     )

@@ -205,6 +205,8 @@ def use_model(kind, content):
         model, data = Path(folder, "model.json"), Path(folder, "rows.csv")
         model.write_text(json.dumps(content))
         data.write_text(rows)
+        more = Path(folder, "more.csv")
+        more.write_text("".join(rows.splitlines(keepends=True)[:9]))
         for command in (
             ["verify", model, "--data", data, "--time-limit", "2s"],
             ["inspect", model, "--json"],
@@ -217,6 +219,9 @@ def use_model(kind, content):
             ["report", model, "--test", data, "--out", Path(folder, "report.html")],
             ["stability", model, "--data", data, "--resamples", 1],
             ["arcs", model, "--data", data],
+            ["drift", model, data],
+            ["update", model, more, "--out", Path(folder, "updated.json")],
+            ["update", model, more, "--search", "--data", data, "--time-limit", "2s"],
         ):
             with in_time():
                 done = CliRunner().invoke(cli, list(map(str, command)))

@@ -16,6 +16,7 @@ from property_cases import few, frames, of, some, tables
 from milpbn import BNClassifier, DataWarning, load_dataset, read_table
 from milpbn.datasets import (
     CatalogEntry,
+    Table,
     add_test_rows,
     entry,
     load_catalog,
@@ -44,6 +45,7 @@ def test_a_file_and_a_frame_give_the_same_table(rows):
     made = table_from_frame(frame, labels)
     assert_frame_equal(read.features, made.features, check_dtype=False)
     assert_frame_equal(read.targets, made.targets, check_dtype=False)
+    assert isinstance(read, Table)
     assert read.numeric == made.numeric
     mask = np.arange(len(made)) % 3 > 0
     split = replace(made, is_train=mask)

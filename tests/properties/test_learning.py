@@ -39,6 +39,7 @@ from milpbn.certainty.stability_records import Stability
 from milpbn.check import Proven, check_certificate, read_lines
 from milpbn.clock import Clock
 from milpbn.datasets import table_from_frame
+from milpbn.encoding import ColumnCode, Encoder
 from milpbn.engines.enumeration import best_by_enumeration
 from milpbn.errors import CertificateError
 from milpbn.learning.certification import certified_problem
@@ -46,6 +47,7 @@ from milpbn.learning.classifier import Encoded, encode, fit_model, learn_encoded
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace, SettingNames
 from milpbn.learning.structure import run_method
+from milpbn.learning.update import StructureUpdate, add_rows, search_again
 from milpbn.network.inference import accuracy
 from milpbn.scores import SoftMargin
 from milpbn.scores.rescore import rescore
@@ -367,3 +369,42 @@ def test_a_weight_is_a_repetition(data):
     )
     one, other = (learn_structure(d, **QUICK).objective for d in (whole, repeated))
     assert one == pytest.approx(other, abs=allowed_gap(other))
+
+
+@of("milpbn.learning.update.add_rows")
+@some
+@given(data_sets(rows=20), st.integers(1, 19), st.sampled_from(["nb", "tan-cmi"]))
+def test_the_order_of_updates_does_not_matter(data, cut, method):
+    data = data.select(data.is_train)
+    names = tuple(v.name for v in data.variables)
+    n = max(2, min(cut, len(data.codes) - 1))
+    result = run_method(data.first(n), make_settings(method=method))
+    target, *columns = (ColumnCode(v.name, "categorical", states=v.states) for v in data.variables)
+    encoder = Encoder(target, tuple(columns), {}, "drop")
+    encoded = Encoded(encoder, data.first(n), names[1:])
+    model = fit_model(encoded, make_settings(method=method), result, clock=Clock())
+    rest = data.codes[n:]
+    at_once = add_rows(model, rest)
+    one_by_one = model
+    for row in rest[::-1]:
+        one_by_one = add_rows(one_by_one, row[np.newaxis])
+    for a, b in zip(at_once.network.log_cpts, one_by_one.network.log_cpts, strict=True):
+        assert np.array_equal(a, b)
+    assert at_once.data["n_rows"] == one_by_one.data["n_rows"] == len(data.codes)
+
+
+@of("milpbn.learning.update.search_again", "milpbn.learning.update.StructureUpdate")
+@few
+@given(tables(), st.integers(0, 10**6))
+def test_a_search_after_an_update_is_one_of_all_rows(table, seed):
+    rows = table.features.assign(**{table.target.name: table.target})
+    later = rows.sample(len(rows), replace=True, random_state=seed)
+    model = learn_classifier(table, make_settings(**QUICK))
+    both = replace(table, updates=(later,))
+    found = search_again(model, both)
+    assert isinstance(found, StructureUpdate)
+    best = learn_encoded(encode(both), make_settings(**QUICK), clock=Clock()).result
+    assert found.model.result.objective == pytest.approx(best.objective, abs=1e-6)
+    assert found.objective <= best.objective + allowed_gap(best.objective)
+    assert found.is_better is not found.still_optimal
+    assert verify_model(found.model, both).agrees

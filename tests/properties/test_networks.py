@@ -12,9 +12,11 @@ from scipy.special import logsumexp
 from milpbn import BNClassifier
 from milpbn.encoding import ColumnCode, Encoder
 from milpbn.explanation import (
+    Drift,
     Effect,
     Explanation,
     ScoreCard,
+    drift_of,
     effects_of,
     explain_codes,
     explain_rows,
@@ -226,3 +228,26 @@ def test_decisions_cost_no_more_than_any_class_for_all_rows(more):
     if len(labels) == 2:
         late = proba[:, 1] > costs.threshold + 1e-9
         assert (chosen[late] == 1).all()
+
+
+@of("milpbn.explanation.drift_of", "milpbn.explanation.Drift")
+@some
+@given(networks(), st.data())
+def test_drift_is_the_divergence_of_shares_both_ways(pair, more):
+    data, network = pair
+    if data.weights is not None:
+        return
+    codes = np.column_stack([data.codes[:, 0], with_gaps(data, more.draw)])
+    found = drift_of(network, encoder_of(data), codes)
+    assert isinstance(found, Drift)
+    for i, variable in enumerate(data.variables):
+        own, seen = codes[:, i], data.train()[:, i]
+        k = variable.card + bool((own < 0).any())
+        now = np.bincount(np.where(own < 0, k - 1, own), minlength=k) + 0.5
+        before = np.bincount(seen, minlength=k) + 0.5
+        now, before = now / now.sum(), before / before.sum()
+        both_ways = (now * np.log(now / before)).sum() + (before * np.log(before / now)).sum()
+        assert found.columns.loc[variable.name, "psi"] == pytest.approx(both_ways)
+    own = drift_of(network, encoder_of(data), data.train())
+    assert own.columns["psi"].to_numpy() == pytest.approx(0)
+    assert own.changed == ()

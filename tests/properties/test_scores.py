@@ -22,6 +22,7 @@ from milpbn.scores import (
     BDeu,
     ClassificationRate,
     ConditionalLogLikelihood,
+    DecomposableScore,
     LinearObjective,
     MarginObjective,
     MarginScore,
@@ -139,6 +140,7 @@ def families_of(objective, structure):
 @of(
     *("milpbn.scores.Objective", "milpbn.scores.RowObjective", "milpbn.scores.MarginObjective"),
     *("milpbn.scores.LinearObjective", "milpbn.learning.objective.build_objective"),
+    "milpbn.scores.DecomposableScore",
 )
 @some
 @given(data_sets(), st.sampled_from(sorted(KINDS)), SETTINGS, spaces, st.data())
@@ -146,6 +148,7 @@ def test_an_objective_is_the_score_as_a_function_of_families(data, name, setting
     score = make_score(name, **applicable_settings(name, settings))
     objective = build_objective(data, score, space, prune=False)
     assert isinstance(objective, Objective)
+    assert isinstance(score, DecomposableScore) == score.decomposable
     kind = LinearObjective if score.decomposable else RowObjective
     assert isinstance(objective, kind)
     assert isinstance(objective, MarginObjective) == isinstance(score, MarginScore)
