@@ -33,7 +33,7 @@ from milpbn.learning.settings import make_settings
 from milpbn.network.inference import predict
 from milpbn.network.multinet import Classifier
 from milpbn.parameters import make_parameters
-from milpbn.settings import SettingNames, states_of
+from milpbn.settings import SettingNames, chosen_states
 from milpbn.structure import AnyStructure
 from milpbn.words import count
 
@@ -120,7 +120,7 @@ class MissingCurve:
         if not table.has_test:
             raise DataError(f"{table.name} has no test rows to remove features from")
         self.seed = settings.get("seed", 0)
-        table = with_states(table, **states_of(settings))
+        table = with_states(table, **chosen_states(settings))
         if table.missing == DROP:
             table = table.rows(~table.incomplete)
         encoded = encode(table)

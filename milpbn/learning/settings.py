@@ -30,9 +30,9 @@ from milpbn.settings import (
     StateNames,
     TreeNames,
     check_settings,
+    chosen_states,
     declared,
     renamed,
-    states_of,
 )
 from milpbn.structure import Structure
 
@@ -248,7 +248,7 @@ def make_settings(**names: Unpack[SettingNames]) -> Settings:
         parameters=make_parameters(given.get("parameters", MaximumLikelihood.name)),
         smoothing=smoothing,
         options=replace(options, **_fields(SolveOptions, given)),
-        states=states_of(given),
+        states=chosen_states(given),
         choose_validation=by_name and "validation" in made.parameter_names(),
         **{name: given[name] for name in plain if name in given},
     )

@@ -37,7 +37,7 @@ from milpbn.selection.grid import (
 )
 from milpbn.selection.penalties import penalty_grid
 from milpbn.selection.plan import SelectionPlan
-from milpbn.settings import SettingNames, states_of
+from milpbn.settings import SettingNames, chosen_states
 from milpbn.structure import Structure
 
 # The share of the time for choosing the penalties.
@@ -237,7 +237,7 @@ def learn_path(
     """
     plan = PathPlan(penalties, n_penalties, folds, ps)
     clock = Clock(settings.get("time_limit"))
-    table = with_states(table, **states_of(settings))
+    table = with_states(table, **chosen_states(settings))
     return run_path(table, encode(table, clock), settings, plan, clock=clock, watch=watch)
 
 

@@ -44,9 +44,9 @@ __all__ = [
     "StateNames",
     "TreeNames",
     "check_settings",
+    "chosen_states",
     "declared",
     "renamed",
-    "states_of",
 ]
 
 
@@ -107,6 +107,6 @@ def renamed(names: Mapping[str, Any], *, warn: bool = True) -> dict[str, Any]:
     return {new.get(name, name): value for name, value in names.items()}
 
 
-def states_of(names: Mapping[str, Any]) -> StateNames:
+def chosen_states(names: Mapping[str, Any]) -> StateNames:
     """Those of some settings that say which states columns become."""
     return cast("StateNames", {name: names[name] for name in declared(StateNames) if name in names})
