@@ -165,14 +165,25 @@ def run(interrupts: Interrupts) -> NoReturn:
         click.echo("Interrupted before there was a result.", err=True)
         code = EXIT_INTERRUPTED
     except OSError as error:
-        # Other files are checked where they are opened, so this error is about stdout.
-        click.echo(f"Error: cannot write the output: {error.strerror or error}", err=True)
+        # Other files are checked where they are opened, so an error of the system is about stdout.
+        told = f"cannot write the output: {error.strerror}" if error.errno else _not_loaded(error)
+        click.echo(f"Error: {told}", err=True)
+        code = EXIT_ERROR
+    except ImportError as error:
+        click.echo(f"Error: {_not_loaded(error)}", err=True)
         code = EXIT_ERROR
     except SystemExit as end:
         # The reader closed the pipe (`milpbn ... | head`): there is nothing left to report.
         code = end.code
     interrupts.close()
     _exit(code if isinstance(code, int) else 0)
+
+
+def _not_loaded(error: Exception) -> str:
+    return (
+        f"a library cannot be loaded: {error}. Give more memory, or look at the installation with "
+        "`milpbn doctor`"
+    )
 
 
 def _exit(code: int) -> NoReturn:

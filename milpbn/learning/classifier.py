@@ -161,7 +161,7 @@ def fit_model(
     `chosen` is what the search for parameters chose on a part of the rows.
     """
     data = encoded.data
-    searched = settings.parameters.name != "ml"
+    searched = not settings.parameters.counted
     if searched and listener is not None:
         listener(TracePoint(clock.elapsed, result.objective, result.bound, source=PARAMETERS_BEGIN))
     network, report = fit_parameters(data, result.structure, settings, clock, chosen)
@@ -235,7 +235,7 @@ def structure_clock(clock: Clock, parameters: Parameters, n_codes: int = 0) -> C
     if clock.limit == float("inf"):
         return clock
     passes = min(_SECONDS_PER_CELL * n_codes, _PASSES_SHARE * clock.limit)
-    searched = 0.0 if parameters.name == "ml" else _PARAMETERS_SHARE * clock.limit
+    searched = 0.0 if parameters.counted else _PARAMETERS_SHARE * clock.limit
     reserved = max(passes, searched)
     return clock.until(clock.end - reserved) if reserved else clock
 

@@ -149,7 +149,7 @@ class Settings:
         if not names:
             return
         told = f"monotone effects ({', '.join(names)}) "
-        if self.parameters.name != "ml":
+        if not self.parameters.counted:
             told += f"are not kept by the parameters {self.parameters}; use "
             more = ", and no others in a selection"
             raise OptionError(Message(told, option("parameters", "ml"), more))

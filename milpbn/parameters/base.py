@@ -26,6 +26,8 @@ class Parameters(Specified, ABC):
     """
 
     title: ClassVar[str]
+    counted: ClassVar[bool] = False
+    """Whether the parameters are shares of counts, so that nothing is searched for."""
 
     @property
     def resolutions(self) -> tuple[int, ...]:

@@ -22,6 +22,7 @@ class MaximumLikelihood(Parameters):
 
     name = "ml"
     title = "maximum likelihood"
+    counted = True
 
     def fit(
         self,

@@ -118,7 +118,7 @@ class FoldLearner:
 
     @staticmethod
     def _structure_clock(settings: Settings, clock: Clock) -> Clock:
-        if settings.parameters.name == "ml" or clock.limit == math.inf:
+        if settings.parameters.counted or clock.limit == math.inf:
             return clock
         return clock.until(clock.end - _PARAMETERS_SHARE * clock.limit)
 

@@ -35,7 +35,7 @@ def table_errors(model: Model, settings: Settings, data: EncodedData) -> Iterato
         yield "the counts differ"
     if not _same_shares(model.network, again):
         yield "the shares of states inside coarser ones differ"
-    learned = settings.parameters.name != "ml"
+    learned = not settings.parameters.counted
     for name, told, counted, discriminates in _tables(model.network, again):
         worst = float(np.abs(np.exp(told).sum(axis=-1) - 1).max())
         if learned and discriminates and worst >= _CLOSE:

@@ -31,7 +31,7 @@ from milpbn.learning.objective import build_objective
 from milpbn.learning.refinement import refine
 from milpbn.learning.settings import SearchSpace, Settings
 from milpbn.network.monotone import broken_trends
-from milpbn.result import Result
+from milpbn.result import Result, Status
 from milpbn.scores import Objective, Score
 from milpbn.scores.definition import n_free_parameters
 from milpbn.scores.rescore import rescore
@@ -191,7 +191,7 @@ def _consistency(
 
 
 def _parameters(model: Model, settings: Settings, data: EncodedData) -> Iterator[Check]:
-    counted = settings.parameters.name == "ml"
+    counted = settings.parameters.counted
     what = "the same counts and probabilities" if counted else "the same counts"
     yield check_that(
         f"counting again gives {what}",
@@ -328,11 +328,13 @@ def _bounds(
             clock=clock.until(clock.elapsed + min(10.0, _SEARCH_SHARE * clock.remaining)),
             options=SolveOptions(seed=seed),
         ),
-    ).objective
+    )
+    if found.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
     yield Check(
         "a new search finds nothing above the bound",
-        found <= result.bound + slack,
-        f"best found {found:.6f}",
+        found.objective <= result.bound + slack,
+        f"best found {found.objective:.6f}",
     )
     yield _enumeration(result.bound, result.objective, closed, objective, clock, slack)
 

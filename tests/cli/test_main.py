@@ -295,3 +295,42 @@ def test_a_command_that_writes_a_file_says_so(
     assert done.exit_code == 0, done.output
     assert file.stat().st_size > 0
     assert done.stderr.splitlines().count(f"wrote {file}") == 1
+
+
+@posix
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_cost_nothing(tmp_path: Path, closed: str) -> None:
+    out = tmp_path / "model.json"
+    options = "solve --dataset corral --max-parents 1 --method monolithic --out"
+    line = f'"{sys.executable}" -m milpbn {options} "{out}" {closed}'
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert Model.load(out).result.status == "optimal"
+    assert ("status      optimal" in done.stdout) == (closed == "2>&-")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (
+            ImportError("lib.so: failed to map segment"),
+            "a library cannot be loaded: lib.so: failed",
+        ),
+        (OSError("Could not find/load lib.so"), "a library cannot be loaded: Could not find/load"),
+        (OSError(28, "No space left on device"), "cannot write the output: No space left"),
+    ],
+)
+def test_errors_of_the_system_are_told_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: OSError, told: str
+) -> None:
+    from milpbn.cli import app
+
+    def fail(**_: object) -> None:
+        raise error
+
+    codes: list[int] = []
+    monkeypatch.setattr(app.cli, "main", fail)
+    monkeypatch.setattr(app, "_exit", codes.append)
+    app.run(Interrupts())
+    assert codes == [1]
+    assert capsys.readouterr().err.startswith(f"Error: {told}")

@@ -310,3 +310,20 @@ def test_data_that_are_not_a_file_are_not_opened(
         result = milpbn("verify", changed(iris_model, point_at))
         assert result.exit_code == 1
         assert "as its data, which is not a file of data; name the file with" in result.stderr
+
+
+def test_ctrl_c_during_the_search_for_a_counterexample_ends_verify(milpbn, tmp_path, monkeypatch):
+    from dataclasses import replace
+
+    from milpbn import Status
+    from milpbn.verification import verify as module
+
+    def interrupted(*arguments):
+        return replace(run(*arguments), status=Status.INTERRUPTED)
+
+    out, run = tmp_path / "model.json", module.run_learner
+    assert milpbn("solve", "--dataset", "corral", "--max-parents", "1", "--out", out).exit_code == 0
+    monkeypatch.setattr(module, "run_learner", interrupted)
+    done = milpbn("verify", out)
+    assert done.exit_code != 0
+    assert "Everything agrees" not in done.stdout
