@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from milpbn.datasets.table import Table
 from milpbn.files import read_marked_json
 from milpbn.learning.model import Model
-from milpbn.mdc.model_file import GBNCModel
+from milpbn.mdc.model import GBNCModel
+from milpbn.mdc.verification import verify_gbnc
+from milpbn.verification.checks import Verification
+from milpbn.verification.verify import verify_model
 
 AnyModel = Model | GBNCModel
 """A classifier for one class variable or for several."""
@@ -22,7 +27,7 @@ def load_model(path: str | Path, trusted: Sequence[str] = ()) -> AnyModel:
         The file.
     trusted
         Types of base estimators, other than those of scikit-learn and numpy, that may be
-        loaded from the file; see :meth:`milpbn.mdc.model_file.GBNCModel.load`.
+        loaded from the file; see :meth:`milpbn.mdc.GBNCModel.load`.
 
     Examples
     --------
@@ -40,3 +45,20 @@ def load_model(path: str | Path, trusted: Sequence[str] = ()) -> AnyModel:
     if content["format"] in GBNCModel.versions:
         return GBNCModel.from_dict(content, str(path), trusted)
     return Model.from_dict(content, str(path))
+
+
+def verify(
+    model: AnyModel,
+    table: Table,
+    *,
+    content: Mapping[str, Any] | None = None,
+    time_limit: float | None = None,
+) -> Verification:
+    """Check a model of any kind against the table that it was learned from.
+
+    See :func:`~milpbn.verification.verify.verify_model` and
+    :func:`~milpbn.mdc.verification.verify_gbnc`, which needs no time limit.
+    """
+    if isinstance(model, GBNCModel):
+        return verify_gbnc(model, table, content=content)
+    return verify_model(model, table, content=content, time_limit=time_limit)

@@ -120,7 +120,7 @@ several_targets_options = option_group(
             default=None,
             shown="auto",
         ),
-        setting_option("dates", default=None),
+        *(setting_option(name, default=None) for name in ("dates", "weight")),
     )
 )
 """The data options of commands for several class variables."""

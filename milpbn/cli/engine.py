@@ -39,9 +39,9 @@ def check_engine(ctx: click.Context, options: dict[str, Any]) -> None:
     """Reject options of one engine or host that are given for another."""
     from milpbn.learning.methods import require
 
-    if options["workers"] and options["scheduler"]:
+    if options.get("workers") and options["scheduler"]:
         raise click.UsageError("give one of --workers and --scheduler")
-    method, host = options["method"], options["host"]
+    method, host = options["method"], options.get("host", SETTINGS["host"].default)
     with usage_errors():
         for name, setting in SETTINGS.items():
             given = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE

@@ -99,17 +99,18 @@ def export(
     if kind == "onnx" and out is None:
         raise click.UsageError("an ONNX model is not text; give a file with --out")
     from milpbn.interchange import export_structure
-    from milpbn.learning.model import Model
     from milpbn.model_files import load_model
+    from milpbn.structure import Structure
 
     model = load_model(model_file, trust)
     name = str(model.data.get("name") or "milpbn")
     written: str | bytes
-    if isinstance(model, Model):
-        written = _written(model, kind, name, "data" if table is None else table, keep)
+    if (single := model.single) is not None:
+        written = _written(single, kind, name, "data" if table is None else table, keep)
     else:
         # Base models have no probability tables, so only the graph can be written.
-        written = export_structure(model.classifier.structure_, kind, name)
+        assert isinstance(model.structure, Structure)
+        written = export_structure(model.structure, kind, name)
     with Outputs() as outputs:
         outputs.data(out, written)
 

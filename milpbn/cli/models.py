@@ -13,14 +13,12 @@ import click
 from milpbn.cli.grouping import Command, Group, option
 from milpbn.cli.outputs import say
 from milpbn.cli.params import Names
-from milpbn.words import name_in_list
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from milpbn.datasets.table import Table
     from milpbn.learning.model import Model
-    from milpbn.mdc.model_file import GBNCModel
     from milpbn.model_files import AnyModel
 
 trust_option = option(
@@ -40,31 +38,12 @@ moved_data_option = option(
 def single_class_model(path: str) -> Model:
     """Read a model file for one class variable."""
     from milpbn.errors import ModelFileError
-    from milpbn.learning.model import Model
     from milpbn.model_files import load_model
 
-    model = load_model(path)
-    if not isinstance(model, Model):
+    model = load_model(path).single
+    if model is None:
         raise ModelFileError(f"{path} is a model for several class variables; this needs one")
     return model
-
-
-def describe_gbnc(model: GBNCModel) -> str:
-    """Data, class variables, training and result of a model for several class variables."""
-    classifier = model.classifier
-    pairs = zip(classifier.target_names_, classifier.target_classes_, strict=True)
-    encoder = classifier.encoder_
-    return "\n".join(
-        [
-            f"{'data':<12}{model.data.get('name', '?')}, {model.data.get('n_rows', '?')} rows",
-            f"{'classes':<12}{', '.join(f'{name_in_list(n)}: {len(c)}' for n, c in pairs)}",
-            f"{'features':<12}{len(encoder.numeric)} numeric, {len(encoder.categories)} "
-            f"categorical ({encoder.mixed})",
-            *([f"{'base':<12}{classifier.base_}"] if classifier.training_.base_models else []),
-            str(classifier.training_),
-            str(classifier.result_),
-        ]
-    )
 
 
 def old_spelling(command: click.Command) -> click.Command:

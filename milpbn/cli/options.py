@@ -266,6 +266,16 @@ output_options = option_group(
 )
 """Options for the output."""
 
+write_model_option = option(
+    Group.PROOF,
+    "--write-model",
+    type=OutputFile(".lp", ".mps"),
+    metavar="X.lp|X.mps",
+    help="Save the mixed-integer program.",
+    rare=True,
+)
+"""The option that saves the program."""
+
 proof_options = option_group((setting_option("gap"), setting_option("threads")))
 """Options of the exact engines."""
 

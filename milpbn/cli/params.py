@@ -345,7 +345,10 @@ PENALTIES = Parsed("penalties", values.Parsed("milpbn.scores.concave", "parse_pe
 COSTS = Parsed("costs", values.Parsed("milpbn.network.costs", "read_costs"))
 """Costs by true and predicted class: ``sick:healthy=10,healthy:sick=1``, or a CSV file."""
 
-BASE = Parsed("base", values.Parsed("milpbn.mdc.bases", "make_base", as_text=True))
+FOLDS = Parsed("folds", values.Parsed("milpbn.mdc.settings", "read_number_of_folds"))
+"""A number of folds, or ``none``."""
+
+BASE = Parsed("base", values.Parsed("milpbn.mdc.base_estimators", "make_base", as_text=True))
 """A base model, with settings after a colon."""
 
 

@@ -12,15 +12,14 @@ from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.models import trust_option
 from milpbn.cli.outputs import Outputs, say
 from milpbn.cli.params import COSTS, Names, OutputFile, refuse_overwriting
+from milpbn.cli.registries import Registered, registry
 from milpbn.words import count
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from milpbn._types import BoolArray, Codes, IntArray
+    from milpbn._types import Codes
     from milpbn.learning.model import Model
-    from milpbn.mdc.model_file import GBNCModel
-    from milpbn.network.costs import Costs
 
 
 @command(short_help="Predict the class of every row of a file.")
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 @option(
     Group.METHOD,
     "--loss",
-    type=click.Choice(["subset", "hamming"]),
+    type=Registered(registry("milpbn.mdc.inference", "LOSSES")),
     help="Loss that predictions of several class variables minimise.  [default: the model's]",
 )
 @option(
@@ -79,113 +78,27 @@ def predict(
     FILE has the class columns too, the accuracy is reported.
     """
     refuse_overwriting({"--out": out}, {"MODEL.json": model_file, "FILE": data_file})
-    from milpbn.learning.model import Model
+    from milpbn.datasets import read_features
     from milpbn.model_files import load_model
 
     model = load_model(model_file, trust)
-    if isinstance(model, Model):
-        if loss:
-            raise click.UsageError("--loss requires a model for several class variables")
-        _predict_one(model, data_file, costs, out, keep, strict)
-    elif costs:
-        raise click.UsageError("--costs requires a model for one class variable")
-    else:
-        model.classifier.loss = loss or model.classifier.loss
-        _predict_several(model, data_file, out, keep, strict)
-
-
-def _predict_one(
-    model: Model,
-    file: str,
-    given: dict[str, dict[str, float]] | None,
-    out: str | None,
-    keep: tuple[str, ...],
-    strict: bool,
-) -> None:
-    import numpy as np
-    import pandas as pd
-
-    from milpbn.datasets import read_features
-    from milpbn.network.costs import Costs
-    from milpbn.network.inference import log_posterior
-
-    target = model.encoder.target
-    costs = None if given is None else Costs.of(given, target.variable.states)
-    sources = model.encoder.sources()
-    frame = read_features(file, sources, [target.name], keep=keep, strict=strict)
-    codes = coded(model, file, frame)
-    states = target.variable.states
-    proba = np.exp(log_posterior(model.network, codes))
-    predictions = pd.DataFrame(proba, columns=[f"P({s})" for s in states])
-    best = proba.argmax(axis=1)
-    chosen = best if costs is None else costs.decide(proba)
-    predicted = pd.Series(np.array(states, dtype=object)[chosen])
-    predictions.insert(0, "prediction", predicted)
-    if costs is not None:
-        predictions["expected cost"] = costs.expected(proba).min(axis=1)
-        if len(states) == 2 and np.isfinite(costs.threshold):
-            say(f"{states[1]!r} is predicted if its probability is at least {costs.threshold:.4g}")
+    frame = read_features(data_file, model.sources(), model.targets, keep=keep, strict=strict)
+    predictions = model.predict(frame, loss=loss, costs=costs)
+    report_values(data_file, frame, predictions.unseen, predictions.missing_counts)
+    for note in predictions.notes:
+        say(note)
     with Outputs() as outputs:
-        outputs.data(out, _csv(frame[list(keep)], predictions))
-        labels = {n: model.encoder.read_labels(frame[n]) for n in (target.name,) if n in frame}
-        compared = _compare(file, pd.DataFrame(labels), {target.name: (states, predicted)})
-        if compared is not None:
-            truth, guesses = compared
-            rows = count(len(truth), "labelled row")
-            say(f"accuracy {100 * (truth == guesses).to_numpy().mean():.2f} % on {rows}")
-            if costs is not None:
-                _report_costs(costs, truth, guesses, best[_labelled(labels[target.name])])
-            _note_training_rows(file, frame, model.data)
-
-
-def _labelled(labels: pd.Series[Any]) -> BoolArray:
-    out: BoolArray = labels.notna().to_numpy(dtype=bool)
-    return out
-
-
-def _report_costs(
-    costs: Costs, truth: pd.DataFrame, guesses: pd.DataFrame, probable: IntArray
-) -> None:
-    """The mean cost of the predictions, and of the most probable classes, where it is known."""
-    true, chosen = truth.iloc[:, 0].to_numpy(), guesses.iloc[:, 0].to_numpy()
-    known = true >= 0
-    if not known.any():
-        return
-    means = (costs.mean(true[known], found[known]) for found in (chosen, probable))
-    say("mean cost {:.4g}; of the most probable classes {:.4g}".format(*means))
-
-
-def _predict_several(
-    saved: GBNCModel, file: str, out: str | None, keep: tuple[str, ...], strict: bool
-) -> None:
-    import pandas as pd
-
-    from milpbn.datasets import read_features
-    from milpbn.datasets.readings import Reading, read_columns
-    from milpbn.mdc import exact_match_score, hamming_score
-
-    model = saved.classifier
-    told = saved.data.get("readings", {})
-    readings = {name: Reading.from_dict(reading) for name, reading in told.items()}
-    names = list(model.target_names_)
-    sources = [readings[c].source if c in readings else c for c in model.encoder_.names]
-    frame = read_features(file, list(dict.fromkeys(sources)), names, keep=keep, strict=strict)
-    features = model.encoder_.transform(read_columns(frame, readings))
-    report_values(file, frame, features.unseen, features.missing_counts)
-    predicted = pd.DataFrame(model.predict_features(features), columns=names)
-    columns = [predicted]
-    labels = dict(zip(names, model.target_classes_, strict=True))
-    for (name, classes), proba in zip(labels.items(), model.marginals(features), strict=True):
-        columns.append(pd.DataFrame(proba, columns=[f"P({name}={c})" for c in classes]))
-    with Outputs() as outputs:
-        outputs.data(out, _csv(frame[list(keep)], *columns))
-        shown = {n: (tuple(map(str, c)), predicted[n].map(str)) for n, c in labels.items()}
-        compared = _compare(file, frame, shown)
-        if compared is not None:
-            exact, hamming = (100 * f(*compared) for f in (exact_match_score, hamming_score))
-            rows = count(len(compared[0]), "labelled row")
-            say(f"exact match {exact:.2f} %, Hamming score {hamming:.2f} % on {rows}")
-            _note_training_rows(file, frame, saved.data)
+        outputs.data(out, _csv(frame[list(keep)], predictions.columns))
+        found = predictions.compared()
+        if found is None:
+            return
+        for name, labels in found.unseen.items():
+            _note_unseen(data_file, name, "label", labels, "counted as errors")
+        first, *others = predictions.rate(found)
+        say(f"{first} on {count(len(found.truth), 'labelled row')}")
+        for line in others:
+            say(line)
+        _note_training_rows(data_file, frame, model.data)
 
 
 def _note_training_rows(file: str, frame: pd.DataFrame, data: Mapping[str, Any]) -> None:
@@ -223,35 +136,6 @@ def report_values(
         total = sum(missing_counts.values())
         columns = ", ".join(map(repr, missing_counts))
         say(f"note: {file}: {count(total, 'missing value')} in {columns}")
-
-
-def _compare(
-    file: str, frame: pd.DataFrame, predicted: Mapping[str, tuple[tuple[str, ...], pd.Series[str]]]
-) -> tuple[pd.DataFrame, pd.DataFrame] | None:
-    """True and predicted states of the rows that have every label; None if there are no such rows.
-
-    `predicted` holds, for each class variable, its states and the prediction for every row.
-    Labels never seen in training count as errors.
-    """
-    import pandas as pd
-
-    from milpbn.encoding.columns import CATEGORICAL, ColumnCode
-
-    names = list(predicted)
-    if not set(names) <= set(frame.columns):
-        return None
-    labelled = frame[names].notna().all(axis=1).to_numpy(dtype=bool)
-    if not labelled.any():
-        return None
-    truth, guesses = {}, {}
-    for name, (states, values) in predicted.items():
-        coded = ColumnCode(name, CATEGORICAL, states=states).encode(frame[name])
-        if coded.unseen:
-            _note_unseen(file, name, "label", coded.unseen, "counted as errors")
-        truth[name] = coded.codes[labelled]
-        place = {s: k for k, s in enumerate(states)}
-        guesses[name] = values.map(place).to_numpy()[labelled]
-    return pd.DataFrame(truth), pd.DataFrame(guesses)
 
 
 def _note_unseen(

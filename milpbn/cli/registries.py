@@ -113,7 +113,7 @@ def parameter_learners() -> str:
 
 def base_models() -> str:
     """The kinds of base models, separated by commas."""
-    from milpbn.mdc.bases import BASES
+    from milpbn.mdc.base_estimators import BASES
 
     return ", ".join(BASES)
 

@@ -26,6 +26,7 @@ from milpbn.cli.options import (
     picture_options,
     run_options,
     space_options,
+    write_model_option,
 )
 from milpbn.cli.params import OutputFile
 from milpbn.cli.selecting import (
@@ -37,6 +38,7 @@ from milpbn.cli.selecting import (
 from milpbn.cli.session import Session
 
 if TYPE_CHECKING:
+    from milpbn.clock import Clock
     from milpbn.learning.model import Model
     from milpbn.scores import Objective
 
@@ -51,14 +53,7 @@ if TYPE_CHECKING:
 @method_options
 @engine_options
 @alternative_options
-@option(
-    Group.PROOF,
-    "--write-model",
-    type=OutputFile(".lp", ".mps"),
-    metavar="X.lp|X.mps",
-    help="Save the mixed-integer program.",
-    rare=True,
-)
+@write_model_option
 @option(
     Group.PROOF,
     "--certificate",
@@ -164,26 +159,31 @@ def _stamp(file: str | None) -> tuple[int, int] | None:
 
 def _write_model(session: Session) -> Objective:
     """Save the mixed-integer program; return its objective, which the engine solves next."""
-    from milpbn.clock import OutOfTime
-    from milpbn.engines.monolithic import build_model, write_model
-    from milpbn.errors import MilpbnError
     from milpbn.learning.objective import build_objective
 
-    clock, file = session.clock, session.options["write_model"]
-    settings = session.settings
-    limit = settings.options.memory_limit
+    clock, settings = session.clock, session.settings
     objective = build_objective(
         session.data, settings.score, settings.space, clock=clock, options=settings.options
     )
     clock.close_phase("scoring")
+    file = session.options["write_model"]
+    write_program(objective, file, clock, settings.options.memory_limit)
+    session.table.print(f"wrote {file}")
+    return objective
+
+
+def write_program(objective: Objective, file: str, clock: Clock, memory_limit: int) -> None:
+    """Save the mixed-integer program of an objective."""
+    from milpbn.clock import OutOfTime
+    from milpbn.engines.monolithic import build_model, write_model
+    from milpbn.errors import MilpbnError
+
     try:
-        model, _ = build_model(objective, memory_limit=limit, checkpoint=clock.checkpoint)
+        model, _ = build_model(objective, memory_limit=memory_limit, checkpoint=clock.checkpoint)
     except OutOfTime:
         raise MilpbnError(
             f"the time limit of {clock.limit:g} s was reached before {file} could be "
             "written; allow more time or lower --max-parents"
         ) from None
     write_model(model, file)
-    session.table.print(f"wrote {file}")
     clock.close_phase("writing")
-    return objective

@@ -18,7 +18,6 @@ from milpbn.cli.params import refuse_options
 if TYPE_CHECKING:
     from milpbn.datasets.table import Table
     from milpbn.learning.model import Model
-    from milpbn.verification.checks import Verification
 
 EXIT_DISAGREES = 4
 
@@ -82,38 +81,33 @@ def verify(
     """
     from milpbn.errors import ConstraintError, ModelFileError, OptionError
     from milpbn.files import read_marked_json
-    from milpbn.learning.model import Model
-    from milpbn.mdc.verification import verify_gbnc
     from milpbn.model_files import load_model
-    from milpbn.verification.verify import verify_model
+    from milpbn.model_files import verify as verify_model
+    from milpbn.verification.checks import DISAGREES
 
     if certificate is None:
         refuse_options(ctx, ("memory_limit",), "requires --certificate")
-    single = certificate is not None  # models for several class variables have none
-    model = single_class_model(model_file) if single else load_model(model_file, trust)
+    # Models for several class variables have no certificate.
+    single = None if certificate is None else single_class_model(model_file)
+    model = single or load_model(model_file, trust)
     content = read_marked_json(model_file, model.versions)
     table = model_table(model, model_file, file)
     try:
-        if isinstance(model, Model):
-            verification = verify_model(model, table, content=content, time_limit=time_limit)
-            verdict = _verdict(model, verification)
-        else:
-            verification = verify_gbnc(model, table, content=content)
-            verdict = _verdict_several(verification)
+        verification = verify_model(model, table, content=content, time_limit=time_limit)
     except (ModelFileError, OptionError, ConstraintError) as error:
         raise error.at(model_file) from None
-    holds = verification.agrees
+    holds, verdict = verification.agrees, verification.verdict
     for check in verification.checks:
         show(f"{_MARKS[check.holds]:<11}{check.claim} ({check.seen})")
     if verification.unchecked:
         show(_not_checked(verification.unchecked))
-    if certificate is not None and isinstance(model, Model):
+    if certificate is not None and single is not None:
         limited = ctx.get_parameter_source("time_limit") is ParameterSource.COMMANDLINE
         seconds = time_limit if limited else None
-        replayed = replay(model, table, certificate, memory_limit, seconds)
+        replayed = replay(single, table, certificate, memory_limit, seconds)
         show("\n".join(replayed.lines))
         agrees = "Everything agrees." if replayed.holds else "Everything else agrees."
-        verdict = f"{agrees if holds else _DISAGREES} {replayed.verdict}"
+        verdict = f"{agrees if holds else DISAGREES} {replayed.verdict}"
         holds &= replayed.holds
     show("\n" + verdict)
     ctx.exit(0 if holds else EXIT_DISAGREES)
@@ -152,35 +146,4 @@ def _not_checked(entries: Sequence[str]) -> str:
         subsequent_indent=" " * 11,
         break_long_words=False,
         break_on_hyphens=False,
-    )
-
-
-_DISAGREES = "The model does not agree with its data: do not trust its claims."
-
-
-def _verdict_several(verification: Verification) -> str:
-    if not verification.agrees:
-        return _DISAGREES
-    complete = all(check.holds for check in verification.checks)
-    verdict = "Everything agrees." if complete else "Nothing disagrees, but a claim is open."
-    return (
-        f"{verdict} The bound itself was not checked: base models of other families were not "
-        "trained again."
-    )
-
-
-def _verdict(model: Model, verification: Verification) -> str:
-    result = model.result
-    if not verification.agrees:
-        return _DISAGREES
-    if result.bound is None:
-        return "Everything agrees. A heuristic found the structure, so there is no bound to check."
-    what = "The optimum" if result.status == "optimal" else f"The bound {result.bound:.6f}"
-    if verification.proofs:
-        return (
-            f"Everything agrees. {what} was proven again by {' and by '.join(verification.proofs)}."
-        )
-    return (
-        f"Everything agrees. {what} depends on the search tree of the run, which was not repeated; "
-        "the root bound and a new search do not contradict it."
     )

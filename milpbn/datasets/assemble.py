@@ -18,7 +18,7 @@ from milpbn.datasets.infer import FEW_VALUES, Rules
 from milpbn.datasets.monotone import check_monotone
 from milpbn.datasets.raw import Columns, RawFrame
 from milpbn.datasets.screening import Screened, screen
-from milpbn.datasets.table import AUTO, DROP, Table
+from milpbn.datasets.table import AUTO, DROP, Table, without_holes
 from milpbn.datasets.targets import decide_target
 from milpbn.datasets.text import column_names
 from milpbn.datasets.weights import weighted_rows
@@ -125,7 +125,7 @@ def build_table(raw: RawFrame, columns: Columns, checkpoint: Checkpoint = no_che
         ordered=tuple(screened.ordered),
     )
     _check_usable(table)
-    table = _without_holes(table) if several else table
+    table = without_holes(table) if several else table
     more = _notes_on_classes(table)
     return replace(table, notes=(*table.notes, *more)) if more else table
 
@@ -237,26 +237,6 @@ def _check_usable(table: Table) -> None:
                 option("drop"),
             )
         )
-
-
-def _without_holes(table: Table) -> Table:
-    """For several class variables: complete rows alone under ``"drop"``; and what becomes of holes.
-
-    Base models take the mean for a missing number, and a missing category is a state.
-    """
-    complete = ~table.incomplete
-    if complete.all():
-        return table
-    rows = count(int((~complete).sum()), "row")
-    if table.missing == DROP:
-        note = f"{table.name}: left out {rows} where a feature is missing."
-        return replace(table.rows(complete), notes=(*table.notes, note))
-    told = (
-        f"{table.name}: features are missing in {rows} of {len(table)}; a missing number becomes "
-        "the mean, a missing category is a state of its own; "
-    )
-    note = Message(told, option("missing", DROP), " leaves such rows out.")
-    return replace(table, notes=(*table.notes, note))
 
 
 def _notes_on_classes(table: Table) -> list[str]:

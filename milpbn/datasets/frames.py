@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy.typing as npt
 import pandas as pd
 
-from milpbn.datasets.infer import CATEGORICAL, NUMERIC, Rules
-from milpbn.datasets.moments import typed_kind
+from milpbn._types import FloatArray
+from milpbn.datasets.infer import CATEGORICAL, FEW_VALUES, NUMERIC, Rules
 from milpbn.datasets.monotone import check_monotone
 from milpbn.datasets.notes import Names
 from milpbn.datasets.raw import Columns
 from milpbn.datasets.screening import screen
-from milpbn.datasets.table import Table
+from milpbn.datasets.table import Table, without_holes
 from milpbn.datasets.values import show_value
-from milpbn.errors import DataError, OptionError
+from milpbn.errors import OptionError
 from milpbn.settings import ColumnNames
-from milpbn.words import quoted
 
 # What notes about the columns call these parameters.
 _NAMES = Names({"categorical": "categorical_features", "numeric": "numeric_features"}, drops=False)
@@ -61,40 +60,32 @@ def frame_of(X: Any, checked: npt.NDArray[Any], names: list[str] | None = None) 
     return pd.DataFrame(checked, columns=names).infer_objects()
 
 
-def categorical_columns(
-    frame: pd.DataFrame, chosen: str | Sequence[int] | Sequence[str]
-) -> set[str]:
-    """The columns that are categories: by their dtype, or those chosen by position or name.
-
-    Examples
-    --------
-    >>> categorical_columns(pd.DataFrame({"a": [1.5], "b": ["x"]}), "from_dtype")
-    {'b'}
-    """
-    dates = [str(c) for c in frame.columns if typed_kind(frame[c]) is not None]
-    if dates:
-        raise DataError(
-            f"columns with dates or times cannot be used: {quoted(dates)}; convert them to "
-            "numbers, as milpbn.datasets.table_from_frame does, or leave them out"
-        )
-    given = _chosen(frame, chosen, "categorical_features")
-    if not isinstance(chosen, str):
-        return given
-    numbers = [pd.api.types.is_numeric_dtype(t) for t in frame.dtypes]
-    truth = [pd.api.types.is_bool_dtype(t) for t in frame.dtypes]
-    return {str(c) for c, n, b in zip(frame.columns, numbers, truth, strict=True) if b or not n}
-
-
 def labelled_table(
     frame: pd.DataFrame,
-    labels: pd.Series[str],
-    states: tuple[str, ...],
+    classes: Mapping[str, tuple[pd.Series[str], tuple[str, ...]]],
     *,
+    several: bool = False,
+    weights: FloatArray | None = None,
     categorical_features: str | Sequence[int] | Sequence[str] = "from_dtype",
     numeric_features: Sequence[int] | Sequence[str] = (),
     **columns: Unpack[ColumnNames],
 ) -> Table:
-    """The table that a classifier learns from, by the rules for files."""
+    """The table that a classifier learns from, by the rules for files.
+
+    Parameters
+    ----------
+    frame
+        The features.
+    classes
+        The labels of each class variable and its states, by its name.
+    several
+        Whether the rules are those for several class variables, whose base models take numbers as
+        they are.
+    weights
+        The positive weight of each row.
+    categorical_features, numeric_features, columns
+        See :class:`~milpbn.BNClassifier`. With several class variables, no states are pooled.
+    """
     wanted = dict.fromkeys(
         _chosen(frame, categorical_features, "categorical_features"), CATEGORICAL
     )
@@ -104,8 +95,8 @@ def labelled_table(
                 f"column {name!r} is both in categorical_features and in numeric_features"
             )
         wanted[name] = NUMERIC
-    target = str(labels.name)
-    given = Columns.given([target], **columns)
+    given = Columns.given(list(classes), **columns)
+    max_states = None if several else given.max_states
     for name in _chosen(frame, list(given.ordered), "ordered"):
         if wanted.get(name) == NUMERIC:
             raise OptionError(f"column {name!r} is both in ordered and in numeric_features")
@@ -114,9 +105,10 @@ def labelled_table(
         "X",
         missing=given.missing,
         dates=given.dates,
-        max_states=given.max_states,
+        max_states=max_states,
+        few_values=0 if several else FEW_VALUES,
         ordered=given.ordered,
-        taken=frozenset([target]),
+        taken=frozenset(classes),
         binned=frozenset(own.columns),
         directed=frozenset(directions),
         names=_NAMES,
@@ -124,21 +116,23 @@ def labelled_table(
     screened = screen(frame, rules, wanted)
     check_monotone("X", directions, [*screened.features.columns, *screened.unused])
     own.check("X", screened.features.columns, screened.numeric, screened.unused)
-    return Table(
+    table = Table(
         name="X",
         features=screened.features,
-        targets=pd.DataFrame(labels),
+        targets=pd.DataFrame({name: labels for name, (labels, _) in classes.items()}),
         numeric=screened.numeric,
-        states={**screened.ordered, target: states},
+        states={**screened.ordered, **{name: states for name, (_, states) in classes.items()}},
+        weights=weights,
         missing=given.missing,
         readings=screened.readings,
-        max_states=given.max_states,
+        max_states=max_states,
         bins=given.bins,
         own_bins=own,
         monotone=dict(directions),
         notes=screened.notes,
         ordered=tuple(screened.ordered),
     )
+    return without_holes(table) if several else table
 
 
 def _chosen(

@@ -22,7 +22,7 @@ from milpbn.datasets.weights import (
     parse_class_weight,
 )
 from milpbn.errors import DataError
-from milpbn.messages import Message, Spelling
+from milpbn.messages import Message, Spelling, option
 from milpbn.settings import StateNames, check_settings
 from milpbn.settings.columns import MISSING_POLICIES
 from milpbn.words import count, quoted
@@ -268,3 +268,23 @@ def weighted(
         table.source if class_weight is None else {**table.source, "class_weight": class_weight}
     )
     return replace(table, weights=weights, class_weight=class_weight, source=source)
+
+
+def without_holes(table: Table) -> Table:
+    """For several class variables: complete rows alone under ``"drop"``; and what becomes of holes.
+
+    Base models take the mean for a missing number, and a missing category is a state.
+    """
+    complete = ~table.incomplete
+    if complete.all():
+        return table
+    rows = count(int((~complete).sum()), "row")
+    if table.missing == DROP:
+        note = f"{table.name}: left out {rows} where a feature is missing."
+        return replace(table.rows(complete), notes=(*table.notes, note))
+    told = (
+        f"{table.name}: features are missing in {rows} of {len(table)}; a missing number becomes "
+        "the mean, a missing category is a state of its own; "
+    )
+    note = Message(told, option("missing", DROP), " leaves such rows out.")
+    return replace(table, notes=(*table.notes, note))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,8 @@ from milpbn.estimators.notes import warn_caller
 from milpbn.markup import folded
 from milpbn.result import Result
 from milpbn.words import quoted
+
+Labels = TypeVar("Labels", npt.NDArray[Any], pd.DataFrame)
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -93,8 +95,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def rows_with_weight(
-    frame: pd.DataFrame, y: npt.NDArray[Any], sample_weight: Any
-) -> tuple[pd.DataFrame, npt.NDArray[Any], FloatArray | None]:
+    frame: pd.DataFrame, y: Labels, sample_weight: Any
+) -> tuple[pd.DataFrame, Labels, FloatArray | None]:
     """The rows whose weight is not 0, their labels and their weights, if there are any."""
     if sample_weight is None:
         return frame, y, None

@@ -527,7 +527,7 @@ class BNClassifier(ExplainedClassifier):
         if self.classes_.dtype.kind in "iuf":
             ways = "pandas.qcut(y, 5) cuts it into classes, y.astype(str) accepts its values"
             check_classes(labels.value_counts(), "y", True, f"{ways} as classes")
-        table = labelled_table(frame, labels, states, **self._of_columns())
+        table = labelled_table(frame, {name: (labels, states)}, **self._of_columns())
         known = dict(zip(self.classes_.tolist(), states, strict=True))
         return weighted(table, weights, parse_class_weight(self.class_weight, known))
 

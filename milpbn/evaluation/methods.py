@@ -15,19 +15,18 @@ from milpbn.datasets.table import Table
 from milpbn.errors import OptionError
 from milpbn.estimators.bn import PARAMETERS
 from milpbn.evaluation.measures import Measures, measure
+from milpbn.evaluation.metrics import (
+    exact_match_score,
+    hamming_score,
+    macro_f1_score,
+    sub_exact_match_score,
+)
 from milpbn.evaluation.others import Other, is_other, read_other
 from milpbn.evaluation.records import Predictions
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.maximise import START_PATIENCE, warm_starter
 from milpbn.learning.model import Model
 from milpbn.learning.settings import Settings, make_settings
-from milpbn.mdc.base import MultiDimensionalClassifier
-from milpbn.mdc.metrics import (
-    exact_match_score,
-    hamming_score,
-    macro_f1_score,
-    sub_exact_match_score,
-)
 from milpbn.network.multinet import Classifier
 from milpbn.parameters import make_parameters
 from milpbn.result import Result
@@ -145,6 +144,24 @@ def _learn_estimator(estimator: Any, table: Table, seed: int) -> Learned:
     """
     if table.targets.shape[1] > 1 and table.missing == "drop":
         table = table.rows(~table.incomplete)
+    fitted = _fitted(clone(estimator), table)
+    best = getattr(fitted, "best_estimator_", fitted)
+    result = getattr(best, "result_", None)
+    if result is not None and result.status == "interrupted":
+        raise KeyboardInterrupt
+    selected, unconverged = dict(getattr(fitted, "best_params_", {})), 0
+    if hasattr(best, "fits_"):  # it has base models
+        selected, unconverged = {**selected, **best.selected()}, best.fits_.unconverged
+    network = getattr(best, "network_", None)
+    trained = set(table.target) if table.targets.shape[1] == 1 else set()
+    measure_rows = partial(_measure_estimator, fitted, trained)
+    return Learned(measure_rows, network, result, selected, unconverged)
+
+
+def _fitted(estimator: Any, table: Table) -> Any:
+    """The estimator, fitted to a table if it can, so that columns are not decided again."""
+    if hasattr(estimator, "fit_table"):
+        return estimator.fit_table(table)
     y = table.target if table.targets.shape[1] == 1 else table.targets
     weights = table.row_weights()
     if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
@@ -152,18 +169,7 @@ def _learn_estimator(estimator: Any, table: Table, seed: int) -> Learned:
             f"the rows have weights, but {type(estimator).__name__} cannot learn from weighted rows"
         )
     more = {} if weights is None else {"sample_weight": weights}
-    fitted = clone(estimator).fit(table.features, y, **more)
-    best = getattr(fitted, "best_estimator_", fitted)
-    result = getattr(best, "result_", None)
-    if result is not None and result.status == "interrupted":
-        raise KeyboardInterrupt
-    selected, unconverged = dict(getattr(fitted, "best_params_", {})), 0
-    if isinstance(best, MultiDimensionalClassifier):
-        selected, unconverged = {**selected, **best.selected()}, best.fits_.unconverged
-    network = getattr(best, "network_", None)
-    trained = set(table.target) if table.targets.shape[1] == 1 else set()
-    measure_rows = partial(_measure_estimator, fitted, trained)
-    return Learned(measure_rows, network, result, selected, unconverged)
+    return estimator.fit(table.features, y, **more)
 
 
 def _measure_estimator(

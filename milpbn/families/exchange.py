@@ -13,15 +13,16 @@ import numpy.typing as npt
 
 from milpbn._types import AnyFamilies, FloatArray, IntArray
 from milpbn.families import kernels
-from milpbn.families.passes import divided
+from milpbn.families.moves import take_best
+from milpbn.families.passes import divided, is_divided
 from milpbn.families.tables import FamilyTables, HardSlopes
 
-# Room for rounding in single precision when rows are left out.
-_SAFE = 1e-2
 # With fewer rows times candidates, bounds on the scores take longer than the scores.
 _FEW = 100_000
 # Room for rounding in double precision in bounds on the score.
 _ROUNDING = 1e-12
+# The weights of the family that goes, and of the one that comes.
+_EXCHANGE = np.array([-1.0, 1.0])
 
 
 class ExchangeState:
@@ -46,6 +47,8 @@ class ExchangeState:
         self._top = {kernels.HINGE: gamma, kernels.RATE: 1.0, kernels.CLL: 0.0}[kind]
         self._enough = {kernels.HINGE: gamma, kernels.RATE: 0.0, kernels.CLL: np.inf}[kind]
         self.evaluations = 0
+        self._pair = np.empty(2, dtype=np.int64)
+        self._columns = (0,) * tables.width
         self._order_rows(np.arange(len(tables.rows)))
         self.reset(families)
         self.sort_rows()
@@ -55,10 +58,17 @@ class ExchangeState:
         self.families = np.array(families, dtype=np.int64)
         self._margins[:] = self._no_margins
         self._tables.ensure(self.families)
-        for f in self.families.tolist():
-            self._add(f, 1.0)
-        self.value = self._value()
+        self._add(self.families, np.ones(len(self.families)))
+        self._known: float | None = None
         self._slopes: HardSlopes | None = None
+
+    @property
+    def value(self) -> float:
+        """The score of the structure, in double precision."""
+        if self._known is None:
+            score = kernels.value_one if self._tables.single else kernels.value_many
+            self._known = float(score(self._margins, self._weights, self._kind, self._gamma))
+        return self._known
 
     def sort_rows(self) -> None:
         """Put the rows with the smallest margins first, so that bad candidates fail early."""
@@ -74,30 +84,71 @@ class ExchangeState:
         A candidate that cannot reach `threshold` may be abandoned; its score is then -inf.
         """
         candidates = np.asarray(candidates, dtype=np.int64)
-        base, now = self._tables.base, self.families[variable]
-        if base[now] < 0 or (base[candidates] < 0).any():
-            # Together, because making room for one must not drop the other.
-            together = np.append(candidates, now)
-            if len(candidates) > 1 and not self._tables.fits(together):
-                halves = np.array_split(candidates, 2)
-                return np.concatenate([self.scores(variable, h, threshold) for h in halves])
-            self._tables.ensure(together)
+        if not self._have_tables(variable, candidates):
+            halves = np.array_split(candidates, 2)
+            return np.concatenate([self.scores(variable, h, threshold) for h in halves])
+        out = np.full(len(candidates), -np.inf)
+        left = self._promising(variable, candidates, threshold)
+        out[left] = self._scores(variable, candidates[left], threshold)
+        return out
+
+    def take_best(self, variable: int, candidates: npt.ArrayLike, threshold: float) -> bool:
+        """Exchange the family of `variable` for its best candidate, if that scores more.
+
+        See the function :func:`take_best`; this is the same in one compiled call.
+        """
+        candidates = np.asarray(candidates, dtype=np.int64)
+        tables, now = self._tables, int(self.families[variable])
+        is_long = is_divided(len(candidates), self._n, tables.space.threads)
+        if is_long or not self._have_tables(variable, candidates):
+            return take_best(self, variable, candidates, threshold)
+        candidates = candidates[self._promising(variable, candidates, threshold)]
+        if len(candidates) == 0:
+            return False
         self.evaluations += len(candidates)
+        exchange = kernels.exchange_one if tables.single else kernels.exchange_many
+        pick, value = exchange(
+            now, candidates, tables.key, tables.cards, tables.base, self._fold, self._codes,
+            self._own, tables.exact, tables.fast, tables.fall, self._margins, self._rest,
+            self._least, self._weights, self._weights32, self._block_weights, self._kind,
+            self._gamma, self._top, self._enough, threshold, self._columns, self._pair, _EXCHANGE,
+            self._blocks, self._remaining, np.empty(len(candidates)),
+        )  # fmt: skip
+        if pick < 0:
+            return False
+        before, self._known = self._known, value
+        self.families[variable] = candidates[pick]
+        if value > threshold:
+            self._slopes = None
+            return True
+        self.exchange(variable, now)
+        self._known = before
+        return False
+
+    def _have_tables(self, variable: int, candidates: IntArray) -> bool:
+        """Count the tables of some candidates if necessary; False if there are too many at once."""
+        if self._tables.complete:
+            return True
+        # Together, because making room for one must not drop the other.
+        together = np.append(candidates, self.families[variable])
+        if len(candidates) > 1 and not self._tables.fits(together):
+            return False
+        self._tables.ensure(together)
+        return True
+
+    def _promising(self, variable: int, candidates: IntArray, threshold: float) -> IntArray | slice:
+        """The places of the candidates that may score `threshold` or more."""
         few = self._n * len(candidates) < _FEW
         if self._kind != kernels.HINGE or threshold == -np.inf or few:
-            return self._scores(variable, candidates, threshold)
-        out = np.full(len(candidates), -np.inf)
-        left = np.flatnonzero(self._upper_bounds(variable, candidates) >= threshold)
-        if len(left):
-            out[left] = self._scores(variable, candidates[left], threshold)
-        return out
+            return slice(None)
+        return np.flatnonzero(self._upper_bounds(variable, candidates) >= threshold)
 
     def _upper_bounds(self, variable: int, candidates: IntArray) -> FloatArray:
         """What each candidate can score at most, because the soft margin is concave."""
         if self._slopes is None:
             self._slopes = self._slopes_here()
         now = self.families[variable : variable + 1]
-        slopes = self._slopes.of(self._tables, np.concatenate([now, candidates]))
+        slopes = self._slopes.of(self._tables, np.concatenate([now, candidates]))[:, 0]
         out: FloatArray = self.value + slopes[1:] - slopes[0] + _ROUNDING * abs(self.value)
         return out
 
@@ -110,41 +161,47 @@ class ExchangeState:
         below = np.flatnonzero((least < self._gamma) & (self._weights > 0))
         codes = np.ascontiguousarray(self._codes[:, below])
         return HardSlopes(
-            self._weights[below], self._fold[below], codes, self._own[below], against[below]
+            np.array([0, len(below)]),
+            self._weights[below],
+            self._fold[below],
+            codes,
+            self._own[below],
+            against[below],
         )
 
     def _scores(self, variable: int, candidates: IntArray, threshold: float) -> FloatArray:
-        tables = self._tables
-        self._take_out(int(self.families[variable]))
-        blocks, remaining, closed = self._blocks, self._remaining, 0.0
-        if len(blocks) > 1:
-            fall = float(tables.fall[candidates].max(initial=0.0))
-            open_rows = self._least < self._enough + fall + _SAFE
-            blocks = np.flatnonzero(open_rows)
-            weights = self._block_weights[blocks]
-            remaining = weights.sum() - np.cumsum(weights)
-            closed = float(self._block_weights[~open_rows].sum())
-        out = np.full(len(candidates), self._top * closed if closed else 0.0)
-        kernel = kernels.one_competitor_kernel
-        if not tables.single:
-            kernel = kernels.many_classes_kernel(tables.width)
+        tables, now = self._tables, self.families[variable]
+        self.evaluations += len(candidates)
+        rest = kernels.rest_one if tables.single else kernels.rest_many
+        rest(
+            self._margins, now, tables.key, tables.cards, tables.base, self._fold, self._codes,
+            self._own, tables.exact, self._rest, self._least,
+        )  # fmt: skip
+        out = np.empty(len(candidates))
+        n = kernels.open_blocks(
+            candidates, tables.fall, self._least, self._block_weights, self._enough, self._top,
+            self._blocks, self._remaining, out,
+        )  # fmt: skip
+        kernel = kernels.score_one if tables.single else kernels.score_many
 
         def score(part: slice) -> None:
             kernel(
                 candidates[part], tables.key, tables.cards, tables.base, self._fold, self._codes,
-                tables.fast, self._rest, self._own, self._weights32, blocks, remaining, self._kind,
-                np.float32(self._gamma), self._top, threshold, out[part],
+                tables.fast, self._rest, self._own, self._weights32, self._blocks[:n],
+                self._remaining, self._kind, np.float32(self._gamma), self._top, threshold,
+                self._columns, out[part],
             )  # fmt: skip
 
-        divided(len(candidates), len(blocks) * kernels.BLOCK, tables.space.threads, score)
+        divided(len(candidates), n * kernels.BLOCK, tables.space.threads, score)
         return out
 
     def exchange(self, variable: int, family: int) -> None:
-        """Give `variable` another family; the score is computed in double precision."""
-        self._add(int(self.families[variable]), -1.0)
-        self._add(family, 1.0)
+        """Give `variable` another family."""
+        self._pair[:] = self.families[variable], family
+        self._tables.ensure(self._pair)
+        self._add(self._pair, _EXCHANGE)
         self.families[variable] = family
-        self.value = self._value()
+        self._known = None
         self._slopes = None
 
     def _order_rows(self, order: npt.NDArray[np.intp]) -> None:
@@ -160,8 +217,8 @@ class ExchangeState:
         self._weights[:n] = rows.weights[order]
         self._weights32 = self._weights.astype(np.float32)
         self._block_weights = self._weights.reshape(-1, kernels.BLOCK).sum(axis=1)
-        self._blocks = np.arange(len(self._block_weights))
-        self._remaining = self._block_weights.sum() - np.cumsum(self._block_weights)
+        self._blocks = np.empty(len(self._block_weights), dtype=np.int64)
+        self._remaining = np.empty(len(self._block_weights))
         self._fold = np.zeros(padded, dtype=np.int32)
         self._fold[:n] = tables.fold[order]
         self._no_margins = kernels.no_margins(self._labels, tables.space.n_classes, tables.single)
@@ -170,25 +227,10 @@ class ExchangeState:
         self._rest = np.full(shape, kernels.FAR, dtype=np.float32)
         self._least = np.empty(len(self._block_weights), dtype=np.float32)
 
-    def _add(self, family: int, weight: float) -> None:
+    def _add(self, families: IntArray, weights: FloatArray) -> None:
         tables = self._tables
-        if tables.base[family] < 0:
-            tables.ensure([family])
-        add = kernels.add_family_one if tables.single else kernels.add_family_many
+        add = kernels.add_families_one if tables.single else kernels.add_families_many
         add(
-            self._margins, family, weight, tables.key, tables.cards, tables.base, self._fold,
+            self._margins, families, weights, tables.key, tables.cards, tables.base, self._fold,
             self._codes, self._own, tables.exact,
         )  # fmt: skip
-
-    def _take_out(self, family: int) -> None:
-        """The margins without a family, for the compiled loops."""
-        tables = self._tables
-        rest = kernels.rest_one if tables.single else kernels.rest_many
-        rest(
-            self._margins, family, tables.key, tables.cards, tables.base, self._fold, self._codes,
-            self._own, tables.exact, self._rest, self._least,
-        )  # fmt: skip
-
-    def _value(self) -> float:
-        value = kernels.value_one if self._tables.single else kernels.value_many
-        return float(value(self._margins, self._weights, self._kind, self._gamma))

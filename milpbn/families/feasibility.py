@@ -29,9 +29,15 @@ class Feasibility:
     def candidates(self, families: IntArray, variable: int) -> IntArray:
         """The families of `variable` with no parent among its descendants, within the budgets."""
         own = self._space.of(variable)
-        below = self._kernels.descendants(self._members, families, variable)
-        found = self._kernels.without_parents_in(self._members, own.start, own.stop, below)
+        found = self._kernels.free_families(self._members, families, variable, own.start, own.stop)
         return self.within_budgets(families, variable, found)
+
+    def is_free(self, families: IntArray, variable: int, family: int) -> bool:
+        """Whether a family is among the :meth:`candidates`."""
+        below = self.descendants(families, variable)
+        members = self._members[family]
+        free = not below[members[members >= 0]].any()
+        return free and len(self.within_budgets(families, variable, np.array([family]))) > 0
 
     def within_budgets(self, families: IntArray, variable: int, candidates: IntArray) -> IntArray:
         """Those families of `variable` that keep the structure within the budgets."""

@@ -11,9 +11,6 @@ values rank candidates; a move that is made is scored again in double precision.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
-
 import numpy as np
 import numpy.typing as npt
 
@@ -29,6 +26,9 @@ FAR = np.float32(1e6)
 
 HINGE, RATE, CLL = 0, 1, 2
 """Row scores: min(gamma, margin); 1 if margin > 0; log posterior of the row's class."""
+
+SAFE = np.float32(1e-2)
+"""Room for rounding in single precision when rows are left out."""
 
 # A tie in single precision, where margins are exact to about 1e-5.
 _TIE = np.float32(1e-5)
@@ -90,32 +90,39 @@ def no_margins(labels: npt.NDArray[np.integer], n_classes: int, single: bool) ->
 
 
 @_jit
-def add_family_one(  # type: ignore[no-untyped-def]
-    joint, family, weight, key, cards, base, fold, codes, labels, tables
+def add_families_one(  # type: ignore[no-untyped-def]
+    joint, families, weights, key, cards, base, fold, codes, labels, tables
 ):
-    """Add `weight` times the margins of a family to those of the rows; one competitor per row."""
+    """Add the margins of some families to those of the rows, each times its weight.
+
+    Each row has one competitor.
+    """
     keys = np.empty(BLOCK, np.int32)
     for first in range(0, len(joint), BLOCK):
         n = min(BLOCK, len(joint) - first)
-        _keys(keys, n, family, key, cards, fold, codes, first, base[family])
-        for j in range(n):
-            joint[first + j] += weight * tables[keys[j], labels[first + j]]
+        for i in range(len(families)):
+            family, weight = families[i], weights[i]
+            _keys(keys, n, family, key, cards, fold, codes, first, base[family])
+            for j in range(n):
+                joint[first + j] += weight * tables[keys[j], labels[first + j]]
 
 
 @_jit
-def add_family_many(  # type: ignore[no-untyped-def]
-    joint, family, weight, key, cards, base, fold, codes, labels, tables
+def add_families_many(  # type: ignore[no-untyped-def]
+    joint, families, weights, key, cards, base, fold, codes, labels, tables
 ):
-    """Add `weight` times the margins of a family against every class to those of the rows."""
+    """Add the margins of some families against every class to those of the rows."""
     keys = np.empty(BLOCK, np.int32)
     for first in range(0, len(joint), BLOCK):
         n = min(BLOCK, len(joint) - first)
-        _keys(keys, n, family, key, cards, fold, codes, first, base[family])
-        for j in range(n):
-            k, u = keys[j], first + j
-            own = tables[k, labels[u]]
-            for c in range(joint.shape[1]):
-                joint[u, c] += weight * (own - tables[k, c])
+        for i in range(len(families)):
+            family, weight = families[i], weights[i]
+            _keys(keys, n, family, key, cards, fold, codes, first, base[family])
+            for j in range(n):
+                k, u = keys[j], first + j
+                own = tables[k, labels[u]]
+                for c in range(joint.shape[1]):
+                    joint[u, c] += weight * (own - tables[k, c])
 
 
 @_jit
@@ -192,66 +199,62 @@ def value_many(joint, weights, kind, gamma):  # type: ignore[no-untyped-def]
     return total
 
 
-@lru_cache(maxsize=8)
-def many_classes_kernel(width: int) -> Callable[..., None]:
-    """The kernel for `width` columns per table row (classes, padded to a multiple of 8).
+@_jit
+def score_many(  # type: ignore[no-untyped-def]
+    candidates, key, cards, base, fold, codes, tables, rest, labels, weights, blocks,
+    remaining, kind, gamma, top, threshold, columns, out,
+):  # fmt: skip
+    """Add to `out` what each candidate scores on some blocks of rows.
 
-    The width is a constant of the compiled loop, so that the compiler can vectorise it.
+    `columns` is a tuple as long as a table row is wide (classes, padded to a multiple of 8): its
+    length is a constant of the compiled loop, so that the compiler can vectorise it.
     """
-
-    @_jit
-    def kernel(  # type: ignore[no-untyped-def]
-        candidates, key, cards, base, fold, codes, tables, rest, labels, weights, blocks,
-        remaining, kind, gamma, top, threshold, out,
-    ):  # fmt: skip
-        keys = np.empty(BLOCK, np.int32)
-        margins = np.empty(BLOCK, np.float32)
-        active = np.empty(len(candidates), np.int64)
-        n_active = len(candidates)
+    keys = np.empty(BLOCK, np.int32)
+    margins = np.empty(BLOCK, np.float32)
+    active = np.empty(len(candidates), np.int64)
+    n_active = len(candidates)
+    for a in range(n_active):
+        active[a] = a
+    for b in range(len(blocks)):
+        first = blocks[b] * BLOCK
+        kept = 0
         for a in range(n_active):
-            active[a] = a
-        for b in range(len(blocks)):
-            first = blocks[b] * BLOCK
-            kept = 0
-            for a in range(n_active):
-                candidate = active[a]
-                family = candidates[candidate]
-                _keys(keys, len(keys), family, key, cards, fold, codes, first, base[family])
+            candidate = active[a]
+            family = candidates[candidate]
+            _keys(keys, len(keys), family, key, cards, fold, codes, first, base[family])
+            for j in range(BLOCK):
+                k, u = keys[j], first + j
+                least = FAR
+                for c in range(len(columns)):
+                    least = min(least, rest[u, c] - tables[k, c])
+                margins[j] = least + tables[k, labels[u]]
+            if kind == CLL:
+                # log P(own) as in value_many
                 for j in range(BLOCK):
                     k, u = keys[j], first + j
-                    least = FAR
-                    for c in range(width):
-                        least = min(least, rest[u, c] - tables[k, c])
-                    margins[j] = least + tables[k, labels[u]]
-                if kind == CLL:
-                    # log P(own) as in value_many
-                    for j in range(BLOCK):
-                        k, u = keys[j], first + j
-                        peak = min(margins[j], np.float32(0.0))
-                        shift = peak - tables[k, labels[u]]
-                        total = np.exp(peak)
-                        for c in range(width):
-                            total += np.exp(shift + tables[k, c] - rest[u, c])
-                        margins[j] = peak - np.log(total)
-                out[candidate] += _row_scores(margins, weights, first, kind, gamma)
-                if out[candidate] + top * remaining[b] >= threshold:
-                    active[kept] = candidate
-                    kept += 1
-                else:
-                    out[candidate] = -np.inf
-            n_active = kept
-            if n_active == 0:
-                break
-
-    return kernel
+                    peak = min(margins[j], np.float32(0.0))
+                    shift = peak - tables[k, labels[u]]
+                    total = np.exp(peak)
+                    for c in range(len(columns)):
+                        total += np.exp(shift + tables[k, c] - rest[u, c])
+                    margins[j] = peak - np.log(total)
+            out[candidate] += _row_scores(margins, weights, first, kind, gamma)
+            if out[candidate] + top * remaining[b] >= threshold:
+                active[kept] = candidate
+                kept += 1
+            else:
+                out[candidate] = -np.inf
+        n_active = kept
+        if n_active == 0:
+            break
 
 
 @_jit
-def one_competitor_kernel(  # type: ignore[no-untyped-def]
+def score_one(  # type: ignore[no-untyped-def]
     candidates, key, cards, base, fold, codes, tables, rest, labels, weights, blocks,
-    remaining, kind, gamma, top, threshold, out,
+    remaining, kind, gamma, top, threshold, columns, out,
 ):  # fmt: skip
-    """The kernel for one margin per row: two classes, or the row's class against the rest."""
+    """The same for one margin per row: two classes, or the row's class against the rest."""
     keys = np.empty(BLOCK, np.int32)
     margins = np.empty(BLOCK, np.float32)
     active = np.empty(len(candidates), np.int64)
@@ -283,59 +286,148 @@ def one_competitor_kernel(  # type: ignore[no-untyped-def]
 
 
 @_jit
-def cut_coefficients_one(  # type: ignore[no-untyped-def]
-    families, key, cards, base, fold, codes, tables, labels, weights, out
+def open_blocks(  # type: ignore[no-untyped-def]
+    candidates, fall, least, block_weights, enough, top, blocks, remaining, out
 ):
-    """``out[i] = sum_u weights[u] * alpha(families[i], u)`` over the given rows."""
+    """The blocks with rows that are not beyond the hinge whatever the candidate.
+
+    `remaining` becomes the weight of the blocks after each of them, and `out` begins with what the
+    other blocks score. Returns how many blocks there are.
+    """
+    deepest = np.float32(0.0)
+    for a in range(len(candidates)):
+        deepest = max(deepest, fall[candidates[a]])
+    n, total, closed = 0, 0.0, 0.0
+    for b in range(len(least)):
+        if len(least) == 1 or least[b] < enough + deepest + SAFE:
+            blocks[n] = b
+            total += block_weights[b]
+            n += 1
+        else:
+            closed += block_weights[b]
+    for a in range(n):
+        total -= block_weights[blocks[a]]
+        remaining[a] = total
+    for a in range(len(candidates)):
+        out[a] = top * closed if closed > 0.0 else 0.0
+    return n
+
+
+@_jit
+def exchange_one(  # type: ignore[no-untyped-def]
+    now, candidates, key, cards, base, fold, codes, labels, exact, fast, fall, margins, rest, least,
+    weights, weights32, block_weights, kind, gamma, top, enough, threshold, columns, pair, signs,
+    blocks, remaining, out,
+):  # fmt: skip
+    """Exchange the family `now` for the best candidate, if that scores `threshold` or more.
+
+    `signs` are -1 and 1, for the two families of the `pair`. Returns which candidate it is, -1 if
+    there is none, and the score in double precision.
+    """
+    rest_one(margins, now, key, cards, base, fold, codes, labels, exact, rest, least)
+    n = open_blocks(candidates, fall, least, block_weights, enough, top, blocks, remaining, out)
+    score_one(
+        candidates, key, cards, base, fold, codes, fast, rest, labels, weights32, blocks[:n],
+        remaining, kind, np.float32(gamma), top, threshold, columns, out,
+    )  # fmt: skip
+    pick = 0
+    for a in range(len(candidates)):
+        if out[a] > out[pick]:
+            pick = a
+    if out[pick] < threshold:
+        return -1, 0.0
+    pair[0], pair[1] = now, candidates[pick]
+    add_families_one(margins, pair, signs, key, cards, base, fold, codes, labels, exact)
+    return pick, value_one(margins, weights, kind, gamma)
+
+
+@_jit
+def exchange_many(  # type: ignore[no-untyped-def]
+    now, candidates, key, cards, base, fold, codes, labels, exact, fast, fall, margins, rest, least,
+    weights, weights32, block_weights, kind, gamma, top, enough, threshold, columns, pair, signs,
+    blocks, remaining, out,
+):  # fmt: skip
+    """The same for margins against every class."""
+    rest_many(margins, now, key, cards, base, fold, codes, labels, exact, rest, least)
+    n = open_blocks(candidates, fall, least, block_weights, enough, top, blocks, remaining, out)
+    score_many(
+        candidates, key, cards, base, fold, codes, fast, rest, labels, weights32, blocks[:n],
+        remaining, kind, np.float32(gamma), top, threshold, columns, out,
+    )  # fmt: skip
+    pick = 0
+    for a in range(len(candidates)):
+        if out[a] > out[pick]:
+            pick = a
+    if out[pick] < threshold:
+        return -1, 0.0
+    pair[0], pair[1] = now, candidates[pick]
+    add_families_many(margins, pair, signs, key, cards, base, fold, codes, labels, exact)
+    return pick, value_many(margins, weights, kind, gamma)
+
+
+@_jit
+def cut_coefficients_one(  # type: ignore[no-untyped-def]
+    families, key, cards, base, fold, codes, tables, labels, weights, begins, out
+):
+    """``out[i, k] = sum_u weights[u] * alpha(families[i], u)`` over the rows of cut k.
+
+    These are the rows ``begins[k]:begins[k + 1]``.
+    """
     keys = np.empty(BLOCK, np.int32)
     for i in range(len(families)):
-        f, total = families[i], 0.0
-        for first in range(0, len(weights), BLOCK):
-            n = min(BLOCK, len(weights) - first)
-            _keys(keys, n, f, key, cards, fold, codes, first, base[f])
-            for j in range(n):
-                total += weights[first + j] * tables[keys[j], labels[first + j]]
-        out[i] = total
+        f = families[i]
+        for cut in range(out.shape[1]):
+            total = 0.0
+            for first in range(begins[cut], begins[cut + 1], BLOCK):
+                n = min(BLOCK, begins[cut + 1] - first)
+                _keys(keys, n, f, key, cards, fold, codes, first, base[f])
+                for j in range(n):
+                    total += weights[first + j] * tables[keys[j], labels[first + j]]
+            out[i, cut] = total
 
 
 @_jit
 def cut_coefficients_many(  # type: ignore[no-untyped-def]
-    families, key, cards, base, fold, codes, tables, labels, against, weights, out
+    families, key, cards, base, fold, codes, tables, labels, against, weights, begins, out
 ):
-    """``out[i] = sum_u weights[u] * alpha(families[i], u, against[u])`` over the given rows."""
+    """``out[i, k] = sum_u weights[u] * alpha(families[i], u, against[u])``, as above."""
     keys = np.empty(BLOCK, np.int32)
     for i in range(len(families)):
-        f, total = families[i], 0.0
-        for first in range(0, len(weights), BLOCK):
-            n = min(BLOCK, len(weights) - first)
-            _keys(keys, n, f, key, cards, fold, codes, first, base[f])
-            for j in range(n):
-                k, u = keys[j], first + j
-                total += weights[u] * (tables[k, labels[u]] - tables[k, against[u]])
-        out[i] = total
+        f = families[i]
+        for cut in range(out.shape[1]):
+            total = 0.0
+            for first in range(begins[cut], begins[cut + 1], BLOCK):
+                n = min(BLOCK, begins[cut + 1] - first)
+                _keys(keys, n, f, key, cards, fold, codes, first, base[f])
+                for j in range(n):
+                    k, u = keys[j], first + j
+                    total += weights[u] * (tables[k, labels[u]] - tables[k, against[u]])
+            out[i, cut] = total
 
 
 @_jit
 def cut_coefficients_shared(  # type: ignore[no-untyped-def]
-    families, key, cards, base, fold, codes, tables, labels, totals, weights, out
+    families, key, cards, base, fold, codes, tables, labels, totals, weights, begins, out
 ):
-    """``out[i] = sum_u sum_c weights[u, c] * alpha(families[i], u, c)`` over the given rows.
+    """``out[i, k] = sum_u sum_c weights[u, c] * alpha(families[i], u, c)``, as above.
 
     `totals` has the sum of the weights of each row.
     """
     keys = np.empty(BLOCK, np.int32)
     for i in range(len(families)):
-        f, total = families[i], 0.0
-        for first in range(0, len(weights), BLOCK):
-            n = min(BLOCK, len(weights) - first)
-            _keys(keys, n, f, key, cards, fold, codes, first, base[f])
-            for j in range(n):
-                k, u = keys[j], first + j
-                others = 0.0
-                for c in range(weights.shape[1]):
-                    others += weights[u, c] * tables[k, c]
-                total += totals[u] * tables[k, labels[u]] - others
-        out[i] = total
+        f = families[i]
+        for cut in range(out.shape[1]):
+            total = 0.0
+            for first in range(begins[cut], begins[cut + 1], BLOCK):
+                n = min(BLOCK, begins[cut + 1] - first)
+                _keys(keys, n, f, key, cards, fold, codes, first, base[f])
+                for j in range(n):
+                    k, u = keys[j], first + j
+                    others = 0.0
+                    for c in range(weights.shape[1]):
+                        others += weights[u, c] * tables[k, c]
+                    total += totals[u] * tables[k, labels[u]] - others
+            out[i, cut] = total
 
 
 @_jit
@@ -397,8 +489,9 @@ def descendants(members, families, variable):  # type: ignore[no-untyped-def]
 
 
 @jit(lazily=True)
-def without_parents_in(members, start, stop, below):  # type: ignore[no-untyped-def]
-    """The families ``start:stop`` that have no parent in a set, given as a mask."""
+def free_families(members, families, variable, start, stop):  # type: ignore[no-untyped-def]
+    """The families ``start:stop`` of a variable that have no parent among its descendants."""
+    below = descendants(members, families, variable)
     out = np.empty(stop - start, np.int64)
     n = 0
     for f in range(start, stop):

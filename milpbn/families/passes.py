@@ -24,12 +24,17 @@ def divided(n_families: int, n_rows: int, threads: int, work: Callable[[slice], 
     >>> sorted(parts, key=lambda part: part.start)
     [slice(0, 2, None), slice(2, 5, None)]
     """
-    parts = min(threads, n_families)
-    if parts < 2 or n_families * n_rows < _SHORT:
+    if not is_divided(n_families, n_rows, threads):
         work(slice(0, n_families))
         return
+    parts = min(threads, n_families)
     ends = [n_families * k // parts for k in range(parts + 1)]
     list(_pool(threads).map(work, map(slice, ends[:-1], ends[1:])))
+
+
+def is_divided(n_families: int, n_rows: int, threads: int) -> bool:
+    """Whether it pays to divide a pass."""
+    return min(threads, n_families) > 1 and n_families * n_rows >= _SHORT
 
 
 @lru_cache(maxsize=4)

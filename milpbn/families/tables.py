@@ -64,6 +64,8 @@ class FamilyTables:
         margins.
     codes, key, cards, fold
         See :class:`~milpbn.families.counts.FamilyCounts`.
+    complete
+        Whether the tables of all families are there.
     base
         ``(F,)``: where the table of each family begins, in rows; -1 if it was not counted.
     fall
@@ -95,7 +97,7 @@ class FamilyTables:
         self.width = columns if self.single else 8 * -(-columns // 8)
         self.base = np.full(len(space), -1, dtype=np.int32)
         self.fall = np.zeros(len(space), dtype=np.float32)
-        self._used = 0
+        self._used, self.complete = 0, False
         self.exact = np.empty((_CAPACITY, columns))
         self.fast = np.zeros((_CAPACITY, self.width), dtype=np.float32)
         self._most = min(space.memory_limit // (8 * columns + 4 * self.width), 2**31 // self.width)
@@ -105,7 +107,8 @@ class FamilyTables:
         state = {k: v for k, v in vars(self).items() if k != "own"}
         empty = np.empty((0, self.exact.shape[1])), np.empty((0, self.width), dtype=np.float32)
         none = np.full(len(self.space), -1, dtype=np.int32)
-        return {**state, "exact": empty[0], "fast": empty[1], "base": none, "_used": 0}
+        own = {"exact": empty[0], "fast": empty[1], "base": none}
+        return {**state, **own, "_used": 0, "complete": False}
 
     @classmethod
     def log_probabilities(
@@ -166,6 +169,8 @@ class FamilyTables:
 
     def ensure(self, families: AnyFamilies, checkpoint: Checkpoint = no_checkpoint) -> None:
         """Count the tables of these families that are not there."""
+        if self.complete:
+            return
         wanted = np.asarray(families, dtype=np.int64)
         missing = wanted[self.base[wanted] < 0]
         if len(missing) == 0:
@@ -173,7 +178,7 @@ class FamilyTables:
         need = self._rows_of(missing)
         if self._used + need > self._most // _SHARE:
             self.base[:] = -1
-            self._used = 0
+            self._used, self.complete = 0, False
             missing = wanted
             need = self._rows_of(missing)
         if need > self._most:
@@ -182,6 +187,7 @@ class FamilyTables:
         for batch in self._counts.batches(missing):
             checkpoint()
             self._store(batch)
+        self.complete = bool((self.base >= 0).all())
 
     def fits(self, families: AnyFamilies) -> bool:
         """Whether the memory limit has room for the tables of these families together."""
@@ -252,12 +258,11 @@ class FamilyTables:
         self.ensure(families)
         out = kernels.no_margins(self.rows.labels, self.space.n_classes, self.single)
         weights = np.ones(len(families)) if weights is None else weights
-        add = kernels.add_family_one if self.single else kernels.add_family_many
-        for f, weight in zip(families.tolist(), weights.tolist(), strict=True):
-            add(
-                out, f, weight, self.key, self.cards, self.base, self.fold, self.codes, self.own,
-                self.exact,
-            )  # fmt: skip
+        add = kernels.add_families_one if self.single else kernels.add_families_many
+        add(
+            out, families, weights, self.key, self.cards, self.base, self.fold, self.codes,
+            self.own, self.exact,
+        )  # fmt: skip
         return out
 
     def alpha(self, family: int, rows: slice = slice(None)) -> FloatArray:
@@ -277,16 +282,19 @@ class FamilyTables:
 
 @dataclass(frozen=True)
 class Slopes(ABC):
-    """Rows and what they are compared with: one linear function of the families.
+    """Rows and what they are compared with: linear functions of the families.
 
     Attributes
     ----------
+    begins
+        Function k sums over the rows ``begins[k]:begins[k + 1]``.
     weights
         The weight of each row, or of each row and class.
     fold, codes, own
         What a row looks up, see :class:`FamilyTables`.
     """
 
+    begins: IntArray
     weights: FloatArray
     fold: npt.NDArray[np.int32]
     codes: npt.NDArray[np.unsignedinteger]
@@ -294,25 +302,25 @@ class Slopes(ABC):
 
     @classmethod
     def at(
-        cls, tables: FamilyTables, rows: IntArray | slice, weights: FloatArray, *more: Any
+        cls, tables: FamilyTables, rows: IntArray, begins: IntArray, weights: FloatArray, *more: Any
     ) -> Self:
-        """The function of some rows of the tables; `more` are the other attributes."""
-        codes = np.ascontiguousarray(tables.codes[:, rows])
-        return cls(weights, tables.fold[rows], codes, tables.own[rows], *more)
+        """The functions of some rows of the tables; `more` are the other attributes."""
+        codes = np.take(tables.codes, rows, axis=1)
+        return cls(begins, weights, tables.fold[rows], codes, tables.own[rows], *more)
 
     @abstractmethod
     def _kernel(self, tables: FamilyTables) -> tuple[Callable[..., None], tuple[Any, ...]]:
         """The compiled loop, and what it takes besides the weights."""
 
     def of(self, tables: FamilyTables, families: IntArray) -> FloatArray:
-        """The slope of each of the families; their tables must be there."""
-        out = np.empty(len(families))
+        """``(len(families), K)``: the slopes of the families, whose tables must be there."""
+        out = np.empty((len(families), len(self.begins) - 1))
         kernel, more = self._kernel(tables)
 
         def slopes(part: slice) -> None:
             kernel(
                 families[part], tables.key, tables.cards, tables.base, self.fold, self.codes,
-                tables.exact, self.own, *more, self.weights, out[part],
+                tables.exact, self.own, *more, self.weights, self.begins, out[part],
             )  # fmt: skip
 
         divided(len(families), self.weights.size, tables.space.threads, slopes)

@@ -24,6 +24,7 @@ from milpbn.explanation import MOST_POINTS, Explanation, ScoreCard, explain_rows
 from milpbn.explanation.resolutions import SeenResolutions
 from milpbn.families.smoothing import parse_smoothing
 from milpbn.files import naming_damage, read_marked_json, write_whole
+from milpbn.learning.predictions import PredictedRows, not_for, predict_class
 from milpbn.network.inference import log_posterior
 from milpbn.network.multinet import Classifier, Multinet, class_variables
 from milpbn.network.network import Network
@@ -142,6 +143,53 @@ class Model:
     def seen(self) -> SeenResolutions:
         """The resolutions that the families use; as text, the structure in the user's units."""
         return SeenResolutions(self.network.structure, self.encoder)
+
+    @property
+    def structure(self) -> AnyStructure:
+        """The structure of the network."""
+        return self.network.structure
+
+    @property
+    def single(self) -> Model | None:
+        """The model itself, with its probability tables; None for models of several classes."""
+        return self
+
+    @property
+    def n_class_variables(self) -> int:
+        """The number of class variables, which come first in the structure."""
+        return len(self.targets)
+
+    @property
+    def targets(self) -> list[str]:
+        """The names of the class variables."""
+        return [self.encoder.target.name]
+
+    def facts(self) -> list[str]:
+        """What a report says besides the result, in lines."""
+        return [f"{'parameters':<12}{self.network.n_parameters} by {self.parameters}"]
+
+    def sources(self) -> list[str]:
+        """The raw columns that predictions need."""
+        return self.encoder.sources()
+
+    def predict(
+        self, frame: pd.DataFrame, *, loss: str | None = None, costs: Any = None
+    ) -> PredictedRows:
+        """Predict raw rows, whose columns are found by name.
+
+        Parameters
+        ----------
+        frame
+            The rows; columns may be missing from them.
+        loss
+            With several class variables, what predictions minimise: ``"subset"``, ``"hamming"``
+            or ``"balanced"``.
+        costs
+            With one class variable, the cost of each error: ``{true: {predicted: cost}}``.
+        """
+        if loss is not None:
+            raise not_for("loss", "several class variables")
+        return predict_class(self.network, self.encoder, frame, costs)
 
     def explain(self, frame: pd.DataFrame, *, of: Any = None, against: Any = None) -> Explanation:
         """Explain the predictions for raw rows; see :func:`milpbn.explanation.explain_rows`."""

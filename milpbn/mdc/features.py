@@ -13,6 +13,7 @@ import pandas as pd
 
 from milpbn._types import Codes, FloatArray
 from milpbn.datasets.frames import texts
+from milpbn.datasets.readings import Reading, read_columns
 from milpbn.encoding.columns import CATEGORICAL, ColumnCode, Variable
 from milpbn.encoding.texts import sorted_states
 from milpbn.errors import DataError, ModelFileError
@@ -87,16 +88,20 @@ class FeatureEncoder:
     mixed: str
 
     @classmethod
-    def fit(cls, frame: pd.DataFrame, categorical: set[str], mixed: str) -> FeatureEncoder:
-        """Learn means, deviations and states."""
+    def fit(
+        cls,
+        frame: pd.DataFrame,
+        categorical: set[str],
+        mixed: str,
+        weights: FloatArray | None = None,
+    ) -> FeatureEncoder:
+        """Learn means, deviations and states, from rows with these weights."""
         names = tuple(map(str, frame.columns))
         numeric = tuple(c for c in names if c not in categorical)
         means, scales = [], []
         for c in numeric:
             values, _ = _numbers(frame, c)
-            known = values[~np.isnan(values)]
-            mean = float(known.mean()) if len(known) else 0.0
-            deviation = float(known.std()) if len(known) else 0.0
+            mean, deviation = _moments(values, weights)
             # A constant column has no scale; rounding may give it a meaningless deviation.
             negligible = deviation <= 1e-12 * max(1.0, abs(mean))
             means.append(mean)
@@ -185,6 +190,19 @@ class FeatureEncoder:
         return encoder
 
 
+def encode_frame(
+    frame: pd.DataFrame, encoder: FeatureEncoder, readings: Mapping[str, Reading]
+) -> Features:
+    """Encode raw rows, or rows that have been read already; columns are found by name."""
+    columns = set(map(str, frame.columns))
+    raw = {
+        name: reading
+        for name, reading in readings.items()
+        if name in encoder.names and (reading.source in columns or name not in columns)
+    }
+    return encoder.transform(read_columns(frame, raw) if raw else frame)
+
+
 def _numbers(frame: pd.DataFrame, name: str) -> tuple[FloatArray, dict[str, int]]:
     """A column as numbers, NaN for missing values; and its strings that are not numbers."""
     values = frame[name]
@@ -194,6 +212,18 @@ def _numbers(frame: pd.DataFrame, name: str) -> tuple[FloatArray, dict[str, int]
     known = values.notna().to_numpy(dtype=bool)
     odd = [text for v in values[known & np.isnan(numbers)] if (text := str(v).strip())]
     return numbers, dict(Counter(odd))
+
+
+def _moments(values: FloatArray, weights: FloatArray | None) -> tuple[float, float]:
+    """Mean and standard deviation of the values that are known; 0 if there are none."""
+    known = ~np.isnan(values)
+    if not known.any():
+        return 0.0, 0.0
+    values, weights = values[known], None if weights is None else weights[known]
+    if weights is None:
+        return float(values.mean()), float(values.std())
+    mean = np.average(values, weights=weights)
+    return float(mean), float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
 
 
 def _category(values: pd.Series[Any]) -> ColumnCode:

@@ -20,6 +20,9 @@ from milpbn.mdc.features import Features
 from milpbn.mdc.local_models import LocalModel
 from milpbn.network.factors import Factor, cheapest, max_out, multiply, sum_out
 
+SUBSET, HAMMING, BALANCED = LOSSES = ("subset", "hamming", "balanced")
+"""What predictions minimise in expectation: subset 0/1 loss, Hamming loss, 1 - macro recall."""
+
 # Cells (8 bytes) of the largest table of a batch.
 _CELLS_AT_ONCE = 2**22
 _MOST_CELLS = 2**27

@@ -10,7 +10,7 @@ one in which every state occurs has the probabilities of its base model unchange
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
@@ -21,11 +21,14 @@ import numpy.typing as npt
 from scipy.linalg import LinAlgWarning
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import ThreadpoolController
 
 from milpbn._types import Codes, FloatArray
-from milpbn.errors import DataError
+from milpbn.errors import DataError, OptionError
 from milpbn.mdc.features import Features
+from milpbn.mdc.rows import TrainingRows
 
 _TINY = np.finfo(np.float64).tiny
 
@@ -58,29 +61,32 @@ class ConfigurationModel:
     Attributes
     ----------
     counts
-        Number of rows with each state of Y_j.
+        Number of rows with each state of Y_j, or the sum of their weights.
     estimator
         The base model, trained on the codes of the states that occur; None if fewer than
         two occur or there are no features to train on.
     """
 
-    counts: npt.NDArray[np.int64]
+    counts: npt.NDArray[Any]
     estimator: Any = None
 
     def proba(self, matrix: FloatArray) -> FloatArray:
         """``(rows, r)``: P(Y_j | features)."""
-        n, r = int(self.counts.sum()), len(self.counts)
+        counts = self.counts.astype(np.float64)
+        n, r = counts.sum(), len(counts)
         if self.estimator is None:
-            return np.broadcast_to((self.counts + 1.0) / (n + r), (len(matrix), r))
+            return np.broadcast_to((counts + 1.0) / (n + r), (len(matrix), r))
         out = np.full((len(matrix), r), 1.0 / (n + r))
-        shown = self.counts > 0
+        shown = counts > 0
         rest = 1.0 - (~shown).sum() / (n + r)
         out[:, shown] = rest * self.estimator.predict_proba(matrix)
         return out
 
-    def log_likelihood(self, matrix: FloatArray, labels: Codes) -> float:
-        """Log-likelihood of rows with these states."""
-        return float(safe_log(self.proba(matrix)[np.arange(len(labels)), labels]).sum())
+    def log_likelihood(self, rows: TrainingRows, child: int) -> float:
+        """Log-likelihood of the states of a class variable in some rows."""
+        labels = rows.codes[:, child]
+        logs = safe_log(self.proba(rows.matrix)[np.arange(len(rows)), labels])
+        return float((logs if rows.weights is None else rows.weights * logs).sum())
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,18 @@ class LocalModel:
     models: Mapping[int, ConfigurationModel] = field(repr=False)
     frequencies: tuple[FloatArray, ...] = field(repr=False)
     empty: ConfigurationModel = field(repr=False)
+
+    @property
+    def shares(self) -> FloatArray:
+        """How often each state of the class variable occurs in training."""
+        counts = np.sum([m.counts for m in self.models.values()], axis=0)
+        shares: FloatArray = counts / counts.sum()
+        return shares
+
+    @property
+    def fitted(self) -> int:
+        """The number of configurations with a base model."""
+        return sum(model.estimator is not None for model in self.models.values())
 
     def log_table(self, features: Features, d: int) -> FloatArray:
         """``(rows, states of each class parent..., r)``: log P(y_j | class parents, row).
@@ -199,12 +217,9 @@ class TrainedFamily:
 
 
 def train_family(
-    matrix: FloatArray,
-    codes: Codes,
-    cards: Sequence[int],
+    rows: TrainingRows,
     child: int,
     parents: tuple[int, ...],
-    d: int,
     base: Any,
     folds: Codes | None = None,
 ) -> TrainedFamily:
@@ -212,65 +227,55 @@ def train_family(
 
     Parameters
     ----------
-    matrix
-        The features that base models see.
-    codes, cards
-        States of all nodes in the training rows, and their numbers of states.
+    rows
+        The training rows.
     child, parents
         The family.
-    d
-        Number of class variables.
     base
         The base estimator, cloned for every configuration.
     folds
         The fold of each row, to score rows that are held out.
     """
-    models, total, fits = {}, 0.0, Fits()
+    models, total, fits, cards = {}, 0.0, Fits(), rows.nodes.cards
     with one_thread():
-        for number, rows in _partition(configurations(codes, cards, parents)):
-            own, labels = matrix[rows], codes[rows, child]
-            models[number] = _configuration(own, labels, cards[child], base, fits)
+        for number, own in _partition(rows, parents):
+            models[number] = configuration_model(own, child, base, fits)
             if folds is None:
-                total += models[number].log_likelihood(own, labels)
+                total += models[number].log_likelihood(own, child)
     if folds is not None:
-        total = held_out_log_likelihood(matrix, codes, cards, child, parents, base, folds, fits)
-    discrete = [p for p in parents if p >= d]
+        total = held_out_log_likelihood(rows, child, parents, base, folds, fits)
+    discrete = [p for p in parents if p >= rows.nodes.d]
     local = LocalModel(
         child=child,
         parents=parents,
         n_class_parents=len(parents) - len(discrete),
         cards=tuple(cards[p] for p in parents),
         models=models,
-        frequencies=tuple(
-            np.bincount(codes[:, p], minlength=cards[p]) / len(codes) for p in discrete
-        ),
+        frequencies=tuple(rows.counts(p) / rows.total for p in discrete),
         empty=ConfigurationModel(np.zeros(cards[child], dtype=np.int64)),
     )
     return TrainedFamily(local, total, fits)
 
 
-def configurations(codes: Codes, cards: Sequence[int], parents: Sequence[int]) -> Codes:
-    """The number of the parents' configuration in each row."""
-    numbers = np.zeros(len(codes), dtype=np.int64)
-    for p in parents:
-        numbers = numbers * cards[p] + codes[:, p]
-    return numbers
-
-
-def _partition(numbers: Codes) -> Iterator[tuple[int, Codes]]:
-    """Each configuration that occurs, with its rows in ascending order."""
+def _numbers(rows: TrainingRows, parents: tuple[int, ...]) -> Iterator[tuple[int, Codes]]:
+    """Each configuration that occurs, with the numbers of its rows in ascending order."""
+    numbers = rows.configurations(parents)
     order = np.argsort(numbers, kind="stable")
     starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
-    for rows in np.split(order, starts[1:]):
-        yield int(numbers[rows[0]]), rows
+    for chosen in np.split(order, starts[1:]):
+        yield int(numbers[chosen[0]]), chosen
+
+
+def _partition(rows: TrainingRows, parents: tuple[int, ...]) -> Iterator[tuple[int, TrainingRows]]:
+    """Each configuration that occurs, with its rows."""
+    for number, chosen in _numbers(rows, parents):
+        yield number, rows.part(chosen)
 
 
 def held_out_log_likelihood(
-    matrix: FloatArray,
-    codes: Codes,
-    cards: Sequence[int],
+    rows: TrainingRows,
     child: int,
-    parents: Sequence[int],
+    parents: tuple[int, ...],
     base: Any,
     folds: Codes,
     fits: Fits,
@@ -279,7 +284,7 @@ def held_out_log_likelihood(
 
     Parameters
     ----------
-    matrix, codes, cards, child, parents, base
+    rows, child, parents, base
         See :func:`train_family`.
     folds
         The fold of each row; -1 for rows that are never held out.
@@ -288,31 +293,39 @@ def held_out_log_likelihood(
     """
     total = 0.0
     with one_thread():
-        for _, rows in _partition(configurations(codes, cards, parents)):
-            own, labels, fold = matrix[rows], codes[rows, child], folds[rows]
+        for _, chosen in _numbers(rows, parents):
+            own, fold = rows.part(chosen), folds[chosen]
             for k in np.unique(fold[fold >= 0]):
-                out = fold == k
-                model = _configuration(own[~out], labels[~out], cards[child], base, fits)
-                total += model.log_likelihood(own[out], labels[out])
+                model = configuration_model(own.part(fold != k), child, base, fits)
+                total += model.log_likelihood(own.part(fold == k), child)
     return total
 
 
-def _configuration(
-    matrix: FloatArray, labels: Codes, card: int, base: Any, fits: Fits
+def configuration_model(
+    rows: TrainingRows, child: int, base: Any, fits: Fits
 ) -> ConfigurationModel:
-    """The model of one configuration, from its rows."""
-    counts = np.bincount(labels, minlength=card)
-    if matrix.shape[1] == 0 or np.count_nonzero(counts) < 2:
+    """The model of a class variable in one configuration, from its rows."""
+    counts = rows.counts(child)
+    if rows.matrix.shape[1] == 0 or np.count_nonzero(counts) < 2:
         return ConfigurationModel(counts)
-    return ConfigurationModel(counts, fit_base(base, matrix, labels, fits))
+    return ConfigurationModel(
+        counts, fit_base(base, rows.matrix, rows.codes[:, child], fits, rows.weights)
+    )
 
 
-def fit_base(base: Any, matrix: FloatArray, labels: Codes, fits: Fits) -> Any:
+def fit_base(
+    base: Any,
+    matrix: FloatArray,
+    labels: Codes,
+    fits: Fits,
+    weights: FloatArray | None = None,
+) -> Any:
     """A trained copy of `base`; its warnings are recorded in `fits`, not shown."""
+    weighted = {} if weights is None else {weight_parameter(base): weights}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            estimator = clone(base).fit(matrix, labels)
+            estimator = clone(base).fit(matrix, labels, **weighted)
         except ValueError as error:
             raise DataError(
                 f"the base estimator {type(base).__name__} failed on a configuration with "
@@ -324,3 +337,17 @@ def fit_base(base: Any, matrix: FloatArray, labels: Codes, fits: Fits) -> Any:
     harmless = (ConvergenceWarning, LinAlgWarning)
     fits.messages |= {str(w.message) for w in caught if not issubclass(w.category, harmless)}
     return estimator
+
+
+def weight_parameter(base: Any) -> str:
+    """The parameter of `fit` that takes the weights of rows; an error if there is none."""
+    last, prefix = base, ""
+    while isinstance(last, Pipeline):
+        name, last = last.steps[-1]
+        prefix += f"{name}__"
+    if not has_fit_parameter(last, "sample_weight"):
+        raise OptionError(
+            f"the rows have weights, but the base estimator {type(last).__name__} cannot learn "
+            "from weighted rows; choose another one, or leave out the weights"
+        )
+    return f"{prefix}sample_weight"

@@ -9,7 +9,8 @@ Each has a ceiling: an upper bound on the scores of Pi and of all its supersets.
 are at most 0 and PEN decreases with every parent, so PEN_j(Pi) is the ceiling of the first.
 
 The ceiling of the second follows from counts. Take a row in fold k, and let n be the number of
-rows outside k with the same configuration of Pi, and c the number of states of Y_j among them.
+rows outside k with the same configuration of Pi (or the sum of their weights), and c the number
+of states of Y_j among them.
 A state that does not occur among them has probability 1 / (n + r_j), each of the others at most
 1 - (r_j - c) / (n + r_j) = (n + c) / (n + r_j). With more parents n and c can only fall, so the
 row's probability is at most
@@ -22,15 +23,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 
 import numpy as np
 from sklearn.model_selection import KFold
 
-from milpbn._types import Codes
-from milpbn.errors import DataError, OptionError
+from milpbn._types import Codes, FloatArray
+from milpbn.errors import DataError
 from milpbn.families.candidates import ParentSet
-from milpbn.mdc.local_models import configurations
+from milpbn.mdc.rows import TrainingRows
 
 
 class LocalScore(ABC):
@@ -38,15 +38,15 @@ class LocalScore(ABC):
 
     Parameters
     ----------
-    codes, cards
-        States of all nodes in the training rows, and their numbers of states.
+    rows
+        The training rows.
     """
 
     folds: Codes | None = None
     """The fold of each row, if rows are held out."""
 
-    def __init__(self, codes: Codes, cards: Sequence[int]) -> None:
-        self.codes, self.cards = codes, cards
+    def __init__(self, rows: TrainingRows) -> None:
+        self.rows = rows
 
     @abstractmethod
     def penalty(self, child: int, parents: ParentSet) -> float:
@@ -62,8 +62,10 @@ class PenalisedLikelihood(LocalScore):
 
     def penalty(self, child: int, parents: ParentSet) -> float:
         """PEN_j(Pi)."""
-        q = math.prod(self.cards[p] for p in parents)
-        return -0.5 * math.log(len(self.codes)) * (self.cards[child] - 1) * q
+        cards = self.rows.nodes.cards
+        q = math.prod(cards[p] for p in parents)
+        # A total weight below 1 must not turn the penalty into a reward.
+        return -0.5 * math.log(max(self.rows.total, 1.0)) * (cards[child] - 1) * q
 
     def ceiling(self, child: int, parents: ParentSet) -> float:
         """PEN_j(Pi)."""
@@ -75,16 +77,16 @@ class HeldOutLikelihood(LocalScore):
 
     Parameters
     ----------
-    codes, cards
-        States of all nodes in the training rows, and their numbers of states.
+    rows
+        The training rows.
     folds
         The fold of each row.
     """
 
     folds: Codes
 
-    def __init__(self, codes: Codes, cards: Sequence[int], folds: Codes) -> None:
-        super().__init__(codes, cards)
+    def __init__(self, rows: TrainingRows, folds: Codes) -> None:
+        super().__init__(rows)
         self.folds = folds
         self._ceilings: dict[tuple[int, ParentSet], float] = {}
 
@@ -100,31 +102,33 @@ class HeldOutLikelihood(LocalScore):
         return self._ceilings[key]
 
     def _ceiling(self, child: int, parents: ParentSet) -> float:
-        r, states = self.cards[child], self.codes[:, child]
-        _, row = np.unique(configurations(self.codes, self.cards, parents), return_inverse=True)
+        rows, states = self.rows, self.rows.codes[:, child]
+        r, weights = rows.nodes.cards[child], rows.weights
+        _, row = np.unique(rows.configurations(parents), return_inverse=True)
+        outside = self._outside(row, states, r, None)
+        # Which states occur follows from numbers of rows: differences of sums of weights round.
+        n = (outside if weights is None else self._outside(row, states, r, weights)).sum(axis=1)
+        c, occurs = (outside > 0).sum(axis=1), outside[np.arange(len(states)), states] > 0
+        logs = np.log(np.where(occurs, (n + c) / (n + r), 1 / r))
+        return float((logs if weights is None else weights * logs).sum())
+
+    def _outside(self, row: Codes, states: Codes, r: int, weights: FloatArray | None) -> FloatArray:
+        """``(rows, r)``: how often each state occurs in the same configuration of other folds."""
         counts = np.zeros((row.max() + 1, self.folds.max() + 1, r))
-        np.add.at(counts, (row, self.folds, states), 1)
-        outside = (counts.sum(axis=1, keepdims=True) - counts)[row, self.folds]
-        n, c = outside.sum(axis=1), (outside > 0).sum(axis=1)
-        occurs = outside[np.arange(len(states)), states] > 0
-        return float(np.log(np.where(occurs, (n + c) / (n + r), 1 / r)).sum())
+        np.add.at(counts, (row, self.folds, states), 1.0 if weights is None else weights)
+        out: FloatArray = (counts.sum(axis=1, keepdims=True) - counts)[row, self.folds]
+        return out
 
 
-def make_local_score(
-    codes: Codes, cards: Sequence[int], validation: int | None, seed: int
-) -> LocalScore:
+def make_local_score(rows: TrainingRows, validation: int | None, seed: int) -> LocalScore:
     """The penalised score, or for a number of folds the score of held-out rows."""
     if validation is None:
-        return PenalisedLikelihood(codes, cards)
-    return HeldOutLikelihood(codes, cards, _random_folds(len(codes), validation, seed))
+        return PenalisedLikelihood(rows)
+    return HeldOutLikelihood(rows, _random_folds(len(rows), validation, seed))
 
 
 def _random_folds(n_rows: int, validation: int, seed: int) -> Codes:
     """The fold of each row."""
-    if isinstance(validation, bool) or not isinstance(validation, int) or validation < 2:
-        raise OptionError(
-            f"validation must be a number of folds, at least 2, or None, not {validation!r}"
-        )
     if n_rows < validation:
         raise DataError(f"{n_rows} rows are too few for validation in {validation} folds")
     folds = np.empty(n_rows, dtype=np.int64)

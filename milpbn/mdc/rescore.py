@@ -12,22 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from milpbn._types import Codes
 from milpbn.errors import SolverError
 from milpbn.mdc import inference
-from milpbn.mdc.candidates import Nodes
-from milpbn.mdc.features import Features
 from milpbn.mdc.local_models import LocalModel, train_family
 from milpbn.mdc.local_scores import LocalScore
+from milpbn.mdc.rows import TrainingRows
 
 
 def score_by_prediction(
-    models: Sequence[LocalModel],
-    bases: Sequence[Any],
-    features: Features,
-    codes: Codes,
-    nodes: Nodes,
-    score: LocalScore,
+    models: Sequence[LocalModel], bases: Sequence[Any], rows: TrainingRows, score: LocalScore
 ) -> float:
     """Compute the score of a class network from the rows that it was learned from.
 
@@ -37,43 +30,32 @@ def score_by_prediction(
         The base models of each class variable.
     bases
         The base estimator of each class variable; used for held-out rows only.
-    features, codes
-        The training rows: encoded features, and states of the class variables.
-    nodes
-        The nodes of the class network.
+    rows
+        The training rows.
     score
         What families score.
     """
     penalty = sum(score.penalty(m.child, m.parents) for m in models)
     if score.folds is None:
-        return log_likelihood(models, features, codes, nodes) + penalty
+        return log_likelihood(models, rows) + penalty
     total = 0.0
     for k in np.unique(score.folds):
-        train, test = score.folds != k, np.flatnonzero(score.folds == k)
+        train = rows.part(score.folds != k)
         again = [
-            train_family(
-                features.matrix[train],
-                np.column_stack([codes, features.codes])[train],
-                nodes.cards,
-                m.child,
-                m.parents,
-                nodes.d,
-                base,
-            ).model
+            train_family(train, m.child, m.parents, base).model
             for m, base in zip(models, bases, strict=True)
         ]
-        total += log_likelihood(again, features.rows(test), codes[test], nodes)
+        total += log_likelihood(again, rows.part(score.folds == k))
     return total + penalty
 
 
-def log_likelihood(
-    models: Sequence[LocalModel], features: Features, codes: Codes, nodes: Nodes
-) -> float:
+def log_likelihood(models: Sequence[LocalModel], rows: TrainingRows) -> float:
     """The sum of log P(y | x) over rows."""
-    return sum(
-        float(inference.log_probability(factors, codes[rows]).sum())
-        for rows, factors in inference.network_factors(models, features, nodes.cards[: nodes.d])
-    )
+    cards, codes = rows.nodes.cards[: rows.nodes.d], rows.codes
+    logs = np.empty(len(rows))
+    for part, factors in inference.network_factors(models, rows.features, cards):
+        logs[part] = inference.log_probability(factors, codes[part])
+    return float((logs if rows.weights is None else rows.weights * logs).sum())
 
 
 def check_equal(one: str, first: float, other: str, second: float) -> None:

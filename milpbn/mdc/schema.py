@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Required, TypedDict
+from typing import Annotated, Required, TypedDict
+
+from msgspec import Meta
 
 from milpbn.schema import (
     ColumnContent,
@@ -12,6 +14,9 @@ from milpbn.schema import (
     ResultContent,
     SettingsContent,
 )
+
+Amount = Annotated[float, Meta(ge=0)]
+"""A number of rows, or the sum of their weights."""
 
 
 class TargetContent(TypedDict):
@@ -49,7 +54,7 @@ class ConfigurationContent(TypedDict):
     """The base model of one configuration of the parents."""
 
     configuration: Count
-    counts: list[Count]
+    counts: list[Amount]
     base_model: Count | None
 
 

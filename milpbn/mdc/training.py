@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from milpbn._types import Codes, FloatArray
+from milpbn._types import Codes
 from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.branch_and_cut.engine import solve_branch_and_cut
 from milpbn.errors import ConstraintError
@@ -31,6 +31,7 @@ from milpbn.families.parent_sets import ParentSets
 from milpbn.mdc.candidates import Nodes, ParentChoice
 from milpbn.mdc.local_models import Fits, LocalModel, TrainedFamily, train_family
 from milpbn.mdc.local_scores import LocalScore
+from milpbn.mdc.rows import TrainingRows
 from milpbn.result import Status
 from milpbn.scores import LinearObjective
 from milpbn.scores.local import LocalScores
@@ -177,12 +178,10 @@ class Trainer:
 
     Parameters
     ----------
-    matrix
-        The features that base models see.
-    codes
-        States of all nodes in the training rows.
-    nodes, choices
-        The nodes, and the parents that each class variable may have.
+    rows
+        The training rows.
+    choices
+        The parents that each class variable may have.
     bases
         The base estimator of each class variable.
     local_score
@@ -195,9 +194,7 @@ class Trainer:
 
     def __init__(
         self,
-        matrix: FloatArray,
-        codes: Codes,
-        nodes: Nodes,
+        rows: TrainingRows,
         choices: Sequence[ParentChoice],
         bases: Sequence[Any],
         local_score: LocalScore,
@@ -206,8 +203,7 @@ class Trainer:
         clock: Clock | None = None,
         listener: TrainingListener | None = None,
     ) -> None:
-        self.matrix, self.codes, self.nodes = matrix, codes, nodes
-        self.choices = choices
+        self.rows, self.nodes, self.choices = rows, rows.nodes, choices
         self.bases, self.local_score, self.n_jobs = bases, local_score, n_jobs
         self.clock = clock or Clock()
         self.listener = listener
@@ -217,7 +213,7 @@ class Trainer:
         self.models: dict[Family, LocalModel] = {}
         self.waiting: set[Family] = set()
         self.fits = Fits()
-        self.sizes = [choice.sizes(nodes.cards) for choice in choices]
+        self.sizes = [choice.sizes(rows.nodes.cards) for choice in choices]
         self.training = Training(
             candidate_sets=sum(sets for sizes in self.sizes for sets, _ in sizes),
             candidate_models=sum(cells for sizes in self.sizes for _, cells in sizes),
@@ -283,19 +279,8 @@ class Trainer:
         )
 
     def _train(self, families: Iterable[Family], parallel: Parallel) -> None:
-        tasks = (
-            delayed(_task)(
-                self.matrix,
-                self.codes,
-                self.nodes.cards,
-                child,
-                s,
-                self.nodes.d,
-                self.bases[child],
-                self.local_score.folds,
-            )
-            for child, s in families
-        )
+        folds = self.local_score.folds
+        tasks = (delayed(_task)(self.rows, j, s, self.bases[j], folds) for j, s in families)
         results = parallel(tasks)
         try:
             for family, trained in results:
@@ -369,16 +354,9 @@ class Trainer:
 
 
 def _task(
-    matrix: FloatArray,
-    codes: Codes,
-    cards: Sequence[int],
-    child: int,
-    parents: ParentSet,
-    d: int,
-    base: Any,
-    folds: Codes | None,
+    rows: TrainingRows, child: int, parents: ParentSet, base: Any, folds: Codes | None
 ) -> tuple[Family, TrainedFamily]:
     if current_process().name != "MainProcess" and current_thread() is main_thread():
         # Ctrl-C reaches every process of a terminal; only the main process must react.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return (child, parents), train_family(matrix, codes, cards, child, parents, d, base, folds)
+    return (child, parents), train_family(rows, child, parents, base, folds)

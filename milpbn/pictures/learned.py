@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from milpbn.estimators import BNClassifier
-from milpbn.learning.model import Model
 from milpbn.mdc import GBNCClassifier
+from milpbn.model_files import AnyModel
 from milpbn.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Learned = BNClassifier | GBNCClassifier | Model | Result
+Learned = BNClassifier | GBNCClassifier | AnyModel | Result
 """A fitted classifier, a model from a file, or a result."""
 
 
@@ -20,7 +20,7 @@ def result_of(learned: Learned) -> Result:
     """What was found while learning."""
     if isinstance(learned, Result):
         return learned
-    if isinstance(learned, Model):
+    if isinstance(learned, AnyModel):
         return learned.result
     from sklearn.utils.validation import check_is_fitted
 

@@ -138,12 +138,10 @@ def plot_network(
     if isinstance(structure, ClassStructures):
         raise OptionError("a multinet has one network per class; draw one of structure_.structures")
     model = getattr(learned, "model_", learned)
-    arcs, seen = None, None
-    if isinstance(model, Model):
-        arcs = model.arcs.of(structure) if model.arcs else None
-        seen = model.seen
-    n_class_variables = len(getattr(learned, "target_classes_", ("class",)))
-    sheet = network_sheet(structure, title, n_class_variables, arcs, seen)
+    single: Model | None = getattr(model, "single", None)
+    arcs = single.arcs.of(structure) if single and single.arcs else None
+    seen = single.seen if single else None
+    sheet = network_sheet(structure, title, getattr(model, "n_class_variables", 1), arcs, seen)
     axes = ax if ax is not None else new_axes(sheet.width, sheet.height)
     draw_sheet(axes, sheet)
     axes.set_aspect("equal")

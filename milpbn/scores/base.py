@@ -15,6 +15,7 @@ from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.encoding.columns import Coarsening, Variable
 from milpbn.families.candidates import FamilySpace
 from milpbn.families.counts import counts_by_family
+from milpbn.families.moves import Exchangeable, take_best
 from milpbn.families.rows import MergedRows
 from milpbn.scores.pruning import prune_dominated
 from milpbn.structure import Structure
@@ -23,27 +24,13 @@ LINEAR, HINGE, RATE, CLL = "linear", "hinge", "rate", "cll"
 """What an objective is as a function of the margins of a row; linear ones need no margins."""
 
 
-class SearchState(Protocol):
+class SearchState(Exchangeable, Protocol):
     """A current structure, its score, and the scores after exchanging one family."""
 
     evaluations: int
 
-    @property
-    def families(self) -> npt.NDArray[np.int64]:
-        """The current structure."""
-
-    @property
-    def value(self) -> float:
-        """Its score."""
-
-    def scores(
-        self, variable: int, candidates: npt.ArrayLike, threshold: float = -np.inf
-    ) -> FloatArray:
-        """Scores with each candidate as the family of `variable`; -inf if below `threshold`."""
-        ...
-
-    def exchange(self, variable: int, family: int) -> None:
-        """Give `variable` another family."""
+    def take_best(self, variable: int, candidates: npt.ArrayLike, threshold: float) -> bool:
+        """See :func:`milpbn.families.moves.take_best`."""
         ...
 
     def reset(self, families: AnyFamilies) -> None:
@@ -85,6 +72,10 @@ class LinearState:
         """See :class:`SearchState`."""
         self.families[variable] = family
         self.value = float(self._weights[self.families].sum())
+
+    def take_best(self, variable: int, candidates: npt.ArrayLike, threshold: float) -> bool:
+        """See :class:`SearchState`."""
+        return take_best(self, variable, candidates, threshold)
 
 
 class Objective(ABC):

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from milpbn._types import AnyFamilies, FloatArray
+from milpbn.families.moves import take_best
 from milpbn.scores.base import SearchState
 
 
@@ -59,6 +60,10 @@ class PenalisedState:
     def exchange(self, variable: int, family: int) -> None:
         """See :class:`~milpbn.scores.SearchState`."""
         self._state.exchange(variable, family)
+
+    def take_best(self, variable: int, candidates: npt.ArrayLike, threshold: float) -> bool:
+        """See :class:`~milpbn.scores.SearchState`."""
+        return take_best(self, variable, candidates, threshold)
 
     def reset(self, families: AnyFamilies) -> None:
         """See :class:`~milpbn.scores.SearchState`."""

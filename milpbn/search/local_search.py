@@ -79,6 +79,13 @@ class Climber:
         start = search.simple_start() if search.start is None else search.start
         self.state: SearchState = search.state(start)
         search.offer(self.state, source)
+        # The only feature parent in each family, the class if there is none or several.
+        members = self.space.parent_sets.members
+        features = np.where(members == CLASS, -1, members)
+        one = (features >= 0).sum(axis=1) == 1
+        self._only_feature = np.where(one, features.max(axis=1, initial=-1), CLASS)
+        # What `with_feature_parent` has found, by family and feature; CLASS stands for none.
+        self._replaced: dict[tuple[int, int], int | None] = {}
         self.tries_class = tries_class and len(self.space.of(CLASS)) > 1
         # The best structure, the one that is kicked (not always the best), and the kicks since.
         self.best = self.home = start
@@ -196,19 +203,9 @@ class Climber:
 
     def take_best(self, variable: int, candidates: Families, target: float) -> bool:
         """Exchange for the best candidate if it scores above `target` in double precision."""
-        if len(candidates) == 0:
-            return False
-        threshold = just_above(target)
-        scores = self.state.scores(variable, candidates, threshold)
-        pick = int(np.argmax(scores))
-        if scores[pick] < threshold:
-            return False
-        old = int(self.state.families[variable])
-        self.state.exchange(variable, int(candidates[pick]))
-        if self.state.value > threshold:
-            return True
-        self.state.exchange(variable, old)
-        return False
+        return len(candidates) > 0 and self.state.take_best(
+            variable, candidates, just_above(target)
+        )
 
     def reversals(self) -> bool:
         """Reverse arcs between features, with the best family at the new child."""
@@ -266,7 +263,7 @@ class Climber:
             if free is None or below is None:
                 continue
             self.state.exchange(v, free)
-            if below in self.graph.candidates(self.state.families, root):
+            if self.graph.is_free(self.state.families, root, below):
                 self.state.exchange(root, below)
                 candidates = self.graph.candidates(self.state.families, v)
                 if self.take_best(v, candidates, target) or self.turn(v, children, target):
@@ -277,25 +274,28 @@ class Climber:
 
     def only_feature_parent(self, variable: int) -> int:
         """The feature parent if there is exactly one, else the class."""
-        parents = self.space.parent_sets[int(self.state.families[variable])]
-        features = [p for p in parents if p != CLASS]
-        return features[0] if len(features) == 1 else CLASS
+        return int(self._only_feature[self.state.families[variable]])
 
     def with_feature_parent(self, variable: int, feature: int) -> int | None:
         """The family with another feature in place of the only feature parent.
 
         A feature without parents also takes the class if the search space requires it.
         """
-        parents, now = self.other_parents(variable) | {feature}, int(self.state.families[variable])
-        family = self.space.find(variable, list(parents), now)
-        if family is None:
-            return self.space.find(variable, list(parents | {CLASS}), now)
-        return family
+        key = int(self.state.families[variable]), feature
+        if key not in self._replaced:
+            parents, now = self.other_parents(variable) | {feature}, key[0]
+            family = self.space.find(variable, list(parents), now)
+            if family is None:
+                family = self.space.find(variable, list(parents | {CLASS}), now)
+            self._replaced[key] = family
+        return self._replaced[key]
 
     def without_feature_parent(self, variable: int) -> int | None:
         """The family without the only feature parent."""
-        now = int(self.state.families[variable])
-        return self.space.find(variable, list(self.other_parents(variable)), now)
+        key = int(self.state.families[variable]), CLASS
+        if key not in self._replaced:
+            self._replaced[key] = self.space.find(variable, [*self.other_parents(variable)], key[0])
+        return self._replaced[key]
 
     def other_parents(self, variable: int) -> set[int]:
         """The parents without the only feature parent."""

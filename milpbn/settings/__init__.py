@@ -69,7 +69,7 @@ class SettingNames(
 RUN_SETTINGS = {n: s for n, s in declared(SettingNames).items() if n not in declared(StateNames)}
 """The settings of a run on encoded rows, by name."""
 
-SETTINGS = declared(ColumnNames, CutNames, ClassWeightNames, SettingNames)
+SETTINGS = declared(SettingNames, ColumnNames, CutNames, ClassWeightNames)
 """All settings by name."""
 
 

@@ -11,6 +11,9 @@ from milpbn.datasets.table import Table
 from milpbn.result import Result, Status
 from milpbn.verification.entries import differences, present, unknown_entries
 
+DISAGREES = "The model does not agree with its data: do not trust its claims."
+"""The verdict if any claim is wrong."""
+
 
 @dataclass(frozen=True)
 class Check:
@@ -36,20 +39,23 @@ class Verification:
         The claims that were checked.
     unchecked
         Entries of the file that cannot be checked, such as how long the run took.
+    verdict
+        All checks in a sentence or two.
     """
 
     checks: tuple[Check, ...]
     unchecked: tuple[str, ...] = ()
+    verdict: str = ""
 
     @property
     def agrees(self) -> bool:
         """Whether nothing disagreed."""
-        return all(check.holds is not False for check in self.checks)
+        return all_hold(self.checks)
 
-    @property
-    def proofs(self) -> tuple[str, ...]:
-        """How the bound was proven again; empty if it depends on the search tree of the run."""
-        return tuple(check.proves for check in self.checks if check.holds and check.proves)
+
+def all_hold(checks: Sequence[Check]) -> bool:
+    """Whether nothing disagreed."""
+    return all(check.holds is not False for check in checks)
 
 
 def check_entries(told: Mapping[str, Any], again: Mapping[str, Any]) -> Check:

@@ -40,8 +40,10 @@ from milpbn.search.local_search import LocalSearch
 from milpbn.structure import AnyStructure, ClassStructures, Structure
 from milpbn.verification.absence_claims import absent_alternatives, arc_bounds
 from milpbn.verification.checks import (
+    DISAGREES,
     Check,
     Verification,
+    all_hold,
     check_entries,
     check_source,
     check_status,
@@ -116,7 +118,22 @@ def verify_model(
     told = again if content is None else content
     checks = (check_entries(told, again), *_checks(model, table, Clock(time_limit), seed))
     searched = () if model.parameters.method == "ml" else SEARCHED
-    return Verification(checks, not_checkable((*MODEL, *searched), told, again))
+    unchecked = not_checkable((*MODEL, *searched), told, again)
+    return Verification(checks, unchecked, _verdict(model.result, checks))
+
+
+def _verdict(result: Result, checks: Sequence[Check]) -> str:
+    if not all_hold(checks):
+        return DISAGREES
+    if result.bound is None:
+        return "Everything agrees. A heuristic found the structure, so there is no bound to check."
+    what = "The optimum" if result.status == "optimal" else f"The bound {result.bound:.6f}"
+    if proofs := [check.proves for check in checks if check.holds and check.proves]:
+        return f"Everything agrees. {what} was proven again by {' and by '.join(proofs)}."
+    return (
+        f"Everything agrees. {what} depends on the search tree of the run, which was not repeated; "
+        "the root bound and a new search do not contradict it."
+    )
 
 
 def _checks(model: Model, table: Table, clock: Clock, seed: int) -> Iterator[Check]:

@@ -18,6 +18,7 @@ BENCHMARKS = {
     "inference": "class posteriors of letter's test rows: against pgmpy and pyAgrum",
     "gbnc": "several class variables: seconds in base models against the rest",
     "gbnc_validation": "several class variables, on new rows: C and scores by validation",
+    "gbnc_folds": "several class variables: both scores and other methods on published folds",
     "growth": "seconds and memory against features and rows, stage by stage (hours; resumable)",
     "resolutions": "families, seconds and gaps against the number of resolutions (half an hour)",
     "reading": "CSV files of up to 100 MB: CPU seconds for reading and encoding, and memory",

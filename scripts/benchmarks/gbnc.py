@@ -13,7 +13,7 @@ from pathlib import Path
 
 from milpbn.datasets import load_dataset, read_table
 from milpbn.mdc import GBNCClassifier
-from milpbn.mdc.bases import make_base
+from milpbn.mdc.base_estimators import make_base
 
 BUNDLED = {"Jura": {}, "Adult": {"max_parents": 1}}
 VERIFY = {"WaterQuality": (14, {"max_parents": 2}), "Rf1": (8, {"max_parents": 3})}
@@ -45,7 +45,7 @@ def timed(base):
 def measure(name, table, parameters):
     n_columns = len(table.numeric)
     base = timed(make_base("logistic:C=1").estimator(n_columns, max(table.targets.nunique()), 0))
-    model = GBNCClassifier(base, **parameters)
+    model = GBNCClassifier(base, validation=None, **parameters)
     began = time.perf_counter()
     model.fit(table.features, table.targets)
     total = time.perf_counter() - began

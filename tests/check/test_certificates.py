@@ -13,7 +13,7 @@ from certified import (
 )
 
 from milpbn import learn_structure
-from milpbn.engines.branch_and_cut.proof import Proof
+from milpbn.engines.branch_and_cut.cuts.source import RowSource
 from milpbn.engines.branch_and_cut.tree import Node, Origin
 from milpbn.engines.certificates.proof_lines import ProofLines
 from milpbn.errors import OptionError
@@ -156,14 +156,21 @@ def test_the_same_run_writes_the_same_certificate(tmp_path):
     assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
 
 
-def test_rows_and_branchings_of_an_unknown_kind_are_errors():
+def test_a_kind_of_rows_must_have_a_line():
+    class Unfinished(RowSource):
+        def inequality(self, oracle):
+            return np.zeros(len(oracle.space)), 0.0
+
+    with pytest.raises(TypeError, match="line"):
+        Unfinished()
+
+
+def test_branchings_of_an_unknown_kind_are_errors():
     space = candidate_families(["class", "a"], [2, 2], max_parents=1)
     lines = []
     log = ProofLines(lines.append, space)
-    root = Node(1.0, 0, np.ones(len(space), dtype=bool), proof=Proof(((object(), 1.0),)))
+    root = Node(1.0, 0, np.ones(len(space), dtype=bool))
     log.begin(None, [root])
-    with pytest.raises(TypeError, match="no line for rows made from object"):
-        log.close(root)
     children = [Node(1.0, k, root.allowed, origin=Origin("new", k, 0.5, 1.0)) for k in (0, 1)]
     with pytest.raises(TypeError, match="no line for branching on str"):
         log.branch(root, children)

@@ -7,14 +7,16 @@ import signal
 import time
 import warnings
 
+import highspy
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from milpbn.mdc.model_file import GBNCModel
+from milpbn import GBNCClassifier, load_model
+from milpbn.errors import DataWarning
 
-JURA = ("--dataset", "Jura", "--base", "gaussian-nb")
+JURA = ("--dataset", "Jura", "--base", "gaussian-nb", "--validation", "none")
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +39,7 @@ def rows(tmp_path_factory):
 def model(tmp_path_factory, rows, milpbn):
     path = tmp_path_factory.mktemp("mdc") / "vehicles.json"
     options = ("--data", rows, "--targets", "kind,wheels", "--base", "logistic:C=1")
-    done = milpbn("mdc", "solve", *options, "--out", path)
+    done = milpbn("mdc", "solve", *options, "--validation", "none", "--out", path)
     assert done.exit_code == 0, done.output
     return path
 
@@ -64,6 +66,84 @@ def test_solve_gives_json_and_obeys_constraints(milpbn):
     assert content["result"]["structure"] == {"class_1": [], "class_2": []}
     assert content["training"]["candidate_sets"] == 2
     assert content["result"]["bound"] == pytest.approx(content["result"]["objective"])
+
+
+def test_solve_writes_the_program_and_the_local_scores(milpbn, tmp_path):
+    """Both describe the problem that was solved: other ways to solve it give the same optimum."""
+    program, scores = tmp_path / "jura.lp", tmp_path / "jura.jkl"
+    files = ("--write-model", program, "--write-scores", scores)
+    emit = ("--method", "monolithic", "--emit", "highspy")
+    done = milpbn("mdc", "solve", *JURA, *files, *emit, "--json", "--quiet")
+    assert done.exit_code == 0, done.output
+    result = json.loads(done.stdout)["result"]
+    again = milpbn("solve-scores", scores, "--json", "--quiet")
+    assert json.loads(again.stdout)["result"]["objective"] == pytest.approx(result["objective"])
+    assert json.loads(again.stdout)["result"]["structure"] == result["structure"]
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.readModel(str(program))
+    solver.run()
+    assert abs(solver.getInfo().objective_function_value) == pytest.approx(
+        abs(result["objective"]), rel=1e-6
+    )
+    refused = milpbn("mdc", "solve", *JURA, "--emit", "highspy")
+    assert refused.exit_code == 2
+    assert "--emit requires --method monolithic" in refused.stderr
+
+
+@pytest.fixture(scope="session")
+def odd_rows(tmp_path_factory):
+    """A file with dates, numbers with a unit, truth values, a constant, and weights."""
+    path = tmp_path_factory.mktemp("mdc") / "sales.csv"
+    rng = np.random.default_rng(0)
+    day = pd.Timestamp("2021-11-28") + pd.to_timedelta(rng.integers(0, 400, 80), "D")
+    frame = pd.DataFrame(
+        {
+            "day": day,
+            "price": [f"${x:,.2f}" for x in rng.normal(2000, 400, 80)],
+            "member": rng.random(80) < 0.5,
+            "unit": "EUR",
+            "size": rng.normal(size=80),
+        }
+    )
+    late = day.month.to_numpy() > 6
+    frame["season"] = np.where(late ^ (rng.random(80) < 0.1), "late", "early")
+    frame["returned"] = np.where(late & frame["member"] ^ (rng.random(80) < 0.1), "yes", "no")
+    frame["copies"] = rng.integers(1, 4, 80)
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_a_frame_is_read_as_its_file_is(milpbn, odd_rows, tmp_path):
+    out = tmp_path / "model.json"
+    options = ("--data", odd_rows, "--targets", "season,returned", "--weight", "copies")
+    options += ("--base", "logistic:C=1", "--validation", 3)
+    done = milpbn("mdc", "solve", *options, "--out", out)
+    assert done.exit_code == 0, done.output
+    frame = pd.read_csv(odd_rows, parse_dates=["day"])
+    X, y = frame.drop(columns=["season", "returned", "copies"]), frame[["season", "returned"]]
+    classifier = GBNCClassifier("logistic:C=1", validation=3)
+    with pytest.warns(DataWarning) as notes:
+        classifier.fit(X, y, sample_weight=frame["copies"])
+    assert any("'day' holds dates and is replaced by" in str(note.message) for note in notes)
+    from_file, from_frame = load_model(out), classifier.model_
+    assert from_file.encoder == from_frame.encoder
+    assert "day.month" in from_frame.encoder.numeric
+    assert "unit" not in from_frame.encoder.names
+    assert from_file.result.objective == pytest.approx(from_frame.result.objective)
+    assert from_file.structure == from_frame.structure
+    raw = pd.read_csv(odd_rows)
+    for one, two in zip(
+        classifier.predict_proba(X), from_file.to_estimator().predict_proba(raw), strict=True
+    ):
+        assert one == pytest.approx(two)
+    assert milpbn("verify", out).exit_code == 0
+    done = milpbn("predict", out, odd_rows, "--loss", "balanced")
+    assert done.exit_code == 0, done.output
+    assert "on 80 labelled rows" in done.stderr
+    classifier.save(out)
+    assert GBNCClassifier.load(out).n_features_in_ == 5
+    assert (GBNCClassifier.load(out).predict(X) == classifier.predict(X)).all()
 
 
 def test_solve_starts_from_a_structure_file(milpbn, tmp_path):
@@ -161,7 +241,7 @@ def grumbling(monkeypatch):
     def estimator(self, n_columns, n_classes, seed):
         return Grumbling(C=self.C, max_iter=1)
 
-    monkeypatch.setattr("milpbn.mdc.bases.Logistic.estimator", estimator)
+    monkeypatch.setattr("milpbn.mdc.base_estimators.Logistic.estimator", estimator)
     return "--base", "logistic:C=1"
 
 
@@ -227,7 +307,7 @@ def test_predictions_have_classes_and_probabilities(milpbn, model, rows, tmp_pat
     assert len(first.split(",")) == 6
     hamming = milpbn("predict", model, rows, "--loss", "hamming")
     assert hamming.exit_code == 0
-    classifier, features = GBNCModel.load(model).classifier, pd.read_csv(rows)[["length", "fuel"]]
+    classifier, features = GBNCClassifier.load(model), pd.read_csv(rows)[["length", "fuel"]]
     for text, loss in ((out.read_text(), "subset"), (hamming.stdout, "hamming")):
         classifier.loss = loss
         predicted = pd.read_csv(io.StringIO(text), dtype=str)[["kind", "wheels"]].to_numpy()
@@ -294,8 +374,12 @@ def test_published_folds_are_used(milpbn, rows, tmp_path):
         (("solve", "--dataset", "Jura", "--base", "svm"), 2, "unknown base 'svm'; known ones"),
         (("solve", "--dataset", "Jura", "--base", "logistic:c=1"), 2, "with one of: C"),
         (("solve", "--dataset", "Jura", "--base", "logistic:C=no"), 2, "a number or auto"),
-        (("solve", "--dataset", "Jura", "--validation", "1"), 2, "1 is not in the range x>=2"),
-        (("solve", "--dataset", "Jura", "--validation", "loo"), 2, "not a valid integer"),
+        (("solve", "--dataset", "Jura", "--validation", "1"), 2, "at least 2, or None, not 1"),
+        (
+            ("solve", "--dataset", "Jura", "--validation", "loo"),
+            2,
+            "at least 2, or None, not 'loo'",
+        ),
         (("solve", "--dataset", "Jura", "--validation", "400"), 1, "359 rows are too few"),
         (("evaluate", "--dataset", "Jura", "--order", "a,b"), 2, "Invalid value for '--order'"),
         (("solve", "--dataset", "Jura", "--jobs", "0"), 2, "is not a valid number of processes"),

@@ -53,7 +53,7 @@ def test_models_for_one_class_variable_are_needed(milpbn, gbnc, iris_rows, tmp_p
 
 
 def test_a_loss_is_for_several_class_variables(milpbn, iris_model, iris_rows):
-    told = refused(milpbn, 2, "predict", iris_model, iris_rows, "--loss", "hamming")
+    told = refused(milpbn, 1, "predict", iris_model, iris_rows, "--loss", "hamming")
     assert "--loss requires a model for several class variables" in told
 
 

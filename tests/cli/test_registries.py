@@ -19,10 +19,10 @@ from milpbn.cli import cli
 from milpbn.evaluation.missing_curve import DEFAULT_CLASSIFIERS
 from milpbn.interchange import FILE_FORMATS
 from milpbn.learning.methods import ENGINES
-from milpbn.mdc.baselines import ORDERS
-from milpbn.mdc.bases import BASES
+from milpbn.mdc.base_estimators import BASES
 from milpbn.mdc.features import MIXED
-from milpbn.mdc.gbnc import LOSSES
+from milpbn.mdc.inference import LOSSES
+from milpbn.mdc.other_methods import ORDERS
 from milpbn.parameters import PARAMETERS
 from milpbn.scores import SCORES, score_names
 from milpbn.scores.base import DecomposableScore

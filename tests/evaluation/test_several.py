@@ -53,9 +53,11 @@ def test_each_fold_is_tested_by_a_model_that_has_not_seen_it(table):
 def test_incomplete_rows_are_tested_and_learned_from_if_they_are_kept(
     table, missing, learned, monkeypatch
 ):
-    sizes, fit = [], BinaryRelevance.fit
+    sizes, fit = [], BinaryRelevance.fit_table
     monkeypatch.setattr(
-        BinaryRelevance, "fit", lambda self, X, y: (sizes.append(len(X)), fit(self, X, y))[1]
+        BinaryRelevance,
+        "fit_table",
+        lambda self, table: (sizes.append(len(table)), fit(self, table))[1],
     )
     holes = table.features.where(np.arange(120)[:, None] % 5 > 0)
     folds = np.arange(120) % 2

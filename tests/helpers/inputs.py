@@ -318,6 +318,7 @@ PARSERS = {
     "Numbers": (params.Numbers(0.5, 1), b"0.6, 0.9"),
     "ARC": (params.ARC, b"A->B", b'"a->b" -> c'),
     "PENALTIES": (params.PENALTIES, b"0,0.5,bic"),
+    "FOLDS": (params.FOLDS, b"5", b"none"),
     "BASE": (params.BASE, b"logistic:C=0.1", b"forest:n_estimators=3", b"gaussian-nb"),
 }
 """The types of options, each with some valid values."""

@@ -3,7 +3,6 @@ import pandas as pd
 import pytest
 
 from milpbn.errors import DataError
-from milpbn.mdc import GBNCClassifier
 from milpbn.mdc.features import FeatureEncoder
 
 
@@ -67,8 +66,9 @@ def test_the_encoder_survives_json(frame):
     assert FeatureEncoder.from_dict(encoder.to_dict()) == encoder
 
 
-def test_columns_of_dates_are_refused_with_a_message():
-    frame = pd.DataFrame({"day": pd.date_range("2021-01-01", periods=8), "x": range(8)})
-    labels = pd.DataFrame({"a": [0, 1] * 4, "b": [0, 0, 1, 1] * 2})
-    with pytest.raises(DataError, match="columns with dates or times cannot be used: 'day'"):
-        GBNCClassifier().fit(frame, labels)
+def test_weights_count_a_row_several_times(frame):
+    weights = np.array([1.0, 2.0, 3.0, 1.0])
+    weighted = FeatureEncoder.fit(frame, {"color"}, "one-hot", weights)
+    repeated = FeatureEncoder.fit(frame.loc[[0, 1, 1, 2, 2, 2, 3]], {"color"}, "one-hot")
+    assert weighted.means == pytest.approx(repeated.means)
+    assert weighted.scales == pytest.approx(repeated.scales)

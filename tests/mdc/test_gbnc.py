@@ -5,6 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from mdc.brute_force import random_problem
+from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -20,6 +22,7 @@ from milpbn.mdc import (
     GBNCClassifier,
     exact_match_score,
     hamming_score,
+    macro_recall_score,
 )
 from milpbn.structure import Structure
 
@@ -151,13 +154,14 @@ def test_a_time_limit_leaves_families_out_and_says_so(now):
 
     X, codes, _, _ = random_problem(0, 4, n=80)
     with pytest.warns(ConvergenceWarning, match="before every parent set was scored"):
-        model = GBNCClassifier(Slow(), time_limit=30.0).fit(X, codes)
+        model = GBNCClassifier(Slow(), validation=None, time_limit=30.0).fit(X, codes)
     assert model.result_.status == "time_limit"
     assert model.training_.sets_left > 0
-    full = GBNCClassifier(GaussianNB()).fit(X, codes)
+    plain = GBNCClassifier(GaussianNB(), validation=None)
+    full = clone(plain).fit(X, codes)
     assert model.objective_ <= full.objective_ <= model.bound_
     # Some of the time was kept for choosing among the families that were scored.
-    assert model.objective_ > GBNCClassifier(GaussianNB(), max_parents=0).fit(X, codes).objective_
+    assert model.objective_ > plain.set_params(max_parents=0).fit(X, codes).objective_
     bounds = [p.bound for p in model.result_.trace if p.bound is not None]
     assert min(bounds) >= model.bound_
     assert model.predict(X).shape == codes.shape
@@ -170,13 +174,12 @@ def test_a_time_limit_leaves_time_for_more_than_the_choice_of_base_models(now, m
             return super().fit(X, y)
 
     monkeypatch.setattr(
-        "milpbn.mdc.bases.Logistic.estimator", lambda self, n, r, seed: Slow(C=self.C)
+        "milpbn.mdc.base_estimators.Logistic.estimator", lambda self, n, r, seed: Slow(C=self.C)
     )
     X, codes, _, _ = random_problem(0, 2, n=80)
-    with pytest.warns(UserWarning, match=r"no time to choose the base models; logistic:C=1.0"):
-        model = GBNCClassifier("logistic:C=auto", time_limit=30.0).fit(X, codes)
+    with pytest.warns(UserWarning, match=r"ended the choice of the base models early; logistic:C="):
+        model = GBNCClassifier(validation=None, time_limit=30.0).fit(X, codes)
     assert model.optimal_
-    assert str(model.base_) == "logistic:C=1.0"
     assert model.result_.seconds["choosing"] >= 8
 
 
@@ -213,8 +216,8 @@ def test_held_out_rows_choose_fewer_parents(mixed):
     X = rng.normal(size=(150, 12))
     first = X[:, 0] + rng.normal(size=150) > 0
     y = np.column_stack([first, X[:, 1] + rng.normal(size=150) > 0])
-    trained = GBNCClassifier("logistic:C=100").fit(X, y)
-    held_out = GBNCClassifier("logistic:C=100", validation=5).fit(X, y)
+    trained = GBNCClassifier("logistic:C=100", validation=None).fit(X, y)
+    held_out = GBNCClassifier("logistic:C=100").fit(X, y)
     assert trained.result_.score == "pcll"
     assert held_out.result_.score == "hcll"
     assert held_out.result_.score_parameters["validation"] == 5
@@ -237,6 +240,51 @@ def test_held_out_scores_do_not_depend_on_luck(mixed):
         for seed in (None, 0, 1)
     ]
     assert models[0].objective_ == models[1].objective_ != models[2].objective_
+
+
+def test_the_default_is_never_behind_its_empty_class_network(mixed):
+    """Held-out likelihood chooses, and the empty class network is one of the candidates."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 30)), rng.integers(0, 3, size=(60, 3))
+    for features, labels in ((X, y), mixed):
+        model = GBNCClassifier("logistic:C=1").fit(features, labels)
+        empty = GBNCClassifier("logistic:C=1", max_parents=0, max_discrete_parents=0)
+        assert model.objective_ >= empty.fit(features, labels).objective_
+
+
+def test_rare_labels_are_predicted_for_the_balanced_loss():
+    """The expected macro recall of each class variable, by trying every label."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 1))
+    rare = (X[:, 0] + rng.normal(size=400) > 2).astype(int)
+    y = np.column_stack([rare, (X[:, 0] > rng.normal(size=400)).astype(int)])
+    model = GBNCClassifier("logistic:C=1", loss="balanced").fit(X, y)
+    predicted = model.predict(X)
+    for j, proba in enumerate(model.predict_proba(X)):
+        shares = np.bincount(y[:, j]) / len(y)
+        assert (predicted[:, j] == (proba / shares).argmax(axis=1)).all()
+    assert model.score(X, y) == macro_recall_score(y, predicted)
+    for loss in ("subset", "hamming"):
+        other = clone(model).set_params(loss=loss).fit(X, y).predict(X)
+        assert macro_recall_score(y, other) < macro_recall_score(y, predicted)
+
+
+def test_weights_count_rows(mixed):
+    X, y = mixed
+    weights = np.random.default_rng(0).integers(0, 3, len(X))
+    twice = np.repeat(np.arange(len(X)), weights)
+    plain = GBNCClassifier("logistic:C=1", validation=None)
+    weighted = clone(plain).fit(X, y, sample_weight=weights)
+    repeated = clone(plain).fit(X.iloc[twice], y.iloc[twice])
+    assert weighted.objective_ == pytest.approx(repeated.objective_, abs=1e-4)
+    assert weighted.structure_ == repeated.structure_
+    for one, two in zip(weighted.predict_proba(X), repeated.predict_proba(X), strict=True):
+        assert one == pytest.approx(two, abs=1e-4)
+    assert weighted.score(X, y, weights) == pytest.approx(
+        weighted.score(X.iloc[twice], y.iloc[twice])
+    )
+    with pytest.raises(OptionError, match="LinearDiscriminantAnalysis cannot learn from weighted"):
+        GBNCClassifier(LinearDiscriminantAnalysis()).fit(X, y, sample_weight=weights)
 
 
 def test_too_few_rows_for_the_folds_are_named():

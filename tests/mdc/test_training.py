@@ -1,8 +1,12 @@
 import numpy as np
 import pytest
 from mdc.brute_force import all_scores, best_network, random_problem
+from mdc.encoded import training_rows
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from milpbn.clock import Clock, OutOfTime
@@ -12,6 +16,7 @@ from milpbn.errors import ConstraintError, OptionError
 from milpbn.families import Constraints
 from milpbn.mdc.candidates import Nodes, parent_choices
 from milpbn.mdc.dynamic import best_score
+from milpbn.mdc.local_models import weight_parameter
 from milpbn.mdc.local_scores import make_local_score
 from milpbn.mdc.score import PenalisedCLL
 from milpbn.mdc.training import Trainer
@@ -23,14 +28,22 @@ BASES = {"logistic": LogisticRegression(solver="newton-cholesky"), "gaussian": G
 
 
 def train(
-    X, codes, cards, base, n_discrete=0, listener=None, clock=None, validation=None, **limits
+    X,
+    codes,
+    cards,
+    base,
+    n_discrete=0,
+    listener=None,
+    clock=None,
+    validation=None,
+    weights=None,
+    **limits,
 ):
     d = codes.shape[1] - n_discrete
-    names = [f"y{j}" for j in range(d)] + [f"f{k}" for k in range(n_discrete)]
-    nodes = Nodes(tuple(names), tuple(cards), d)
-    choices = parent_choices(nodes, **limits)
-    score = make_local_score(codes, cards, validation, seed=0)
-    trainer = Trainer(X, codes, nodes, choices, [base] * d, score, listener=listener, clock=clock)
+    rows = training_rows(X, codes, cards, d, weights)
+    choices = parent_choices(rows.nodes, **limits)
+    score = make_local_score(rows, validation, seed=0)
+    trainer = Trainer(rows, choices, [base] * d, score, listener=listener, clock=clock)
     return trainer, trainer.run()
 
 
@@ -81,6 +94,42 @@ def test_ceilings_of_held_out_scores_prune_without_losing_the_optimum():
     truth = all_scores(X, codes, cards, 4, GaussianNB(), folds=trainer.local_score.folds)
     result = solve_branch_and_cut(trained.objective, SCORE)
     assert result.objective == pytest.approx(best_network(truth), abs=1e-6)
+
+
+@pytest.mark.parametrize("validation", [None, 3])
+def test_a_weight_is_the_number_of_equal_rows(validation):
+    """Logistic regression takes weights exactly; rows of one fold stay together."""
+    X, codes, cards, _ = random_problem(4, 3, n=40)
+    weights = np.random.default_rng(0).integers(1, 4, size=40)
+    base = LogisticRegression(solver="newton-cholesky")
+    trainer, trained = train(
+        X, codes, cards, base, validation=validation, weights=weights.astype(float)
+    )
+    folds = trainer.local_score.folds
+    twice = [np.repeat(a, weights, axis=0) for a in (X, codes)]
+    held_out = None if folds is None else np.repeat(folds, weights)
+    truth = all_scores(*twice, cards, 3, base, folds=held_out)
+    for child, scores in enumerate(trainer.scores):
+        for parents, score in scores.items():
+            assert score == pytest.approx(truth[child][parents], abs=1e-5)
+            assert trainer.local_score.ceiling(child, parents) >= score - 1e-9
+    result = solve_branch_and_cut(trained.objective, SCORE)
+    assert result.objective == pytest.approx(best_network(truth), abs=1e-5)
+
+
+def test_a_total_weight_below_one_is_not_rewarded_for_parents():
+    X, codes, cards, _ = random_problem(4, 3, n=40)
+    trainer, _ = train(X, codes, cards, GaussianNB(), weights=None)
+    light, _ = train(X, codes, cards, LogisticRegression(C=1e4), weights=np.full(40, 1e-3))
+    assert trainer.local_score.penalty(0, (1,)) < 0
+    assert light.local_score.penalty(0, (1, 2)) == light.local_score.ceiling(0, ()) == 0
+
+
+def test_weights_that_a_base_model_cannot_take_are_refused():
+    with pytest.raises(OptionError, match="KNeighborsClassifier cannot learn from weighted rows"):
+        weight_parameter(make_pipeline(StandardScaler(), KNeighborsClassifier()))
+    sgd = make_pipeline(StandardScaler(), LogisticRegression())
+    assert weight_parameter(sgd) == "logisticregression__sample_weight"
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -10,21 +10,17 @@ from milpbn.cli.data import check_data_options, several_targets_options
 from milpbn.cli.evaluate import run_evaluation
 from milpbn.cli.evaluation_output import check_outputs, short_outputs
 from milpbn.cli.grouping import Group, command, option
-from milpbn.cli.mdc.options import (
-    load_several,
-    make_classifier,
-    model_options,
-    notes_for_warnings,
-)
-from milpbn.cli.options import constraint_options
+from milpbn.cli.mdc.options import load_several, model_options, notes_for_warnings
+from milpbn.cli.options import constraint_options, given_constraints
 from milpbn.cli.params import Names
 from milpbn.cli.registries import Registered, registry
 from milpbn.cli.workers import n_jobs
 
 if TYPE_CHECKING:
-    from milpbn.mdc.base import MultiDimensionalClassifier
+    from milpbn.mdc.estimator import MultiDimensionalClassifier
 
 _METHODS = ("gbnc", "br", "cc", "cp")
+_OF_GBNC = ("validation", "max_parents", "mixed", "max_discrete_parents")
 
 
 @command(short_help="Cross-validate GBNC and the baselines.")
@@ -62,7 +58,7 @@ _METHODS = ("gbnc", "br", "cc", "cp")
 @option(
     Group.METHOD,
     "--order",
-    type=Registered(registry("milpbn.mdc.baselines", "ORDERS")),
+    type=Registered(registry("milpbn.mdc.other_methods", "ORDERS")),
     default="random",
     show_default=True,
     help="Orders of classifier chains: random orders that vote, or one order chosen by validation.",
@@ -114,16 +110,19 @@ def _check(options: dict[str, Any]) -> None:
 
 
 def _methods(options: dict[str, Any]) -> dict[str, MultiDimensionalClassifier]:
-    from milpbn.mdc import BinaryRelevance, ClassifierChains, ClassPowerset
+    from milpbn.mdc import BinaryRelevance, ClassifierChains, ClassPowerset, GBNCClassifier
 
-    gbnc = make_classifier(options)
     same = {
-        "base_estimator": gbnc.base_estimator,
+        "base_estimator": options["base"],
         "n_jobs": n_jobs(options),
         "random_state": options["seed"],
     }
     methods: dict[str, MultiDimensionalClassifier] = {
-        "gbnc": gbnc,
+        "gbnc": GBNCClassifier(
+            **same,
+            constraints=given_constraints(options),
+            **{name: options[name] for name in _OF_GBNC},
+        ),
         "br": BinaryRelevance(**same),
         "cc": ClassifierChains(**same, order=options["order"], n_chains=options["chains"]),
         "cp": ClassPowerset(**same),

@@ -12,13 +12,13 @@ import click
 from milpbn.cli.data import load_table, show_notes
 from milpbn.cli.grouping import Group, option, option_group
 from milpbn.cli.options import given_constraints, setting_option
-from milpbn.cli.params import BASE
+from milpbn.cli.params import BASE, FOLDS
 from milpbn.cli.registries import Registered, base_models, registry
 from milpbn.cli.workers import jobs_options, n_jobs
 
 if TYPE_CHECKING:
     from milpbn.datasets.table import Table
-    from milpbn.mdc import GBNCClassifier
+    from milpbn.mdc import GBNCSettings
 
 model_options = option_group(
     (
@@ -37,10 +37,12 @@ model_options = option_group(
         option(
             Group.SCORE,
             "--validation",
-            type=click.IntRange(min=2),
-            metavar="FOLDS",
-            help="Score each row of GBNC by base models trained without its fold, instead of "
-            "penalising the likelihood of the training rows.",
+            type=FOLDS,
+            default="5",
+            show_default=True,
+            metavar="FOLDS|none",
+            help="Score each row of GBNC by base models trained without its fold; none penalises "
+            "the likelihood of the training rows instead, which is faster.",
         ),
         option(
             Group.SPACE,
@@ -100,17 +102,21 @@ def notes_for_warnings(*, quiet: bool) -> Iterator[None]:
         yield
 
 
-def make_classifier(options: Mapping[str, Any]) -> GBNCClassifier:
-    """The unfitted classifier that the model options describe."""
-    from milpbn.mdc import GBNCClassifier
+def given_gbnc_settings(options: Mapping[str, Any]) -> GBNCSettings:
+    """The settings that the options describe."""
+    from milpbn.cli.engine import start_structure
+    from milpbn.mdc import GBNCSettings
+    from milpbn.mdc.base_estimators import make_base
 
-    return GBNCClassifier(
-        options["base"],
-        validation=options["validation"],
-        max_parents=options["max_parents"],
-        mixed=options["mixed"],
-        max_discrete_parents=options["max_discrete_parents"],
+    same = ("validation", "max_parents", "mixed", "max_discrete_parents", "seed")
+    of_solve = {"loss": "loss", "method": "engine", "time_limit": "time_limit", "emit": "emit"}
+    start = options.get("start", "none")
+    return GBNCSettings(
+        make_base(options["base"]),
         constraints=given_constraints(options),
         n_jobs=n_jobs(options),
-        random_state=options["seed"],
+        start=start_structure(start),
+        start_source=start,
+        **{name: options[name] for name in same},
+        **{field: options[name] for name, field in of_solve.items() if name in options},
     )

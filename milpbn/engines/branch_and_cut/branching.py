@@ -10,7 +10,6 @@ whether the family of a variable sees one of its parents, or itself, in a given 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ import numpy.typing as npt
 from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.engines.branch_and_cut.cuts.oracle import CutOracle
 from milpbn.engines.branch_and_cut.proof import Proof
+from milpbn.engines.branch_and_cut.pseudo_costs import LEAST, PseudoCosts
 from milpbn.engines.branch_and_cut.relaxation import Relaxation, RelaxationPoint
 from milpbn.engines.branch_and_cut.rows import joining
 from milpbn.engines.branch_and_cut.starts import Restriction
@@ -40,30 +40,13 @@ _FREE_TRIALS = 100
 _DECIDED = 1e-6
 
 
-@dataclass
-class PseudoCosts:
-    """Mean fall of the bound per unit, in the child with the candidate and in the one without."""
-
-    falls: list[float] = field(default_factory=lambda: [0.0, 0.0])
-    counts: list[int] = field(default_factory=lambda: [0, 0])
-
-    def add(self, side: int, fall: float) -> None:
-        """Record the fall of a child, per unit."""
-        self.falls[side] += fall
-        self.counts[side] += 1
-
-    def mean(self, side: int, default: float) -> float:
-        """The mean fall of a child, per unit."""
-        return self.falls[side] / self.counts[side] if self.counts[side] else default
-
-
 class Brancher:
     """Chooses a pair of variables or a family, and makes the children: with it, without it."""
 
     def __init__(self, oracle: CutOracle) -> None:
         self.space = oracle.space
         self.clusters = oracle.clusters
-        self.costs: dict[Candidate, PseudoCosts] = defaultdict(PseudoCosts)
+        self.costs = PseudoCosts(oracle.space)
 
     def children(
         self, relaxation: Relaxation, node: Node, point: RelaxationPoint, cutoff: float
@@ -109,66 +92,76 @@ class Brancher:
         """Update the pseudo-costs behind a node once its own cuts have been added."""
         if node.origin is not None and node.fall is not None:
             origin = node.origin
-            self.costs[origin.candidate].add(origin.side, node.fall / origin.distance)
+            number = self.costs.number(origin.candidate)
+            self.costs.add(number, origin.side, node.fall / origin.distance)
 
     def choose(
         self, relaxation: Relaxation, node: Node, point: RelaxationPoint, cutoff: float
     ) -> tuple[Candidate, float, Bounds]:
         """The candidate with the largest product of falls, its weight, the children's bounds."""
-        weight = {
-            **self._undecided_edges(node, point.eta),
-            **self._undecided_families(node, point.eta),
-            **self._undecided_sights(node, point.eta),
-        }
-        typical = self._typical()
-        candidates = sorted(weight, key=lambda c: -self._guess(c, weight[c], typical))
-        best, best_score = candidates[0], -1.0
+        numbers, weights = self._most_promising(node, point.eta)
+        pairs = [c for c in map(self.costs.candidate, numbers.tolist()) if isinstance(c, tuple)]
+        relaxation.add_optional([c for c in pairs if self._is_tried(relaxation, c)])
+        best, best_score = 0, -1.0
         best_bounds: Bounds = ((point.bound, point.proof), (point.bound, point.proof))
         failures = 0
-        for candidate in candidates[:_CANDIDATES]:
-            falls, bounds = self._falls(
-                relaxation, node, point, candidate, weight[candidate], cutoff
-            )
-            score = max(falls[0], 1e-6) * max(falls[1], 1e-6)
+        for k, (number, weight) in enumerate(zip(numbers.tolist(), weights.tolist(), strict=True)):
+            falls, bounds = self._falls(relaxation, node, point, number, weight, cutoff)
+            score = max(falls[0], LEAST) * max(falls[1], LEAST)
             failures = 0 if score > best_score else failures + 1
             if score > best_score:
-                best, best_score, best_bounds = candidate, score, bounds
+                best, best_score, best_bounds = k, score, bounds
             if failures > _LOOK_AHEAD:
                 break
             if min(bound for bound, _ in bounds) <= cutoff:
                 # One child can be discarded: the other is this node with fewer choices.
-                best, best_bounds = candidate, bounds
+                best, best_bounds = k, bounds
                 break
         relaxation.restrict(node.allowed, node.edges)
-        return best, weight[best], best_bounds
+        return self.costs.candidate(int(numbers[best])), float(weights[best]), best_bounds
 
-    def _undecided_edges(self, node: Node, eta: FloatArray) -> dict[Candidate, float]:
+    def _most_promising(self, node: Node, eta: FloatArray) -> tuple[IntArray, FloatArray]:
+        """The numbers and weights of the candidates to be compared, the most promising first."""
+        kinds = (
+            self._undecided_edges(node, eta),
+            self._undecided_families(node, eta),
+            self._undecided_sights(node, eta),
+        )
+        numbers = np.concatenate([number for number, _ in kinds])
+        weights = np.concatenate([weight for _, weight in kinds])
+        up, down = self.costs.means(numbers)
+        guesses = np.maximum(up * (1 - weights), LEAST) * np.maximum(down * weights, LEAST)
+        order = np.argsort(-guesses, kind="stable")[:_CANDIDATES]
+        return numbers[order], weights[order]
+
+    def _undecided_edges(self, node: Node, eta: FloatArray) -> tuple[IntArray, FloatArray]:
         arcs = self.clusters.arc_weights(eta)
-        both = np.triu(arcs + arcs.T)
-        pairs = np.argwhere((both > _DECIDED) & (both < 1 - _DECIDED))
+        both = np.triu(arcs + arcs.T).ravel()
         # A point that is no solution of the program may not join what must be joined.
-        undecided = (pair for pair in map(tuple, pairs.tolist()) if pair not in node.edges)
-        return {(i, j): float(both[i, j]) for i, j in undecided}
+        both[[self.costs.number(edge) for edge in node.edges]] = 0.0
+        numbers = np.flatnonzero((both > _DECIDED) & (both < 1 - _DECIDED))
+        return numbers, both[numbers]
 
-    def _undecided_families(self, node: Node, eta: FloatArray) -> dict[Candidate, float]:
+    def _undecided_families(self, node: Node, eta: FloatArray) -> tuple[IntArray, FloatArray]:
         fractional = np.flatnonzero(node.allowed & (eta > _DECIDED) & (eta < 1 - _DECIDED))
         if len(fractional) == 0:
             # An integer point that the cuts do not support yet: take any undecided variable.
             fractional = self._any_open(node.allowed)
-        return {int(f): float(eta[f]) for f in fractional}
+        return self.costs.numbers_of_families(fractional), eta[fractional]
 
-    def _undecided_sights(self, node: Node, eta: FloatArray) -> dict[Candidate, float]:
+    def _undecided_sights(self, node: Node, eta: FloatArray) -> tuple[IntArray, FloatArray]:
         space = self.space
-        if space.resolutions is None:
-            return {}
-        support = np.flatnonzero(node.allowed & (eta > _DECIDED))
-        seen = np.column_stack([space.parent_views[support], space.child_view[support]])
-        weights: dict[Candidate, float] = defaultdict(float)
-        for f, views in zip(support.tolist(), seen.tolist(), strict=True):
-            for view in views:
-                if view >= 0 and space.views.counts[space.views.variable[view]] > 1:
-                    weights[Sight(int(space.child[f]), view)] += float(eta[f])
-        return {c: w for c, w in weights.items() if w < 1 - _DECIDED}
+        weights: dict[int, float] = defaultdict(float)
+        if space.resolutions is not None:
+            support = np.flatnonzero(node.allowed & (eta > _DECIDED))
+            seen = np.column_stack([space.parent_views[support], space.child_view[support]])
+            for f, views in zip(support.tolist(), seen.tolist(), strict=True):
+                for view in views:
+                    if view >= 0 and space.views.counts[space.views.variable[view]] > 1:
+                        sight = Sight(int(space.child[f]), view)
+                        weights[self.costs.number(sight)] += float(eta[f])
+        undecided = {c: w for c, w in weights.items() if w < 1 - _DECIDED}
+        return np.array([*undecided], dtype=np.int64), np.array([*undecided.values()])
 
     def _any_open(self, allowed: BoolArray) -> npt.NDArray[np.intp]:
         for i in range(self.space.n_variables):
@@ -178,36 +171,27 @@ class Brancher:
                 return open_families[:1]
         raise AssertionError("a node with a single choice left is settled before branching")
 
-    def _typical(self) -> tuple[float, float]:
-        """Mean pseudo-costs of all candidates, for either child."""
-        means = [
-            [c.mean(side, 0.0) for c in self.costs.values() if c.counts[side]] for side in (0, 1)
-        ]
-        up, down = (float(np.mean(m)) if m else 1.0 for m in means)
-        return up, down
-
-    def _guess(self, candidate: Candidate, weight: float, typical: tuple[float, float]) -> float:
-        costs = self.costs.get(candidate) or PseudoCosts()
-        up, down = costs.mean(0, typical[0]), costs.mean(1, typical[1])
-        return max(up * (1 - weight), 1e-6) * max(down * weight, 1e-6)
+    def _is_tried(self, relaxation: Relaxation, candidate: Candidate) -> bool:
+        """Whether there is a trial for a candidate, or its pseudo-costs are reliable."""
+        may_try = relaxation.trials < _TRIALS_PER_SOLVE * relaxation.solves + _FREE_TRIALS
+        known = self.costs.counts[:, self.costs.number(candidate)].min()
+        return bool(known < (_RELIABLE if may_try else 1))
 
     def _falls(
         self,
         relaxation: Relaxation,
         node: Node,
         point: RelaxationPoint,
-        candidate: Candidate,
+        number: int,
         weight: float,
         cutoff: float,
     ) -> tuple[tuple[float, float], Bounds]:
         """Falls and bounds of the children, from pseudo-costs or from a trial."""
-        distance = _distances(weight)
-        costs = self.costs[candidate]
-        may_try = relaxation.trials < _TRIALS_PER_SOLVE * relaxation.solves + _FREE_TRIALS
-        if min(costs.counts) >= (_RELIABLE if may_try else 1):
-            known = [costs.mean(side, 0.0) * distance[side] for side in (0, 1)]
+        distance, candidate = _distances(weight), self.costs.candidate(number)
+        if not self._is_tried(relaxation, candidate):
+            means = self.costs.falls[:, number] / self.costs.counts[:, number]
             same = point.bound, point.proof
-            return (known[0], known[1]), (same, same)
+            return (float(means[0] * distance[0]), float(means[1] * distance[1])), (same, same)
         falls, bounds = [], []
         for side, (allowed, edges) in enumerate(self.split(node, candidate)):
             relaxation.restrict(allowed, edges)
@@ -220,10 +204,10 @@ class Brancher:
             # An empty child counts as a fall to the cutoff, not as an infinite one.
             falls.append(point.bound - (cutoff if trial is None else min(trial.estimate, bound)))
             bounds.append((bound, proof))
-            costs.add(side, falls[side] / distance[side])
+            self.costs.add(number, side, falls[side] / distance[side])
         return (falls[0], falls[1]), (bounds[0], bounds[1])
 
 
 def _distances(weight: float) -> tuple[float, float]:
     """How far a candidate's weight is from 1, and from 0."""
-    return max(1 - weight, 1e-6), max(weight, 1e-6)
+    return max(1 - weight, LEAST), max(weight, LEAST)

@@ -110,7 +110,7 @@ class Worker:
         if self.oracle.concave is not None:
             assert self.tree.progress.families is not None
             center = self.oracle.vertex(self.tree.progress.families)
-            self.relaxation.add_cuts(self.oracle.concave.cuts(center))
+            self.relaxation.add(self.oracle.concave.cuts(center))
         point = self.rounds(node, center, _ROUNDS_AT_ROOT, patient=True)
         if point is None or node.bound <= self.cutoff:
             return point
@@ -229,7 +229,7 @@ class Worker:
                 return None
             # On wide data each of these steps takes a part of a second.
             self.tree.checkpoint()
-            added = self.relaxation.add_rows(self.oracle.violated_rows(point.eta))
+            added = self.relaxation.add(self.oracle.violated_rows(point.eta))
             if self.is_near(node, point, patient):
                 n = 0
             elif center is not None:
@@ -299,7 +299,7 @@ class Worker:
         """Add cluster rows that only an integer program finds; returns how many."""
         seconds = self.tree.progress.clock.remaining
         found = self.oracle.clusters.separate_exactly(point.eta, seconds)
-        return self.relaxation.add_rows(found)
+        return self.relaxation.add(found)
 
     def add_cuts(self, point: RelaxationPoint, at: FloatArray) -> tuple[int, float]:
         """Add cuts at `at` that the point violates; returns how many, and the score at `at`."""
@@ -308,8 +308,7 @@ class Worker:
             return 0, -np.inf
         least = _CUT_VIOLATION * max(1.0, abs(self.tree.progress.value)) / concave.n_groups
         cuts, values = concave.violated_cuts(at, point.eta, point.heights - least)
-        self.relaxation.add_cuts(cuts)
-        return len(cuts), float(values.sum() + (self.oracle.costs * at).sum())
+        return self.relaxation.add(cuts), float(values.sum() + (self.oracle.costs * at).sum())
 
     def add_stabilised(
         self, point: RelaxationPoint, center: FloatArray, best_height: float

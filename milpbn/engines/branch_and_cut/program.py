@@ -2,7 +2,7 @@
 
 Its columns are T[g] per group, then eta[f] of a working set of families, in the order in which
 they came. Its rows are one per variable, which has exactly one family, then the rows of
-:class:`~milpbn.engines.branch_and_cut.rows.RelaxationRows` in their order. Rows and
+:class:`~milpbn.engines.branch_and_cut.relaxation.Relaxation` in their order. Rows and
 columns that are added keep the basis.
 
 HiGHS's tolerances are absolute, so it is given the objective in units of a power of two, which
@@ -13,16 +13,17 @@ stay as they are, and their duals are multiplied by it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Any
 
 import highspy
 import numpy as np
+import numpy.typing as npt
 
 from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.clock import Clock, OutOfTime
+from milpbn.compiled import jit
 from milpbn.engines.monolithic.emit_highs import (
     Arrays,
     check_highs,
@@ -38,10 +39,8 @@ _ALL_ITERATIONS = 2**31 - 1
 SOLVED = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kIterationLimit)
 INFEASIBLE = highspy.HighsModelStatus.kInfeasible
 
-# HiGHS's statuses by number. It returns an object for each, of which these are kept instead.
-_STATUSES = {int(s): s for s in highspy.HighsBasisStatus.__members__.values()}
-_BASIC = _STATUSES[int(highspy.HighsBasisStatus.kBasic)]
-_AT_LOWER = _STATUSES[int(highspy.HighsBasisStatus.kLower)]
+_BASIC = highspy.HighsBasisStatus.kBasic
+_AT_LOWER = highspy.HighsBasisStatus.kLower
 
 # HiGHS's numbers for the two simplex methods.
 _DUAL, _PRIMAL = 1, 4
@@ -50,23 +49,21 @@ _DUAL, _PRIMAL = 1, 4
 _DEVEX = 1
 _UNSCALED = 0
 
+# A row is slack above this, in its unit.
+_SLACK = 1e-7
+
 # The largest T and costs that HiGHS is given as they are, and those that it is given otherwise.
 _SMALL, _LARGE, _USUAL = 1e-2, 1e6, 1e3
 
 
 @dataclass(frozen=True)
 class ProgramPoint:
-    """A basic solution of the program: values of T and of the working set, and of the rows.
-
-    `row_units` has the unit of each row, to which the tolerances for its activity refer.
-    """
+    """A basic solution of the program: its value, T, the working set, and the rows' duals."""
 
     value: float
     heights: FloatArray
     eta: FloatArray
     duals: FloatArray
-    activity: FloatArray
-    row_units: FloatArray
 
 
 @dataclass(frozen=True)
@@ -79,43 +76,33 @@ class ProgramColumns:
         The families, their variables and their costs.
     upper
         1 if a family is allowed, else 0.
-    coefficients
-        Their coefficients in the rows of the program, without those of the variables: a row for
-        each row, a column for each family.
     """
 
     families: IntArray
     variables: IntArray
     costs: FloatArray
     upper: FloatArray
-    coefficients: FloatArray
 
     def __len__(self) -> int:
         return len(self.families)
 
 
 @dataclass(frozen=True)
-class Basis:
-    """HiGHS's statuses of columns and rows.
+class ProgramRows:
+    """Rows ``(T[group] +) coefficients[number] . eta <= rhs``.
 
     Attributes
     ----------
-    heights, variables
-        The statuses of T, and of the rows of the variables.
-    columns
-        Those of the families, by family, without those nonbasic at 0.
-    tight, statuses
-        The other rows that are nonbasic, and their statuses.
+    coefficients
+        A row for each number, a column for each family.
+    numbers, rhs, groups
+        The rows' numbers, right-hand sides and groups; a group is negative if a row has no T.
     """
 
-    heights: list[Any]
-    variables: list[Any]
-    columns: dict[int, Any]
-    tight: IntArray
-    statuses: list[Any]
-
-    def __len__(self) -> int:
-        return len(self.heights) + len(self.variables) + len(self.columns) + len(self.tight)
+    coefficients: FloatArray
+    numbers: IntArray
+    rhs: FloatArray
+    groups: IntArray
 
 
 class Program:
@@ -154,23 +141,19 @@ class Program:
         self._highs = new_highs(
             simplex_dual_edge_weight_strategy=_DEVEX, simplex_scale_strategy=_UNSCALED
         )
+        self._options: defaultdict[str, float] = defaultdict(lambda: -1.0)
         nothing, none = np.empty(0), np.empty(0, dtype=np.int64)
-        columns = ProgramColumns(none, none, nothing, nothing, np.empty((0, 0)))
-        self.replace(columns, nothing, none)
+        columns = ProgramColumns(none, none, nothing, nothing)
+        self.replace(columns, ProgramRows(np.empty((0, 0)), none, nothing, none))
 
-    def replace(self, columns: ProgramColumns, rhs: FloatArray, groups: IntArray) -> None:
-        """Replace the working set and all rows; `groups` has -1 for rows without a group."""
+    def replace(self, columns: ProgramColumns, rows: ProgramRows, basis: Any = None) -> None:
+        """Replace the working set and all rows; `basis` is one of such a program."""
         n, v, own = self._n_heights, self._n_variables, len(columns)
-        r, f = np.nonzero(columns.coefficients)
-        with_height = np.flatnonzero(groups >= 0)
-        self._row_units = units = self._units_of(groups)
-        row = np.concatenate([columns.variables, v + with_height, v + r])
-        column = np.concatenate([n + np.arange(own), groups[with_height], n + f])
-        coefficients = columns.coefficients[r, f] / units[r]
-        value = np.concatenate([np.ones(own + len(with_height)), coefficients])
-        order = np.argsort(row, kind="stable")
-        starts = np.searchsorted(row[order], np.arange(v + len(rhs) + 1))
-        lower, ones = [np.full(k, -highspy.kHighsInf) for k in (n, len(rhs))], np.ones(v)
+        self._row_units = units = self._units_of(rows.groups)
+        starts, index, value = _sparse(rows, columns.families, units, n)
+        by_variable = np.argsort(columns.variables, kind="stable")
+        first = np.searchsorted(columns.variables[by_variable], np.arange(v))
+        lower, ones = [np.full(k, -highspy.kHighsInf) for k in (n, len(units))], np.ones(v)
         arrays = Arrays(
             [
                 np.concatenate([np.ones(n), columns.costs / self.unit]),
@@ -178,16 +161,24 @@ class Program:
                 np.concatenate([self._high / self.unit, columns.upper]),
                 np.zeros(n + own),
             ],
-            [np.concatenate([ones, lower[1]]), np.concatenate([ones, rhs / units])],
-            [starts, column[order], value[order]],
+            [np.concatenate([ones, lower[1]]), np.concatenate([ones, rows.rhs / units])],
+            [
+                np.concatenate([first, own + starts]),
+                np.concatenate([n + by_variable, index]),
+                np.concatenate([np.ones(own), value]),
+            ],
         )
         arrays.pass_to(self._highs)
         self.columns = columns.families
         self._start = None
+        if basis is not None:
+            check_highs(self._highs.setBasis(basis), "return to a basis")
 
-    def add_columns(self, columns: ProgramColumns) -> None:
-        """Add families to the working set."""
-        own, coefficients = len(columns), columns.coefficients / self._row_units[:, None]
+    def add_columns(self, columns: ProgramColumns, rows: ProgramRows) -> None:
+        """Add families to the working set; `rows` are those of the program."""
+        own = len(columns)
+        coefficients = rows.coefficients[rows.numbers[:, None], columns.families]
+        coefficients /= self._row_units[:, None]
         row, column = np.nonzero(coefficients.T)[::-1]
         index = np.concatenate([columns.variables, self._n_variables + row])
         value = np.concatenate([np.ones(own), coefficients[row, column]])
@@ -207,16 +198,31 @@ class Program:
         check_highs(status, "add columns")
         self.columns = np.concatenate([self.columns, columns.families])
 
-    def delete_columns(self, which: BoolArray) -> IntArray:
-        """Remove families from the working set, except those in the basis; returns which."""
-        statuses = self._highs.getBasis().col_status[self._n_heights :]
-        basic = [status == _BASIC for status in statuses]
-        places = np.flatnonzero(which & ~np.array(basic, dtype=bool))
-        index = (self._n_heights + places).astype(np.int32)
-        check_highs(self._highs.deleteCols(len(index), index), "delete columns")
+    def basic(self) -> tuple[BoolArray, BoolArray] | None:
+        """Which families of the working set, and which rows, are in the basis; None if unknown."""
+        highs = self._highs
+        if not highs.getBasis().valid:
+            return None
+        status, basic = highs.getBasicVariables()
+        if status != highspy.HighsStatus.kOk:
+            return None
+        columns = np.zeros(highs.getNumCol(), dtype=bool)
+        rows = np.zeros(highs.getNumRow(), dtype=bool)
+        columns[basic[basic >= 0]] = True
+        rows[-1 - basic[basic < 0]] = True
+        return columns[self._n_heights :], rows[self._n_variables :]
+
+    def delete(self, rows: IntArray, columns: IntArray) -> None:
+        """Remove rows and families, given by their places."""
+        if len(rows):
+            index = (self._n_variables + rows).astype(np.int32)
+            check_highs(self._highs.deleteRows(len(index), index), "delete rows")
+            self._row_units = np.delete(self._row_units, rows)
+        if len(columns):
+            index = (self._n_heights + columns).astype(np.int32)
+            check_highs(self._highs.deleteCols(len(index), index), "delete columns")
+            self.columns = np.delete(self.columns, columns)
         self._start = None
-        deleted, self.columns = self.columns[places], np.delete(self.columns, places)
-        return deleted
 
     def allow(self, which: IntArray, allowed: BoolArray) -> None:
         """Change whether families, given by their places in the working set, are allowed."""
@@ -224,24 +230,13 @@ class Program:
         lower, upper = np.zeros(len(index)), allowed.astype(np.float64)
         check_highs(self._highs.changeColsBounds(len(index), index, lower, upper), "change bounds")
 
-    def add_rows(self, coefficients: FloatArray, rhs: FloatArray, groups: IntArray) -> None:
-        """Add rows ``coefficients . eta (+ T[group]) <= rhs``, given for the working set.
-
-        The group of a row without T is -1.
-        """
-        heights = (groups[:, None] == np.arange(self._n_heights)).astype(np.float64)
-        units = self._units_of(groups)
-        matrix = np.hstack([heights, coefficients / units[:, None]])
-        row, column = np.nonzero(matrix)
-        starts = np.searchsorted(row, np.arange(len(rhs)))
+    def add_rows(self, rows: ProgramRows) -> None:
+        """Add rows."""
+        units = self._units_of(rows.groups)
+        starts, index, value = _sparse(rows, self.columns, units, self._n_heights)
+        lower = np.full(len(units), -highspy.kHighsInf)
         status = self._highs.addRows(
-            len(rhs),
-            np.full(len(rhs), -highspy.kHighsInf),
-            rhs / units,
-            len(row),
-            starts.astype(np.int32),
-            column.astype(np.int32),
-            matrix[row, column],
+            len(units), lower, rows.rhs / units, len(index), starts[:-1], index, value
         )
         check_highs(status, "add rows")
         self._row_units = np.concatenate([self._row_units, units])
@@ -252,13 +247,6 @@ class Program:
         status = self._highs.changeRowBounds(self._n_variables + row, -highspy.kHighsInf, scaled)
         check_highs(status, "change a row")
 
-    def delete_rows(self, rows: IntArray) -> None:
-        """Remove rows."""
-        index = (rows + self._n_variables).astype(np.int32)
-        check_highs(self._highs.deleteRows(len(index), index), "delete rows")
-        self._row_units = np.delete(self._row_units, rows)
-        self._start = None
-
     def solve(self, iteration_limit: int | None, primal: bool = False) -> Any:
         """Solve from the last basis; HiGHS's status, which is no proof.
 
@@ -266,10 +254,8 @@ class Program:
         starts from the same basis again, unless rows or columns have been deleted.
         """
         self._return_to_start(is_trial=iteration_limit is not None)
-        limit = _ALL_ITERATIONS if iteration_limit is None else iteration_limit
-        set_options(
-            self._highs,
-            simplex_iteration_limit=limit,
+        self._set(
+            simplex_iteration_limit=_ALL_ITERATIONS if iteration_limit is None else iteration_limit,
             simplex_strategy=_PRIMAL if primal else _DUAL,
         )
         status = self._run()
@@ -278,6 +264,13 @@ class Program:
             check_highs(self._highs.clearSolver(), "clear the solver")
             status = self._run()
         return status
+
+    def _set(self, **options: float) -> None:
+        """Set options of HiGHS that do not have these values yet."""
+        changed = {name: value for name, value in options.items() if self._options[name] != value}
+        if changed:
+            set_options(self._highs, **changed)
+            self._options |= changed
 
     def _return_to_start(self, is_trial: bool) -> None:
         """Undo the steps of the trials so far; the first one notes where they start."""
@@ -298,40 +291,15 @@ class Program:
             self._start = basis, n_columns + columns, n_rows + rows
         check_highs(self._highs.setBasis(basis), "restore a basis")
 
-    def basis(self) -> Basis | None:
-        """The present basis; None if the last solve has left none."""
-        now, n = self._highs.getBasis(), self._n_heights
-        if not now.valid:
-            return None
-        columns = [_STATUSES[int(status)] for status in now.col_status]
-        rows = [_STATUSES[int(status)] for status in now.row_status]
-        families = zip(self.columns.tolist(), columns[n:], strict=True)
-        others = rows[self._n_variables :]
-        tight = [r for r, status in enumerate(others) if status is not _BASIC]
-        return Basis(
-            columns[:n],
-            rows[: self._n_variables],
-            {family: status for family, status in families if status is not _AT_LOWER},
-            np.array(tight, dtype=np.int64),
-            [others[r] for r in tight],
-        )
-
-    def return_to(self, basis: Basis, tight: Sequence[int]) -> None:
-        """Go on from a basis; `tight` has the present places of its tight rows."""
-        now = highspy.HighsBasis()
-        at_lower = repeat(_AT_LOWER)
-        now.col_status = [*basis.heights, *map(basis.columns.get, self.columns.tolist(), at_lower)]
-        rows = basis.variables + [_BASIC] * (self._highs.getNumRow() - self._n_variables)
-        for r, status in zip(tight, basis.statuses, strict=True):
-            rows[self._n_variables + r] = status
-        now.row_status, now.valid = rows, True
-        check_highs(self._highs.setBasis(now), "return to a basis")
-        self._start = None
+    def basis(self) -> Any:
+        """HiGHS's present basis; None if the last solve has left none."""
+        now = self._highs.getBasis()
+        return now if now.valid else None
 
     def _run(self) -> Any:
         # HiGHS counts the time of all solves together.
-        end = self._highs.getRunTime() + min(self._clock.remaining, _FOREVER)
-        set_options(self._highs, time_limit=end)
+        left = self._clock.remaining
+        self._set(time_limit=self._highs.getRunTime() + left if left < _FOREVER else _FOREVER)
         check_highs(run_here(self._highs), "solve the relaxation")
         status = self._highs.getModelStatus()
         if status == highspy.HighsModelStatus.kTimeLimit:
@@ -340,17 +308,21 @@ class Program:
 
     def point(self) -> ProgramPoint:
         """The solution of the last solve."""
-        solution = self._highs.getSolution()
-        heights, eta = np.split(np.array(solution.col_value), [self._n_heights])
-        rows, units = slice(self._n_variables, None), self._row_units
+        solution, n = self._highs.getSolution(), self._n_heights
+        columns = np.array(solution.col_value)
         return ProgramPoint(
             self._highs.getObjectiveValue() * self.unit,
-            heights * self.unit,
-            eta,
-            np.array(solution.row_dual)[rows] * (self.unit / units),
-            np.array(solution.row_value)[rows] * units,
-            units,
+            columns[:n] * self.unit,
+            columns[n:],
+            np.array(solution.row_dual)[self._n_variables :] * (self.unit / self._row_units),
         )
+
+    def is_slack(self, rhs: FloatArray) -> BoolArray:
+        """Which rows the last solution satisfies with a slack; `rhs` are their right-hand sides."""
+        units = self._row_units
+        activity = np.array(self._highs.getSolution().row_value)[self._n_variables :] * units
+        out: BoolArray = rhs - activity > _SLACK * units
+        return out
 
     def _units_of(self, groups: IntArray) -> FloatArray:
         """The units of rows with these groups; rows on the structure alone have none."""
@@ -364,6 +336,37 @@ class Program:
         own = np.array(ray)[self._n_variables :]
         scaled: FloatArray = own / max(np.abs(own).max(initial=0.0), 1e-300)
         return scaled
+
+
+def _sparse(
+    rows: ProgramRows, columns: IntArray, units: FloatArray, n_heights: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], FloatArray]:
+    """Rows in their units, with T before the columns: starts, column indices and values."""
+    most = len(units) * (len(columns) + 1)
+    starts = np.zeros(len(units) + 1, dtype=np.int32)
+    index, value = np.empty(most, dtype=np.int32), np.empty(most)
+    _fill_sparse(
+        rows.coefficients, rows.numbers, columns, rows.groups, units, n_heights,
+        starts, index, value,
+    )  # fmt: skip
+    return starts, index[: starts[-1]], value[: starts[-1]]
+
+
+@jit()
+def _fill_sparse(  # type: ignore[no-untyped-def]
+    coefficients, numbers, columns, groups, units, n_heights, starts, index, value
+):
+    at = 0
+    for r in range(len(numbers)):
+        if groups[r] >= 0:
+            index[at], value[at] = groups[r], 1.0
+            at += 1
+        for k in range(len(columns)):
+            coefficient = coefficients[numbers[r], columns[k]]
+            if coefficient != 0.0:
+                index[at], value[at] = n_heights + k, coefficient / units[r]
+                at += 1
+        starts[r + 1] = at
 
 
 def _unit(largest: float) -> float:

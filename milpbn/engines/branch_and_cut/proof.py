@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from milpbn.engines.branch_and_cut.rows import Source
+from milpbn.engines.branch_and_cut.cuts.source import RowSource
 
 if TYPE_CHECKING:
     from milpbn.anytime import Progress
@@ -38,7 +38,7 @@ class Proof:
         bound was logged before, for this node or for one that it is a part of.
     """
 
-    multipliers: tuple[tuple[Source, float], ...] = ()
+    multipliers: tuple[tuple[RowSource, float], ...] = ()
     kind: str = BOUND
 
 

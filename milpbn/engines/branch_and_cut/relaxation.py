@@ -20,24 +20,24 @@ set, until this value and the bound are close to each other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.clock import Clock
-from milpbn.engines.branch_and_cut.cuts.clusters import Cluster
-from milpbn.engines.branch_and_cut.cuts.concave import ConcaveCut, CutSource
-from milpbn.engines.branch_and_cut.cuts.oracle import CutOracle, StructureRow
+from milpbn.engines.branch_and_cut.cuts.oracle import CutOracle
+from milpbn.engines.branch_and_cut.cuts.source import OPTIONAL, RowSource
 from milpbn.engines.branch_and_cut.program import (
     INFEASIBLE,
     SOLVED,
     Program,
     ProgramColumns,
     ProgramPoint,
+    ProgramRows,
 )
 from milpbn.engines.branch_and_cut.proof import BOUND, EMPTY, TRIVIAL, Proof
-from milpbn.engines.branch_and_cut.rows import Edge, Pool, RelaxationRows, Source, joining
+from milpbn.engines.branch_and_cut.rows import Edge, Pair, Pool, Prices, RowStore
 from milpbn.engines.branch_and_cut.starts import Restriction, Start, Starts, node_key
 
 # Up to this many families, all of them are in the working set.
@@ -50,6 +50,8 @@ _PATIENCE_WITH_FAMILIES = 50
 _MANY_IDLE = 0.2
 # The share of the memory limit that the rows of open nodes may take.
 _SHARE_FOR_STARTS = 0.125
+# A row is in use if it was slack in at most this many solves since it was last tight.
+_RECENT = 2
 # A family joins if it raises the solver's value by more than this, in its unit.
 _PROFIT = 1e-9
 
@@ -84,20 +86,6 @@ class RelaxationPoint:
     proof: Proof = TRIVIAL
 
 
-@dataclass(frozen=True)
-class _Prices:
-    """L(y) for some multipliers, and its parts.
-
-    `reduced` has c - A'y per column, -inf if it is not allowed. `within` is the sum of L(y) with
-    the best families of the working set only.
-    """
-
-    y: FloatArray
-    bound: float
-    within: float
-    reduced: FloatArray
-
-
 class Relaxation:
     """A linear program to which cuts and families are added, solved from the basis before.
 
@@ -125,8 +113,6 @@ class Relaxation:
         self.space = oracle.space
         self.emptiness = TRIVIAL
         self._recording = recording
-        self.gamma = oracle.gamma
-        self._oracle = oracle
         # Column k is family columns[k]; variable i owns columns offsets[i]:offsets[i + 1].
         self._columns = oracle.families
         self._child = self.space.child[self._columns]
@@ -134,23 +120,30 @@ class Relaxation:
         self._costs = oracle.costs[self._columns]
         self._high = oracle.height_limits
         n = len(self._columns)
+        self._has_all = n == len(self.space)
         self.allowed = np.ones(n, dtype=bool)
         self._working = np.zeros(n, dtype=bool)
         # Solves since each column of the working set last had weight.
         self._idle = np.zeros(n, dtype=np.int64)
         self.solves = 0
         self.trials = 0
-        self._rows = RelaxationRows(n, len(self._high))
+        # The rows of the program: their numbers, right-hand sides, and solves since each was tight.
+        self.store = RowStore(oracle)
+        self._rows: IntArray = np.empty(0, dtype=np.int64)
+        self._rhs: FloatArray = np.empty(0)
+        self._row_idle: IntArray = np.empty(0, dtype=np.int64)
         self._required: frozenset[Edge] = frozenset()
         largest = float(np.abs(self._costs).max(initial=0.0))
         self._program = Program(self.space.n_variables, self._high, clock, largest)
         self._all_at_once = n <= _FEW_FAMILIES
         if self._all_at_once:
             self._add_columns(np.arange(n))
-        self._add(oracle.class_rows())
-        self._add([(row, limit, name) for name, (row, limit) in oracle.budget_rows().items()])
-        self._rows.keep()
-        self._starts = Starts(int(_SHARE_FOR_STARTS * self.space.memory_limit))
+        # The first rows are never dropped.
+        self._permanent = self.add(oracle.first_rows())
+        self._latest: Start | None = None
+        # Whether the program has the rows, families and basis of the latest start.
+        self._stands_there = False
+        self._starts = Starts(int(_SHARE_FOR_STARTS * self.space.memory_limit), self.store)
 
     def restrict(self, allowed: BoolArray, edges: frozenset[Edge] = frozenset()) -> None:
         """Set the allowed families, and the pairs of variables that must be joined."""
@@ -164,59 +157,57 @@ class Relaxation:
         if self._all_at_once and (missing := np.flatnonzero(allowed & ~self._working)).size:
             self._add_columns(missing)
 
-    def add_cuts(self, cuts: Sequence[ConcaveCut]) -> None:
-        """Add rows ``T[g] - coefficients . eta <= constant``."""
-        self._add([(-c.coefficients, c.constant(self.gamma), c.source) for c in cuts])
-
-    def add_rows(self, rows: Sequence[StructureRow]) -> int:
-        """Add rows on the structure; returns how many were new."""
-        new = [row for row in rows if row not in self._rows]
-        self._add([(*self._oracle.inequality(row), row) for row in new])
+    def add(self, sources: Sequence[RowSource]) -> int:
+        """Add the rows that are made from these; returns how many were not in the program."""
+        if not sources:
+            return 0
+        numbers = self.store.numbers(list(dict.fromkeys(sources)))
+        new = numbers[~np.isin(numbers, self._rows)]
+        if len(new):
+            self.store.use(new)
+            self._rows = np.concatenate([self._rows, new])
+            self._rhs = np.concatenate([self._rhs, self.store.rhs[new]])
+            self._row_idle = np.concatenate([self._row_idle, np.zeros(len(new), dtype=np.int64)])
+            self._program.add_rows(self._program_rows(len(self._rows) - len(new)))
         return len(new)
 
-    def _require(self, edges: frozenset[Edge]) -> None:
-        """Require an arc, in either direction, between exactly these pairs of variables.
+    def add_optional(self, edges: Sequence[Edge]) -> None:
+        """Add the rows of pairs that are not required yet: all at once, which takes less time."""
+        pairs = [Pair(edge) for edge in edges]
+        if self.add(pairs):
+            for edge in edges:
+                if edge not in self._required:
+                    self._change_rhs(edge, 0.0)
 
-        The row is ``-sum_{S contains j} eta[i,S] - sum_{S contains i} eta[j,S] <= -1``. While it
-        is not required, its right-hand side is 0, which excludes nothing.
-        """
+    def _require(self, edges: frozenset[Edge]) -> None:
+        """Require an arc, in either direction, between exactly these pairs of variables."""
+        if edges == self._required:
+            return
         for edge in self._required - edges:
             self._change_rhs(edge, 0.0)
-        for edge in sorted(edges - self._required):
-            if edge in self._rows:
-                self._change_rhs(edge, -1.0)
-            else:
-                row = np.zeros(len(self.space))
-                row[joining(self.space, edge)] = -1.0
-                self._add([(row, -1.0, edge)])
+        new = sorted(edges - self._required)
+        self.add([Pair(edge) for edge in new])
+        for edge in new:
+            self._change_rhs(edge, -1.0)
         self._required = edges
+
+    def _change_rhs(self, edge: Edge, rhs: float) -> None:
+        (place,) = np.flatnonzero(self._rows == self.store.number(Pair(edge)))
+        if self._rhs[place] != rhs:
+            self._program.change_rhs(int(place), rhs)
+            self._rhs[place] = rhs
 
     def _of_all(self, of_columns: FloatArray, others: float) -> FloatArray:
         """``(F,)``: a value per column, and `others` for the families without a column."""
+        if self._has_all:
+            return of_columns
         out = np.full(len(self.space), others)
         out[self._columns] = of_columns
         return out
 
-    def _add(self, rows: Sequence[tuple[FloatArray, float, Source]]) -> None:
-        """Add rows: a coefficient per family, right-hand side, and what it was made from.
-
-        Families without a column are always 0.
-        """
-        first = len(self._rows)
-        for coefficients, rhs, source in rows:
-            self._rows.append(coefficients[self._columns], rhs, source)
-        if rows:
-            new = self._rows.of_columns(self._program.columns, first)
-            self._program.add_rows(new, self._rows.rhs[first:], self._rows.groups[first:])
-
-    def _change_rhs(self, edge: Edge, rhs: float) -> None:
-        row = self._rows.index(edge)
-        self._program.change_rhs(row, rhs)
-        self._rows.change_rhs(row, rhs)
-
     def _add_columns(self, columns: IntArray) -> None:
         """Let families join the working set."""
-        self._program.add_columns(self._program_columns(columns))
+        self._program.add_columns(self._program_columns(columns), self._program_rows())
         self._working[columns] = True
         self._idle[columns] = 0
 
@@ -226,75 +217,107 @@ class Relaxation:
             self._child[columns],
             self._costs[columns],
             self.allowed[columns].astype(np.float64),
-            self._rows.of_columns(columns),
         )
 
-    def _drop_columns(self) -> None:
-        """Remove families that had no weight for long from the working set, if there are many."""
-        idle = self._idle[self._program.columns] > _PATIENCE_WITH_FAMILIES
-        if not self._all_at_once and idle.mean() > _MANY_IDLE:
-            self._working[self._program.delete_columns(idle)] = False
+    def _program_rows(self, first: int = 0) -> ProgramRows:
+        rows = self._rows[first:]
+        return ProgramRows(self.store.coefficients, rows, self._rhs[first:], self.store.group[rows])
 
     def purge(self, patience: int) -> None:
         """Remove rows that were slack in more than `patience` consecutive solves, idle families."""
-        self._drop_columns()
-        stale = self._rows.stale(patience, self._required)
-        if len(stale):
-            self._program.delete_rows(stale)
-            self._rows.delete(stale)
+        families = self._idle[self._program.columns] > _PATIENCE_WITH_FAMILIES
+        if self._all_at_once or families.mean() <= _MANY_IDLE:
+            families[:] = False
+        self._delete(self._row_idle > patience, families)
 
-    def start(self, all_rows: bool = False) -> Start | None:
-        """Where the program stands: its basis and the rows in use; None if there is no basis."""
+    def _delete(self, rows: BoolArray, columns: BoolArray) -> None:
+        """Remove rows and families from the program, except those that the basis needs."""
+        needed = self.store.group[self._rows] == OPTIONAL
+        needed &= self._rhs < 0.0
+        needed[: self._permanent] = True
+        rows &= ~needed
+        basic = self._program.basic() if rows.any() or columns.any() else None
+        if basic is None:
+            return
+        self._stands_there = False
+        gone = np.flatnonzero(rows & basic[1])
+        families = np.flatnonzero(columns & ~basic[0])
+        self._working[self._program.columns[families]] = False
+        self._program.delete(gone, families)
+        numbers, self._rows = self._rows[gone], np.delete(self._rows, gone)
+        self._rhs, self._row_idle = np.delete(self._rhs, gone), np.delete(self._row_idle, gone)
+        self.store.release(numbers)
+
+    def start(self) -> Start | None:
+        """Where the program stands, after everything that is not in use has been removed from it.
+
+        None if there is no basis. It can be remembered until the next one is made.
+        """
+        optional = (self.store.group[self._rows] == OPTIONAL) & (self._rhs == 0.0)
+        idle = (self._row_idle > _RECENT) | optional
+        self._delete(idle, ~self.allowed[self._program.columns])
+        before, self._latest = self._latest, self._start_here()
+        if self._latest is not None:
+            self.store.use(self._latest.rows)
+        if before is not None:
+            self.store.release(before.rows)
+        self._stands_there = True
+        return self._latest
+
+    def _start_here(self) -> Start | None:
         basis = self._program.basis()
         if basis is None:
             return None
-        tight, columns = self._rows.sources(basis.tight), self._program.columns
-        rows = self._rows.idle() if all_rows else self._rows.in_use()
-        sources = dict.fromkeys(tight, 0) | rows
-        return Start(basis, tuple(tight), sources, columns, self._idle[columns])
+        columns = self._program.columns
+        return Start(basis, self._rows, self._row_idle.copy(), columns, self._idle[columns])
 
     def begin_here(self) -> None:
         """Let nodes without a start of their own begin where the program stands, with all rows."""
-        if (start := self.start(all_rows=True)) is not None:
-            self._starts.set_root(start, self._rows)
+        if (start := self._start_here()) is not None:
+            self._starts.set_root(start)
 
     def remember(self, start: Start | None, nodes: Sequence[Restriction]) -> None:
-        """Let some nodes begin at a start whose rows are still there, or kept for other nodes."""
+        """Let some nodes begin at a start."""
         if start is not None:
-            self._starts.add([node_key(*node) for node in nodes], start, self._rows)
+            assert start is self._latest
+            self._starts.add([node_key(*node) for node in nodes], start)
 
     def resume(self, allowed: BoolArray, edges: frozenset[Edge]) -> None:
         """Restrict the program to a node, and return to its start, if it has one."""
-        if (found := self._starts.take(node_key(allowed, edges))) is None:
+        key = node_key(allowed, edges)
+        start, stands_there = self._starts.find(key), self._stands_there
+        self._stands_there = False
+        if start is None or (start is self._latest and stands_there):
+            self._starts.drop(key)
             self.restrict(allowed, edges)
             return
-        start, rows = found
-        self._rows.replace(rows, start.sources)
-        self._required = edges.intersection(rows)
+        store = self.store
+        store.use(start.rows)
+        before, self._rows = self._rows, start.rows
+        store.release(before)
+        self._starts.drop(key)
+        self._row_idle, self._rhs = start.row_idle.copy(), store.rhs[start.rows]
+        there = {e: n for e in edges if (n := store.number(Pair(e))) in self._rows}
+        optional = store.group[self._rows] == OPTIONAL
+        self._rhs[optional & ~np.isin(self._rows, list(there.values()))] = 0.0
+        self._required = frozenset(there)
         self.allowed = allowed[self._columns]
-        self._working[:] = self._all_at_once
+        self._working[:] = False
         self._working[start.columns] = True
-        self._working &= self.allowed
-        self._working[list(start.basis.columns)] = True  # the basis needs them, allowed or not
-        self._idle[start.columns] = start.idle
-        columns = np.flatnonzero(self._working)
-        self._program.replace(self._program_columns(columns), self._rows.rhs, self._rows.groups)
-        self._program.return_to(start.basis, [self._rows.index(s) for s in start.tight])
-        self._require(edges)
+        self._idle[start.columns] = start.column_idle
+        self._program.replace(
+            self._program_columns(start.columns), self._program_rows(), start.basis
+        )
+        self.restrict(allowed, edges)
 
     def pool(self) -> Pool:
         """The cuts of the program, and of the root if nodes can begin there."""
-        root = {s: row for s, (row, _) in self._starts.root_rows().items() if s not in self._rows}
-        cuts = self._rows.cuts()
-        cuts += [ConcaveCut(s, -row) for s, row in root.items() if isinstance(s, CutSource)]
-        clusters = self._rows.clusters() + [s for s in root if isinstance(s, Cluster)]
-        cuts = [replace(c, coefficients=self._of_all(c.coefficients, 0.0)) for c in cuts]
-        return Pool(cuts, clusters, self._columns[self._working])
+        rows = np.concatenate([self._rows, self._starts.root_rows()])
+        return Pool.of(self.store.sources(rows), self._columns[self._working])
 
     def fill(self, pool: Pool) -> None:
         """Add the cuts of a pool, and its working set."""
-        self.add_cuts(pool.cuts)
-        self.add_rows(pool.clusters)
+        self.add([*pool.cuts, *pool.clusters])
         columns = np.flatnonzero(np.isin(self._columns, pool.families) & ~self._working)
         if len(columns):
             self._add_columns(columns)
@@ -317,7 +340,7 @@ class Relaxation:
             status = self._program.solve(iteration_limit, primal=point is not None)
             point = self._program.point() if status in SOLVED else None
             if point is not None:
-                now = self._lagrangian(point.duals)
+                now = self._prices(point.duals)
                 best = now if best is None or now.bound < best.bound else best
                 if best.bound - point.value <= tolerance:
                     break
@@ -332,24 +355,34 @@ class Relaxation:
                 break
         if point is not None and not trial:
             # A trial ends at a point that violates rows, so it says nothing about their use.
-            self._rows.note_slack(point.activity, point.row_units)
+            self._row_idle = np.where(self._program.is_slack(self._rhs), self._row_idle + 1, 0)
             self._idle += 1
             self._idle[self._program.columns[point.eta > 0.0]] = 0
-        return self._relaxation_point(point, best or self._lagrangian(np.zeros(len(self._rows))))
+        return self._relaxation_point(point, best or self._prices(np.zeros(len(self._rows))))
 
     def _complete_working_set(self) -> None:
         """Give every variable without an allowed family in the working set some good ones.
 
         They are the best for equal multipliers of the cuts.
         """
+        if self._all_at_once:
+            return
         possible = np.logical_or.reduceat(self.allowed, self._offsets[:-1])
         present = np.logical_or.reduceat(self.allowed & self._working, self._offsets[:-1])
         if (possible & ~present).any():
-            prices = self._lagrangian(self._rows.equal_weights())
+            prices = self._prices(self._equal_weights())
             prices.reduced[present[self._child]] = -np.inf
             self._extend(prices, _FIRST_PER_VARIABLE)
 
-    def _extend(self, prices: _Prices, per_variable: int) -> bool:
+    def _equal_weights(self) -> FloatArray:
+        """Multipliers of the concave cuts: equal within a group, and 1 in total."""
+        out, group = np.zeros(len(self._rows)), self.store.group[self._rows]
+        with_height = group >= 0
+        group = group[with_height]
+        out[with_height] = 1.0 / np.bincount(group, minlength=len(self._high))[group]
+        return out
+
+    def _extend(self, prices: Prices, per_variable: int) -> bool:
         """Let the most profitable families of each variable join; returns whether there were any.
 
         A family is profitable if its reduced cost is above that of the working set.
@@ -365,16 +398,16 @@ class Relaxation:
             self._add_columns(chosen)
         return len(chosen) > 0
 
-    def _farkas(self) -> _Prices:
+    def _farkas(self) -> Prices:
         """The prices with all costs 0, for multipliers that prove the working set infeasible.
 
         If a feasible point exists, L(y) >= 0 for every y >= 0.
         """
         ray = self._program.dual_ray()
         rays = [np.zeros(len(self._rows))] + ([] if ray is None else [ray, -ray])
-        return min((self._lagrangian(y, 0.0) for y in rays), key=lambda prices: prices.within)
+        return min((self._prices(y, 0.0) for y in rays), key=lambda prices: prices.within)
 
-    def _relaxation_point(self, point: ProgramPoint | None, prices: _Prices) -> RelaxationPoint:
+    def _relaxation_point(self, point: ProgramPoint | None, prices: Prices) -> RelaxationPoint:
         """The point with the loss of each family; equal weights if HiGHS found no solution."""
         if point is None:
             inside = self._working & self.allowed
@@ -385,31 +418,25 @@ class Relaxation:
             eta, heights = np.zeros(len(self._columns)), point.heights
             eta[self._program.columns] = point.eta
             estimate = min(point.value, prices.bound)
-        best = self._best(prices.reduced)
         with np.errstate(invalid="ignore"):  # a variable without any family has no losses
-            loss = self._of_all(best[self._child] - prices.reduced, np.inf)
+            loss = self._of_all(prices.best[self._child] - prices.reduced, np.inf)
         eta, proof = self._of_all(eta, 0.0), self._proof(prices)
         return RelaxationPoint(eta, heights, prices.bound, estimate, loss, proof)
 
-    def _proof(self, prices: _Prices, kind: str = BOUND) -> Proof:
+    def _proof(self, prices: Prices, kind: str = BOUND) -> Proof:
         """The multipliers by what their rows are made from."""
         if not self._recording:
             return TRIVIAL
         used = np.flatnonzero(prices.y)
-        return Proof(
-            tuple(zip(self._rows.sources(used), prices.y[used].tolist(), strict=True)), kind
-        )
+        sources = self.store.sources(self._rows[used])
+        return Proof(tuple(zip(sources, prices.y[used].tolist(), strict=True)), kind)
 
-    def _lagrangian(self, duals: FloatArray, costs: float = 1.0) -> _Prices:
-        """L(y) and the reduced cost of each family, for `costs` times the objective."""
-        y = np.where((duals > 0.0) & (duals < np.inf), duals, 0.0)
-        on_eta, on_heights, rhs = self._rows.combine(y, costs)
-        reduced = costs * self._costs - on_eta
-        reduced[~self.allowed] = -np.inf
-        constant = rhs + float((costs - on_heights) @ self._high)
-        within = self._best(np.where(self._working, reduced, -np.inf)).sum()
-        bound = constant + float(self._best(reduced).sum())
-        return _Prices(y, bound, constant + float(within), reduced)
+    def _prices(self, duals: FloatArray, weight: float = 1.0) -> Prices:
+        """L(y) and the reduced cost of each family, for `weight` times the objective."""
+        return Prices(
+            self.store, self._rows, self._rhs, duals, self._costs, self._high, self._offsets,
+            self.allowed, self._working, weight,
+        )  # fmt: skip
 
     def _best(self, reduced: FloatArray) -> FloatArray:
         """The best reduced cost of each variable."""

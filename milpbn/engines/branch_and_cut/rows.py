@@ -1,18 +1,23 @@
-"""The rows of a relaxation, kept beside the solver's copy because the safe bound needs them."""
+"""The rows of all programs: each has a number in one store.
+
+The safe bound needs the coefficients of the rows, so they are kept beside the solver's copy. A
+program, and the start of an open node, are arrays of row numbers. A row leaves the store with its
+last use, and its number is used again.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from milpbn._types import FloatArray, IntArray
+from milpbn._types import BoolArray, FloatArray, IntArray
 from milpbn.compiled import jit
 from milpbn.engines.branch_and_cut.cuts.clusters import Cluster
-from milpbn.engines.branch_and_cut.cuts.concave import ConcaveCut, CutSource
-from milpbn.engines.branch_and_cut.cuts.oracle import StructureRow
+from milpbn.engines.branch_and_cut.cuts.concave import ConcaveCut
+from milpbn.engines.branch_and_cut.cuts.oracle import CutOracle
+from milpbn.engines.branch_and_cut.cuts.source import OPTIONAL, Line, RowSource
 from milpbn.families.candidates import FamilySpace
 
 Edge = tuple[int, int]
@@ -20,213 +25,223 @@ Edge = tuple[int, int]
 
 # Number of rows that fit at first; doubled when needed.
 _CAPACITY = 64
-_NO_GROUP = -1
-# A row is in use if it was slack in at most this many solves since it was last tight.
-_RECENT = 2
 # Columns whose sums stay in the cache.
 _BLOCK = 2048
 # Sums are divided by at least this.
 _TINY = 1e-300
 
-Source = CutSource | StructureRow | Edge | str
-"""What a row was made from; the name of a budget for its row. No two rows have the same source."""
-
-Row = tuple[FloatArray, float]
-"""The coefficients of a row, and its right-hand side."""
-
 
 def joining(space: FamilySpace, edge: Edge) -> IntArray:
     """The families that contain an arc between two variables, in either direction."""
     i, j = edge
-    forward = (space.child == i) & space.contains[:, j]
-    backward = (space.child == j) & space.contains[:, i]
-    return np.flatnonzero(forward | backward)
+    one, other = space.offsets[i : i + 2], space.offsets[j : j + 2]
+    forward = one[0] + np.flatnonzero(space.contains[one[0] : one[1], j])
+    backward = other[0] + np.flatnonzero(space.contains[other[0] : other[1], i])
+    return np.concatenate([forward, backward])
 
 
-@jit()
-def weighted_sum(coefficients, rows, weights):  # type: ignore[no-untyped-def]
-    """The sum of some rows, each times its weight, without a copy of these rows."""
-    out = np.zeros(coefficients.shape[1])
-    for first in range(0, len(out), _BLOCK):
-        last = min(first + _BLOCK, len(out))
-        for r in rows:
-            for k in range(first, last):
-                out[k] += weights[r] * coefficients[r, k]
-    return out
+@dataclass(frozen=True)
+class Pair(RowSource):
+    """The row of a pair that must be joined, by an arc in either direction.
+
+    It is ``-sum_{S contains j} eta[i,S] - sum_{S contains i} eta[j,S] <= -1``. Where the pair is
+    not required, the right-hand side is 0, which excludes nothing.
+    """
+
+    edge: Edge
+
+    @property
+    def height(self) -> int:
+        """See :class:`RowSource`."""
+        return OPTIONAL
+
+    def inequality(self, oracle: CutOracle) -> tuple[FloatArray, float]:
+        """See :class:`RowSource`."""
+        row = np.zeros(len(oracle.space))
+        row[joining(oracle.space, self.edge)] = -1.0
+        return row, -1.0
+
+    def line(self, oracle: CutOracle) -> Line:
+        """See :class:`RowSource`."""
+        return {"kind": "pair", "pair": self.edge}
 
 
-def _doubled(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The array with as many zeros after it; these take no memory before they are changed."""
-    out = np.zeros((2 * len(array), *array.shape[1:]), dtype=array.dtype)
-    out[: len(array)] = array
-    return out
-
-
-def _group_of(source: Source) -> int:
-    return source.group if isinstance(source, CutSource) else _NO_GROUP
-
-
-class RelaxationRows:
-    """Rows ``coefficients . eta <= rhs``, with ``T[group]`` on the left in concave cuts.
+class RowStore:
+    """Rows ``(T[group] +) coefficients . eta <= rhs``, by number.
 
     Parameters
     ----------
-    n_families, n_groups
-        Number of columns eta and T.
+    oracle
+        Its families are the columns.
+
+    Attributes
+    ----------
+    coefficients, rhs, group
+        By number; the group is negative if a row has no T.
     """
 
-    def __init__(self, n_families: int, n_groups: int) -> None:
-        self.n_groups = n_groups
-        self._sources: list[Source] = []
-        self._row_of: dict[Source, int] = {}
-        self._permanent = 0
-        self._coefficients = np.zeros((_CAPACITY, n_families))
-        self._rhs = np.zeros(_CAPACITY)
-        self._group = np.zeros(_CAPACITY, dtype=np.int64)
-        self._idle = np.zeros(_CAPACITY, dtype=np.int64)
+    def __init__(self, oracle: CutOracle) -> None:
+        self._oracle = oracle
+        self._columns = oracle.families
+        self.coefficients = np.zeros((_CAPACITY, len(self._columns)))
+        self.rhs = np.zeros(_CAPACITY)
+        self.group = np.zeros(_CAPACITY, dtype=np.int64)
+        self._uses = np.zeros(_CAPACITY, dtype=np.int64)
+        self._sources: list[RowSource | None] = []
+        self._number: dict[RowSource, int] = {}
+        self._free: list[int] = []
 
     def __len__(self) -> int:
-        return len(self._sources)
+        return len(self._number)
 
-    def __contains__(self, source: Source) -> bool:
-        return source in self._row_of
+    def number(self, source: RowSource) -> int:
+        """The number of the row made from a source, -1 if it is not there."""
+        return self._number.get(source, -1)
 
-    def index(self, source: Source) -> int:
-        """The place of the row made from a source."""
-        return self._row_of[source]
+    def numbers(self, sources: Sequence[RowSource]) -> IntArray:
+        """The numbers of the rows made from some sources, which join the store if necessary.
 
-    def row(self, source: Source) -> Row:
-        """A copy of the row made from a source."""
-        r = self._row_of[source]
-        return self._coefficients[r].copy(), float(self._rhs[r])
-
-    def cuts(self) -> list[ConcaveCut]:
-        """All concave cuts."""
-        return [
-            ConcaveCut(source, -self._coefficients[r])
-            for r, source in enumerate(self._sources)
-            if isinstance(source, CutSource)
-        ]
-
-    def clusters(self) -> list[Cluster]:
-        """The clusters of all cluster rows."""
-        return [source for source in self._sources if isinstance(source, Cluster)]
-
-    def append(self, coefficients: FloatArray, rhs: float, source: Source) -> None:
-        """Add a row at the end."""
-        r = len(self)
-        if r == len(self._rhs):
-            self._coefficients, self._rhs, self._group, self._idle = map(_doubled, self._arrays())
-        self._coefficients[r], self._rhs[r], self._idle[r] = coefficients, rhs, 0
-        self._group[r] = _group_of(source)
-        self._sources.append(source)
-        self._row_of[source] = r
-
-    def keep(self) -> None:
-        """Make the rows so far permanent: they are never stale."""
-        self._permanent = len(self)
-
-    def sources(self, rows: IntArray) -> list[Source]:
-        """What some rows were made from."""
-        return [self._sources[r] for r in rows.tolist()]
-
-    def of_columns(self, columns: IntArray, first: int = 0) -> FloatArray:
-        """The coefficients of some columns, with a row for each row from `first` on."""
-        return self._coefficients[first : len(self), columns]
-
-    def equal_weights(self) -> FloatArray:
-        """Multipliers of the concave cuts: equal within a group, and 1 in total."""
-        out = np.zeros(len(self))
-        with_height = np.flatnonzero(self._group[: len(self)] >= 0)
-        group = self._group[with_height]
-        out[with_height] = 1.0 / np.bincount(group, minlength=self.n_groups)[group]
-        return out
-
-    @property
-    def groups(self) -> IntArray:
-        """The group of each row, -1 if it has none."""
-        return self._group[: len(self)]
-
-    def change_rhs(self, row: int, rhs: float) -> None:
-        """Change the right-hand side of a row."""
-        self._rhs[row] = rhs
-
-    def replace(self, rows: dict[Source, Row], idle: dict[Source, int]) -> None:
-        """Replace all rows that are not permanent; `idle` has the solves since each was tight."""
-        first = self._permanent
-        kept = dict.fromkeys(self._sources[:first])
-        new = {source: row for source, row in rows.items() if source not in kept}
-        last = first + len(new)
-        # The new sources last: a run may be interrupted between two steps.
-        self._sources, self._row_of = [*kept], {source: r for r, source in enumerate(kept)}
-        while len(self._rhs) < last:
-            self._coefficients, self._rhs, self._group, self._idle = map(_doubled, self._arrays())
-        for r, (coefficients, _) in enumerate(new.values(), start=first):
-            self._coefficients[r] = coefficients
-        self._rhs[first:last] = [rhs for _, rhs in new.values()]
-        self._group[first:last] = list(map(_group_of, new))
-        self._idle[first:last] = [idle[source] for source in new]
-        self._sources += new
-        self._row_of |= zip(new, range(first, last), strict=True)
-
-    @property
-    def rhs(self) -> FloatArray:
-        """The right-hand side of each row."""
-        return self._rhs[: len(self)]
-
-    def delete(self, rows: IntArray) -> None:
-        """Remove rows; the others keep their order."""
-        keep = np.setdiff1d(np.arange(len(self)), rows)
-        first = int(rows.min(initial=len(self)))  # the rows before stay where they are
-        sources = [self._sources[r] for r in keep]
-        # As in `replace`: the arrays change while only the rows before have sources.
-        self._sources = sources[:first]
-        for array in self._arrays():
-            array[first : len(keep)] = array[keep[first:]]
-        self._sources = sources
-        self._row_of = {s: r for r, s in enumerate(self._sources)}
-
-    def _arrays(self) -> tuple[npt.NDArray[Any], ...]:
-        return self._coefficients, self._rhs, self._group, self._idle
-
-    def note_slack(self, activity: FloatArray, units: FloatArray) -> None:
-        """Count the solves since each row was last tight, within a tolerance in its unit."""
-        n = len(self)
-        slack = self._rhs[:n] - activity > 1e-7 * units
-        self._idle[:n] = np.where(slack, self._idle[:n] + 1, 0)
-
-    def idle(self) -> dict[Source, int]:
-        """The solves since each row was last tight."""
-        return dict(zip(self._sources, self._idle[: len(self)].tolist(), strict=True))
-
-    def in_use(self) -> dict[Source, int]:
-        """The same, of rows that were tight in one of the last solves, or have come since."""
-        return {source: solves for source, solves in self.idle().items() if solves <= _RECENT}
-
-    def stale(self, patience: int, required: frozenset[Edge]) -> IntArray:
-        """Rows not tight in more than `patience` solves, unless permanent or of a required edge."""
-        idle = np.flatnonzero(self._idle[: len(self)] > patience)
-        idle = idle[idle >= self._permanent]
-        return idle[[self._sources[r] not in required for r in idle]]
-
-    def combine(self, y: FloatArray, most: float) -> tuple[FloatArray, FloatArray, float]:
-        """The sum of y times the rows: coefficients of eta, coefficients of T, right-hand side.
-
-        The multipliers of a group's cuts are scaled down if they sum to more than `most`.
+        They leave it again unless they are used.
         """
-        group = self._group[: len(self)]
-        with_height = np.flatnonzero(group >= 0)
-        group = group[with_height]
-        heights = np.bincount(group, y[with_height], minlength=self.n_groups)
-        scale = most / np.maximum(heights, max(most, _TINY))
-        y = y.copy()
-        y[with_height] *= scale[group]
-        tight = np.flatnonzero(y)
-        return (
-            weighted_sum(self._coefficients, tight, y),
-            np.minimum(heights, most),
-            float(y @ self._rhs[: len(self)]),
-        )
+        new = [s for s in dict.fromkeys(sources) if s not in self._number]
+        cuts = [s for s in new if isinstance(s, ConcaveCut)]
+        if cuts:
+            coefficients, constants = self._oracle.concave_oracle.linear(cuts)
+            for cut, row, constant in zip(cuts, coefficients, constants.tolist(), strict=True):
+                self._put(cut, -row, constant)
+        for source in new:
+            if source not in self._number:
+                row, rhs = source.inequality(self._oracle)
+                self._put(source, row[self._columns], rhs)
+        return np.array([self._number[s] for s in sources], dtype=np.int64)
+
+    def sources(self, rows: IntArray) -> list[RowSource]:
+        """What some rows were made from."""
+        return [s for r in rows.tolist() if (s := self._sources[r]) is not None]
+
+    def use(self, rows: IntArray) -> None:
+        """Count one more use of different rows."""
+        self._uses[rows] += 1
+
+    def release(self, rows: IntArray) -> int:
+        """Count one use less of different rows; returns how many have left the store."""
+        self._uses[rows] -= 1
+        unused = rows[self._uses[rows] <= 0].tolist()
+        for r in unused:
+            source = self._sources[r]
+            assert source is not None
+            del self._number[source]
+            self._sources[r] = None
+            self._free.append(r)
+        return len(unused)
+
+    def _put(self, source: RowSource, coefficients: FloatArray, rhs: float) -> None:
+        if not self._free:
+            self._grow()
+        r = self._free.pop()
+        self.coefficients[r], self.rhs[r], self.group[r] = coefficients, rhs, source.height
+        self._sources[r] = source
+        self._number[source] = r
+
+    def _grow(self) -> None:
+        """Make room for twice as many rows; what is not used takes no memory."""
+        n = len(self._sources)
+        if n == len(self.rhs):
+            for name in ("coefficients", "rhs", "group", "_uses"):
+                old = getattr(self, name)
+                new = np.zeros((2 * n, *old.shape[1:]), dtype=old.dtype)
+                new[:n] = old
+                setattr(self, name, new)
+        self._sources.append(None)
+        self._free.append(n)
+
+
+class Prices:
+    """L(y) for some multipliers of rows, and its parts: see the module `relaxation`.
+
+    Parameters
+    ----------
+    store, rows, rhs
+        The rows, and their right-hand sides.
+    duals
+        Multipliers. Those below 0 count as 0, and those of a group's cuts are scaled down if they
+        sum to more than `weight`.
+    costs, high, offsets
+        Costs of the columns, limits of T, and the columns of each variable.
+    allowed, working
+        Which columns may be used, and which are in the working set.
+    weight
+        What the objective is multiplied with: 0 for a proof that there is no point.
+
+    Attributes
+    ----------
+    y
+        The multipliers that were used.
+    bound, within
+        L(y), and the same with the best families of the working set only.
+    reduced, best
+        c - A'y per column, -inf if it is not allowed, and the largest of each variable.
+    """
+
+    def __init__(
+        self,
+        store: RowStore,
+        rows: IntArray,
+        rhs: FloatArray,
+        duals: FloatArray,
+        costs: FloatArray,
+        high: FloatArray,
+        offsets: IntArray,
+        allowed: BoolArray,
+        working: BoolArray,
+        weight: float = 1.0,
+    ) -> None:
+        self.y = np.where((duals > 0.0) & (duals < np.inf), duals, 0.0)
+        self.reduced, self.best = np.empty(len(costs)), np.empty(len(offsets) - 1)
+        self.bound, self.within = _lagrangian(
+            store.coefficients, store.group, rows, rhs, costs, high, offsets, allowed, working,
+            weight, self.y, self.reduced, self.best,
+        )  # fmt: skip
+
+
+@jit()
+def _lagrangian(  # type: ignore[no-untyped-def]
+    coefficients, group, rows, rhs, costs, high, offsets, allowed, working, weight, y, reduced, best
+):
+    """Fill in the last two and scale y; returns L(y), in all families and in the working set."""
+    heights, constant = np.zeros(len(high)), 0.0
+    for r in range(len(rows)):
+        if group[rows[r]] >= 0:
+            heights[group[rows[r]]] += y[r]
+    for r in range(len(rows)):
+        g = group[rows[r]]
+        if g >= 0 and heights[g] > weight:
+            y[r] *= weight / max(heights[g], _TINY)
+        constant += y[r] * rhs[r]
+    for first in range(0, len(costs), _BLOCK):
+        last = min(first + _BLOCK, len(costs))
+        for k in range(first, last):
+            reduced[k] = weight * costs[k]
+        for r in range(len(rows)):
+            if y[r] != 0.0:
+                for k in range(first, last):
+                    reduced[k] -= y[r] * coefficients[rows[r], k]
+    for g in range(len(high)):
+        constant += (weight - min(heights[g], weight)) * high[g]
+    bound, within = constant, constant
+    for i in range(len(best)):
+        top, inside = -np.inf, -np.inf
+        for k in range(offsets[i], offsets[i + 1]):
+            if not allowed[k]:
+                reduced[k] = -np.inf
+            elif reduced[k] > top:
+                top = reduced[k]
+            if working[k] and reduced[k] > inside:
+                inside = reduced[k]
+        best[i] = top
+        bound += top
+        within += inside
+    return bound, within
 
 
 @dataclass
@@ -241,3 +256,10 @@ class Pool:
     def replace(self, other: Pool) -> None:
         """Replace all cuts by those of another pool."""
         self.cuts, self.clusters, self.families = other.cuts, other.clusters, other.families
+
+    @classmethod
+    def of(cls, sources: Iterable[RowSource], families: IntArray) -> Pool:
+        """The cuts and clusters among the sources of rows."""
+        different = dict.fromkeys(sources)
+        cuts = [s for s in different if isinstance(s, ConcaveCut)]
+        return cls(cuts, [s for s in different if isinstance(s, Cluster)], families)

@@ -20,6 +20,7 @@ from milpbn._types import FloatArray
 from milpbn.anytime.progress import Progress
 from milpbn.clock import OutOfTime
 from milpbn.engines.branch_and_cut.cuts.oracle import CutOracle
+from milpbn.engines.branch_and_cut.cuts.source import RowSource
 from milpbn.engines.branch_and_cut.primal import Primal
 from milpbn.errors import OptionError
 from milpbn.scores import Objective
@@ -95,7 +96,7 @@ class ScipHost:
         model.setMaximize()
         for i in range(oracle.space.n_variables):
             model.addCons(quicksum(self.eta[f] for f in oracle.space.of(i)) == 1)
-        for row, limit in oracle.budget_rows().values():
+        for row, limit in oracle.space.budget_use.linear.values():
             terms = (float(row[f]) * self.eta[f] for f in np.flatnonzero(row))
             model.addCons(quicksum(terms) <= limit)
 
@@ -179,16 +180,14 @@ class ScipHost:
         self.progress.clock.checkpoint()
         eta, heights = self.point(None)
         cuts = self._violated(eta, heights)
-        for cut in cuts:
-            terms = [(self.eta[f], -cut.coefficients[f]) for f in np.flatnonzero(cut.coefficients)]
-            terms.append((self.heights[cut.source.group], 1.0))
-            self._add_cut(terms, cut.constant(self.oracle.gamma), force)
-        rows = self.oracle.violated_rows(eta)
+        rows: list[RowSource] = [*cuts, *self.oracle.violated_rows(eta)]
         for row in rows:
-            coefficients, rhs = self.oracle.inequality(row)
+            coefficients, rhs = row.inequality(self.oracle)
             terms = [(self.eta[f], coefficients[f]) for f in np.flatnonzero(coefficients)]
+            if row.height >= 0:
+                terms.append((self.heights[row.height], 1.0))
             self._add_cut(terms, rhs, force)
-        return bool(cuts or rows)
+        return bool(rows)
 
     def _add_cut(self, terms: list[tuple[Any, float]], rhs: float, force: bool) -> None:
         row = self.model.createEmptyRowUnspec(lhs=None, rhs=rhs, local=False)

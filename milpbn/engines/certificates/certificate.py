@@ -15,10 +15,11 @@ from typing import Any
 
 from milpbn.anytime import Progress
 from milpbn.engines.branch_and_cut.cuts.oracle import CutOracle
+from milpbn.engines.branch_and_cut.cuts.source import Line
 from milpbn.engines.branch_and_cut.proof import BOUND, CertificateMark, Proof, ProofLog, SubtreeLog
 from milpbn.engines.branch_and_cut.tree import Node
 from milpbn.engines.certificates.certificate_file import CertificateFile
-from milpbn.engines.certificates.proof_lines import Line, ProofLines
+from milpbn.engines.certificates.proof_lines import ProofLines
 from milpbn.errors import OptionError
 from milpbn.families.candidates import FamilySpace
 from milpbn.messages import Message, option

@@ -15,19 +15,12 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
-from milpbn.engines.branch_and_cut.cuts.clusters import Cluster
-from milpbn.engines.branch_and_cut.cuts.concave import CutSource
-from milpbn.engines.branch_and_cut.cuts.features import FeatureRow
-from milpbn.engines.branch_and_cut.cuts.hinge import Hinge
 from milpbn.engines.branch_and_cut.cuts.oracle import CutOracle
-from milpbn.engines.branch_and_cut.cuts.soft import Soft
+from milpbn.engines.branch_and_cut.cuts.source import Line, RowSource
 from milpbn.engines.branch_and_cut.proof import BOUND, EMPTY, KNOWN, Proof, ProofLog, SubtreeLog
-from milpbn.engines.branch_and_cut.rows import Source
 from milpbn.engines.branch_and_cut.tree import Candidate, Node, Sight
 from milpbn.families.candidates import FamilySpace, ParentSet
-from milpbn.scores import ConcaveObjective
 
 # Multipliers are written as whole numbers of units: this many are 1.
 _ONE = 2**40
@@ -35,9 +28,6 @@ _ONE = 2**40
 _MORE = 1 + 1e-13
 # Families that are left out, per line.
 _PER_LINE = 1000
-
-Line = dict[str, Any]
-"""A line of a certificate; its first entry says what it is."""
 
 
 class ProofLines(ProofLog):
@@ -69,8 +59,7 @@ class ProofLines(ProofLog):
         self._probes: dict[int, Node] = {}
         self._names: dict[int, int] = {}
         self._logged: dict[int, Proof | None] = {}
-        self._cuts: WeakKeyDictionary[CutSource, int] = WeakKeyDictionary()
-        self._rows: dict[Source, int] = {}
+        self._rows: WeakKeyDictionary[RowSource, int] = WeakKeyDictionary()
         self._by_content: dict[bytes, int] = {}
 
     def write_dominated(self) -> None:
@@ -209,22 +198,22 @@ class ProofLines(ProofLog):
         """
         weighs: dict[int, float] = {}
         for source, y in proof.multipliers:
-            if isinstance(source, CutSource):
-                weighs[source.group] = weighs.get(source.group, 0.0) + y
+            if source.height >= 0:
+                weighs[source.height] = weighs.get(source.height, 0.0) + y
         out = []
         for source, y in proof.multipliers:
-            if isinstance(source, CutSource):
-                y = 0.0 if proof.kind == EMPTY else y / max(1.0, weighs[source.group] * _MORE)
+            if source.height >= 0:
+                y = 0.0 if proof.kind == EMPTY else y / max(1.0, weighs[source.height] * _MORE)
             if (units := int(y * _ONE)) > 0:
                 out.append((self._row(source), units))
         return out
 
-    def _row(self, source: Source) -> int:
+    def _row(self, source: RowSource) -> int:
         """The number of a row, which is written when it is used for the first time."""
-        known: Any = self._cuts if isinstance(source, CutSource) else self._rows
-        if source not in known:
-            known[source] = self._define(self._described(source))
-        return int(known[source])
+        if source not in self._rows:
+            assert self._oracle is not None
+            self._rows[source] = self._define(source.line(self._oracle))
+        return self._rows[source]
 
     def _define(self, row: Line) -> int:
         key = blake2b(msgspec.json.encode(row), digest_size=16).digest()
@@ -232,50 +221,6 @@ class ProofLines(ProofLog):
             self._by_content[key], self.n_rows = self.n_rows, self.n_rows + 1
             self._write({"row": self._by_content[key], **row})
         return self._by_content[key]
-
-    def _described(self, source: Source) -> Line:
-        if isinstance(source, Hinge):
-            return {"kind": "cut", "group": source.group, "against": self._against(source)}
-        if isinstance(source, Soft):
-            return {"kind": "soft", "group": source.group, "margins": self._margins(source)}
-        if isinstance(source, Cluster):
-            return {"kind": "cluster", "members": sorted(source.members), "k": source.k}
-        if isinstance(source, FeatureRow):
-            return {"kind": "features", "witnesses": source.witnesses}
-        if isinstance(source, str):
-            return {"kind": "budget", "of": source}
-        if isinstance(source, tuple):
-            return {"kind": "pair", "pair": source}
-        raise TypeError(f"certificates have no line for rows made from {type(source).__name__}")
-
-    def _against(self, hinge: Hinge) -> list[int]:
-        """The class that each row of a group is compared with; tables of two classes need none."""
-        objective, labels = self._objective(), self._labels(hinge)
-        below = hinge.rows >= 0
-        against: npt.NDArray[np.integer] = hinge.rows
-        if objective.binary:
-            against = np.zeros_like(against)
-        elif objective.space.n_classes == 2:
-            against = 1 - labels
-        return list(map(int, np.where(below, against, -1)))
-
-    def _margins(self, soft: Soft) -> list[int]:
-        """The margins of each row of a group against the other classes, in ascending order."""
-        others = soft.rows
-        if soft.rows.ndim == 2:
-            labels = self._labels(soft)
-            others = soft.rows[np.arange(soft.rows.shape[1])[None, :] != labels[:, None]]
-        return list(map(int, others))
-
-    def _objective(self) -> ConcaveObjective:
-        assert self._oracle is not None
-        assert self._oracle.concave is not None
-        return self._oracle.concave.objective
-
-    def _labels(self, source: CutSource) -> npt.NDArray[np.integer]:
-        assert self._oracle is not None
-        assert self._oracle.concave is not None
-        return self._objective().rows.labels[self._oracle.concave.own_rows(source.group)]
 
 
 class SubtreeLines(ProofLines):

@@ -16,10 +16,10 @@ import msgspec
 import numpy as np
 
 from milpbn._types import BoolArray, Families, IntArray
-from milpbn.engines.branch_and_cut.branching import PseudoCosts
 from milpbn.engines.branch_and_cut.cuts.clusters import Cluster
 from milpbn.engines.branch_and_cut.cuts.oracle import CutOracle
 from milpbn.engines.branch_and_cut.proof import LOGGED, CertificateMark
+from milpbn.engines.branch_and_cut.pseudo_costs import SavedCosts
 from milpbn.engines.branch_and_cut.rows import Edge, Pool
 from milpbn.engines.branch_and_cut.tree import Candidate, Node, Origin, Sight, TreeRecord
 from milpbn.families.candidates import FamilySpace
@@ -105,7 +105,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     root_is_open: bool
     record: TreeRecord
     cuts: SavedCuts | None = None
-    costs: tuple[tuple[Candidate, PseudoCosts], ...] = ()
+    costs: tuple[tuple[Candidate, SavedCosts], ...] = ()
     certificate: CertificateMark | None = None
 
 
@@ -160,7 +160,7 @@ def take_snapshot(
         root_is_open,
         tree.record,
         save_cuts(search),
-        tuple(search.brancher.costs.items()),
+        tuple(search.brancher.costs.saved()),
         certificate,
     )
 
@@ -186,7 +186,7 @@ def restore_cuts(search: BranchAndCut, snapshot: Snapshot) -> None:
     for candidate, costs in snapshot.costs:
         _check_candidate(candidate, search.objective.space)
         _require(len(costs.falls) == len(costs.counts) == 2, "a pseudo-cost")
-        search.brancher.costs[candidate] = costs
+        search.brancher.costs.load(candidate, costs)
     if snapshot.cuts is not None:
         kept = np.flatnonzero(unpack_families(snapshot.cuts.kept, len(search.objective.space)))
         search.oracle.keep(kept)
@@ -214,9 +214,8 @@ def load_node(saved: SavedNode, space: FamilySpace) -> Node:
 def save_cuts(search: BranchAndCut) -> SavedCuts:
     """The rows of the leading worker's relaxation."""
     n, pool = len(search.objective.space), search.worker.relaxation.pool()
-    sources = (cut.source for cut in pool.cuts)
     return SavedCuts(
-        tuple(SavedCut(s.group, s.rows.astype(_ROWS).tobytes()) for s in sources),
+        tuple(SavedCut(cut.group, cut.rows.astype(_ROWS).tobytes()) for cut in pool.cuts),
         tuple((tuple(sorted(c.members)), c.k) for c in pool.clusters),
         pack_families(_mask(search.oracle.families, n)),
         pack_families(_mask(pool.families, n)),
@@ -224,7 +223,7 @@ def save_cuts(search: BranchAndCut) -> SavedCuts:
 
 
 def load_cuts(saved: SavedCuts, oracle: CutOracle) -> Pool:
-    """The cuts, with coefficients for the families of the oracle; raises if they do not fit."""
+    """The cuts; raises if they do not fit the problem."""
     variables = set(range(oracle.space.n_variables))
     fit = (set(members) <= variables and 1 <= k < len(members) for members, k in saved.clusters)
     _require(all(fit), "a cluster")
@@ -233,7 +232,8 @@ def load_cuts(saved: SavedCuts, oracle: CutOracle) -> Pool:
     for cut in saved.cuts:
         _require(oracle.concave is not None, "a cut")
         assert oracle.concave is not None
-        cuts.append(oracle.concave.cut(cut.group, np.frombuffer(cut.rows, _ROWS)))
+        rows = np.frombuffer(cut.rows, _ROWS).astype(np.int16)
+        cuts.append(oracle.concave.cut(cut.group, rows))
     return Pool(cuts, clusters, np.flatnonzero(unpack_families(saved.working, len(oracle.space))))
 
 

@@ -46,7 +46,7 @@ def relaxations(objective, monkeypatch):
     for limit in (0, len(space)):
         monkeypatch.setattr(module, "_FEW_FAMILIES", limit)
         relaxation = Relaxation(oracle, Clock())
-        relaxation.add_cuts(cuts)
+        relaxation.add(cuts)
         out.append(relaxation)
     return out
 
@@ -100,7 +100,7 @@ def test_an_infeasible_working_set_proves_nothing():
     arcs = sum(len(free.space.parent_sets[f]) for f in best)
     objective = problem(3, n=5, constraints=Constraints(max_arcs=max(arcs // 2, 1)))
     relaxation = Relaxation(CutOracle(objective), Clock())
-    relaxation.add_cuts(CutOracle(objective).concave.cuts(np.eye(len(objective.space))[best[0]]))
+    relaxation.add(CutOracle(objective).concave.cuts(np.eye(len(objective.space))[best[0]]))
     assert relaxation.solve() is not None
     result = solve_branch_and_cut(objective, SM, Run())
     assert result.status == "optimal"

@@ -1,90 +1,108 @@
-"""The rows of a relaxation against a plain list of them."""
+"""The store of rows against a plain list of them, and L(y) against its definition."""
+
+from itertools import combinations
 
 import numpy as np
 import pytest
+from problems import encoded, random_codes
 
 from milpbn.engines.branch_and_cut.cuts.clusters import Cluster
-from milpbn.engines.branch_and_cut.cuts.hinge import Hinge
-from milpbn.engines.branch_and_cut.rows import RelaxationRows, joining
+from milpbn.engines.branch_and_cut.cuts.concave import ConcaveCut
+from milpbn.engines.branch_and_cut.cuts.oracle import CutOracle
+from milpbn.engines.branch_and_cut.rows import Pair, Prices, RowStore, joining
 from milpbn.families.candidates import candidate_families
-
-N_FAMILIES, N_GROUPS = 5, 3
-
-
-def made(n):
-    """`n` rows of all kinds in turn, and the same as (coefficients, rhs, source)."""
-    rng = np.random.default_rng(3)
-    rows, plain = RelaxationRows(N_FAMILIES, N_GROUPS), []
-    for r in range(n):
-        hinge = Hinge(r % N_GROUPS, np.zeros(2, dtype=np.int16), 0.5 * r)
-        sources = ["arcs", hinge, Cluster(frozenset({r, r + 1})), (r, r + 1)]
-        plain.append((rng.normal(size=N_FAMILIES), float(rng.normal()), sources[r % 4]))
-        rows.append(*plain[-1])
-    return rows, plain
+from milpbn.learning.objective import build_objective
+from milpbn.learning.settings import SearchSpace
+from milpbn.scores import make_score
 
 
-def assert_same(rows, plain):
-    assert len(rows) == len(plain)
-    hinges = [(a, s) for a, _, s in plain if isinstance(s, Hinge)]
-    cuts = rows.cuts()
-    assert [c.source for c in cuts] == [s for _, s in hinges]
-    assert all(np.array_equal(c.coefficients, -a) for c, (a, _) in zip(cuts, hinges, strict=True))
-    assert rows.clusters() == [s for _, _, s in plain if isinstance(s, Cluster)]
-    for r, (_, _, source) in enumerate(plain):
-        if isinstance(source, Cluster | tuple):
-            assert source in rows
-            assert rows.index(source) == r
-    y = np.random.default_rng(1).random(len(plain)) * (np.arange(len(plain)) % 3 > 0)
-    for most in (0.0, 1.0, 1e9):
-        assert_combined(rows, plain, y, most)
+@pytest.fixture(params=["sm", "cll"])
+def oracle(request):
+    codes, cards = random_codes(np.random.default_rng(5), 7, n_classes=3)
+    score = make_score(request.param)
+    return CutOracle(build_objective(encoded(codes, cards), score, SearchSpace()))
 
 
-def assert_combined(rows, plain, y, most):
-    on_eta, on_heights, rhs = rows.combine(y, most)
-    for group in range(N_GROUPS):
-        cuts = [r for r, (_, _, s) in enumerate(plain) if isinstance(s, Hinge) and s.group == group]
-        y = y.copy()
-        y[cuts] *= most / max(y[cuts].sum(), most, 1e-300)
-    assert on_eta == pytest.approx(sum(t * a for t, (a, _, _) in zip(y, plain, strict=True)))
-    assert rhs == pytest.approx(sum(t * b for t, (_, b, _) in zip(y, plain, strict=True)))
-    heights = np.zeros(N_GROUPS)
-    for t, (_, _, source) in zip(y, plain, strict=True):
-        if isinstance(source, Hinge):
-            heights[source.group] += t
-    assert on_heights == pytest.approx(heights)
+def points(oracle, n):
+    """Points at which every variable has one family in total."""
+    rng, space = np.random.default_rng(0), oracle.space
+    for _ in range(n):
+        eta = rng.random(len(space)) ** 8
+        yield eta / np.add.reduceat(eta, space.offsets[:-1])[space.child]
 
 
-def test_rows_outgrow_their_first_space():
-    assert_same(*made(300))
+def sources(oracle):
+    """Rows of all kinds, none of them twice."""
+    kinds = [cut for eta in points(oracle, 9) for cut in oracle.concave.cuts(eta)]
+    sets = (m for size in (2, 3, 4) for m in combinations(range(7), size))
+    kinds += [Cluster(frozenset(members)) for members in sets]
+    kinds += [Pair((1, 2)), Pair((2, 4))]
+    return list(dict.fromkeys(kinds))
 
 
-def test_deleted_rows_are_gone_and_the_others_keep_their_order():
-    rows, plain = made(150)
-    drop = np.array([0, 2, 3, 77, 78, 149])
-    rows.delete(drop)
-    assert plain[2][2] not in rows
-    assert plain[3][2] not in rows
-    plain = [row for r, row in enumerate(plain) if r not in drop]
-    assert_same(rows, plain)
-    rows.append(*made(3)[1][2])
-    assert_same(rows, [*plain, made(3)[1][2]])
+def assert_rows(oracle, store, kinds, numbers):
+    assert store.sources(numbers) == kinds
+    for number, kind in zip(numbers.tolist(), kinds, strict=True):
+        coefficients, rhs = kind.inequality(oracle)
+        assert store.number(kind) == number
+        assert store.coefficients[number] == pytest.approx(coefficients)
+        assert store.rhs[number] == pytest.approx(rhs)
+        assert store.group[number] == kind.height
 
 
-def test_only_rows_that_stay_slack_become_stale():
-    rows, plain = RelaxationRows(N_FAMILIES, N_GROUPS), made(8)[1]
-    for k, row in enumerate(plain):
-        rows.append(*row)
-        if k == 0:
-            rows.keep()
-    rhs = np.array([b for _, b, _ in plain])
-    tight_once = rhs - 1.0
-    tight_once[[1, 2]] = rhs[[1, 2]]
-    for activity in (rhs - 1.0, tight_once, rhs - 1.0):
-        rows.note_slack(activity, np.ones(8))
-    # Row 0 is permanent, row 7 is a required edge.
-    assert rows.stale(2, frozenset([(7, 8)])).tolist() == [3, 4, 5, 6]
-    assert rows.stale(0, frozenset()).tolist() == [1, 2, 3, 4, 5, 6, 7]
-    assert len(rows.stale(3, frozenset())) == 0
+def test_every_row_has_a_number(oracle):
+    store, kinds = RowStore(oracle), sources(oracle)
+    assert len(kinds) > 64  # more than fit at first
+    numbers = store.numbers(kinds)
+    store.use(numbers)
+    assert_rows(oracle, store, kinds, numbers)
+    copies = [ConcaveCut(k.group, k.rows.copy()) for k in kinds if isinstance(k, ConcaveCut)]
+    assert store.numbers(copies).tolist() == numbers[: len(copies)].tolist()
+    assert len(store) == len(kinds)
+
+
+def test_a_row_leaves_with_its_last_use_and_its_number_is_used_again(oracle):
+    store, kinds = RowStore(oracle), sources(oracle)
+    numbers = store.numbers(kinds)
+    store.use(numbers)
+    store.use(numbers[::2])
+    assert store.release(numbers) == len(numbers[1::2])
+    assert [store.number(k) for k in kinds[1::2]] == [-1] * len(kinds[1::2])
+    assert_rows(oracle, store, kinds[::2], numbers[::2])
+    again = store.numbers(kinds)
+    store.use(again[1::2])
+    assert_rows(oracle, store, kinds, again)
+    assert sorted(again.tolist()) == sorted(numbers.tolist())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_bound_is_that_of_its_definition(oracle, seed):
+    store, rng = RowStore(oracle), np.random.default_rng(seed)
+    kinds = sources(oracle)
+    rows = store.numbers(kinds)
+    n, offsets = len(oracle.space), oracle.space.offsets
+    costs, high = rng.normal(size=n), rng.random(oracle.concave.n_groups)
+    allowed, working = rng.random(n) < 0.8, rng.random(n) < 0.5
+    allowed[offsets[:-1]] = working[offsets[:-1]] = True
+    duals = rng.normal(size=len(rows)) * (rng.random(len(rows)) < 0.5)
+    weight = (0.0, 0.5, 1.0)[seed % 3]
+    found = Prices(
+        store, rows, store.rhs[rows], duals, costs, high, offsets, allowed, working, weight
+    )
+    y = np.maximum(duals, 0.0)
+    heights = np.zeros(len(high))
+    for g in range(len(high)):
+        own = np.flatnonzero(store.group[rows] == g)
+        y[own] *= weight / max(y[own].sum(), weight, 1e-300)
+        heights[g] = y[own].sum()
+    reduced = weight * costs - y @ store.coefficients[rows]
+    constant = y @ store.rhs[rows] + (weight - heights) @ high
+    for value, inside in ((found.bound, allowed), (found.within, allowed & working)):
+        best = np.maximum.reduceat(np.where(inside, reduced, -np.inf), offsets[:-1])
+        assert value == pytest.approx(constant + best.sum())
+    assert found.y == pytest.approx(y)
+    assert found.reduced[allowed] == pytest.approx(reduced[allowed])
+    assert (found.reduced[~allowed] == -np.inf).all()
 
 
 def test_joining_families_contain_an_arc_in_either_direction():

@@ -70,8 +70,8 @@ def test_every_structure_obeys_every_cluster_row(k):
     tight = 0
     for size in range(k + 1, n + 1):
         for members in combinations(range(n), size):
-            families, sign, rhs = clusters.inequality(Cluster(frozenset(members), k))
-            sums = [sign * p[families].sum() - rhs for p in acyclic]
+            coefficients, rhs = clusters.inequality(Cluster(frozenset(members), k))
+            sums = [coefficients @ p - rhs for p in acyclic]
             assert max(sums) <= 0
             tight += max(sums) == 0
             excess = [clusters.violation(p.astype(float), Cluster(frozenset(members), k))

@@ -7,11 +7,12 @@ from problems import encoded, random_codes
 from milpbn.anytime import Run
 from milpbn.clock import Clock
 from milpbn.engines.branch_and_cut import relaxation as module
+from milpbn.engines.branch_and_cut.cuts.clusters import Cluster
 from milpbn.engines.branch_and_cut.cuts.oracle import CutOracle
 from milpbn.engines.branch_and_cut.engine import solve_branch_and_cut
-from milpbn.engines.branch_and_cut.program import Basis, Program
+from milpbn.engines.branch_and_cut.program import Program
 from milpbn.engines.branch_and_cut.relaxation import Relaxation
-from milpbn.engines.branch_and_cut.rows import RelaxationRows
+from milpbn.engines.branch_and_cut.rows import Pair, RowStore
 from milpbn.engines.branch_and_cut.starts import Start, Starts, node_key
 from milpbn.engines.enumeration import best_by_enumeration
 from milpbn.learning.objective import build_objective
@@ -39,8 +40,8 @@ def solved(objective, rounds=8):
     relaxation = Relaxation(oracle, Clock())
     for _ in range(rounds):
         point = relaxation.solve()
-        relaxation.add_cuts(oracle.concave.cuts(point.eta))
-        relaxation.add_rows(oracle.violated_rows(point.eta))
+        relaxation.add(oracle.concave.cuts(point.eta))
+        relaxation.add(oracle.violated_rows(point.eta))
     return relaxation, np.ones(len(objective.space), dtype=bool)
 
 
@@ -89,7 +90,7 @@ def test_a_pair_is_required_by_the_nodes_that_require_it_only(seed):
     relaxation.restrict(*required)
     relaxation.solve()
     start = relaxation.start()
-    assert PAIR in start.sources
+    assert Pair(PAIR) in relaxation.store.sources(start.rows)
     for _ in range(2):
         for name, node in (("free", free), ("required", required)):
             relaxation.remember(start, [node])
@@ -115,20 +116,20 @@ def test_a_child_has_the_bound_of_a_program_that_was_never_replaced(seed):
     assert relaxation.solve().bound >= other.solve().bound - 1e-6
 
 
-@pytest.mark.parametrize("limit", [0, 20_000, 10**9])
+@pytest.mark.parametrize("limit", [0, 60_000, 10**9])
 def test_starts_never_change_an_optimum(limit, monkeypatch):
     """Also if there is memory for none or for a few of them."""
     monkeypatch.setattr(module, "_FEW_FAMILIES", 0)
     kept = []
 
     class Limited(Starts):
-        def __init__(self, _):
-            super().__init__(limit)
+        def __init__(self, _, store):
+            super().__init__(limit, store)
 
         def add(self, *arguments):
             super().add(*arguments)
             kept.append(len(self))
-            assert self.bytes <= limit
+            assert len(self) == 0 or self.bytes <= limit
 
     monkeypatch.setattr(module, "Starts", Limited)
     for seed in range(8):
@@ -151,34 +152,44 @@ def test_a_solver_without_a_basis_gives_no_start(monkeypatch):
     assert relaxation.solve().bound == pytest.approx(before)
 
 
+def stored(n=3):
+    """A store with a few rows that nobody uses, their numbers, and starts."""
+    oracle = CutOracle(problem(0))
+    store = RowStore(oracle)
+    numbers = store.numbers([Cluster(frozenset({1, 2 + k})) for k in range(n)])
+    return store, numbers, Starts(10**6, store)
+
+
 def test_rows_are_kept_once_and_dropped_with_their_last_start():
-    rows = RelaxationRows(3, 0)
-    for name in ("a", "b", "c"):
-        rows.append(np.ones(3), 1.0, name)
+    store, (a, b, c), starts = stored()
     keys = [node_key(np.arange(3) == k, frozenset()) for k in range(3)]
-    starts = Starts(10**6)
-    own = start_of("a").nbytes + 1  # and a byte of the key
-    starts.add(keys[:2], start_of("a", "b"), rows)
-    starts.add(keys[2:], start_of("b", "c"), rows)
-    assert starts.take(keys[0]) is not None
-    assert starts.take(keys[0]) is None
-    assert set(starts.take(keys[1])[1]) == {"a", "b"}
-    starts.add(keys[2:], start_of("c"), rows)
-    assert (len(starts), starts.bytes) == (1, own + 24)
-    assert set(starts.take(keys[2])[1]) == {"c"}
-    assert (len(starts), starts.bytes) == (0, 0)
+    starts.add(keys[:2], start_of(a, b))
+    starts.add(keys[2:], start_of(b, c))
+    assert starts.find(keys[0]) is not None
+    starts.drop(keys[0])
+    assert starts.find(keys[0]) is None
+    assert (len(starts), len(store)) == (2, 3)
+    starts.drop(keys[1])
+    assert (len(starts), len(store)) == (1, 2)  # the row a is gone
+    starts.add(keys[2:], start_of(c))
+    assert (len(starts), len(store)) == (1, 1)
+    assert starts.bytes == start_of(c).nbytes + 1 + store.coefficients[c].nbytes
+    starts.drop(keys[2])
+    assert (len(starts), len(store), starts.bytes) == (0, 0, 0)
 
 
-def test_a_start_whose_rows_are_gone_is_not_kept():
-    rows = RelaxationRows(3, 0)
-    rows.append(np.ones(3), 1.0, "a")
+def test_nodes_without_a_start_begin_at_the_root():
+    _, (a, b, _), starts = stored()
     key = node_key(np.ones(3, dtype=bool), frozenset())
-    starts = Starts(10**6)
-    starts.add([key], start_of("a", "b"), rows)
-    assert starts.take(key) is None
-    assert starts.bytes == 0
+    assert starts.find(key) is None
+    starts.set_root(start_of(a))
+    starts.add([key], start_of(b))
+    assert starts.find(key).rows.tolist() == [b]
+    starts.drop(key)
+    assert starts.find(key).rows.tolist() == starts.root_rows().tolist() == [a]
 
 
-def start_of(*sources):
+def start_of(*rows):
     empty = np.empty(0, dtype=np.int64)
-    return Start(Basis([], [], {}, empty, []), (), dict.fromkeys(sources, 0), empty, empty)
+    rows = np.array(rows, dtype=np.int64)
+    return Start(None, rows, np.zeros(len(rows), dtype=np.int64), empty, empty)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -26,14 +27,18 @@ import numpy.typing as npt
 from milpbn._types import FloatArray
 from milpbn.engines.branch_and_cut.cuts.flow import heavy_sets
 from milpbn.engines.branch_and_cut.cuts.general import grow_clusters, most_violated_cluster
+from milpbn.engines.branch_and_cut.cuts.source import Line, RowSource
 from milpbn.families.candidates import CLASS, FamilySpace
+
+if TYPE_CHECKING:
+    from milpbn.engines.branch_and_cut.cuts.oracle import CutOracle
 
 # Families with less weight than this at a point are ignored.
 _WEIGHT = 1e-9
 
 
 @dataclass(frozen=True)
-class Cluster:
+class Cluster(RowSource):
     """A set of variables, k of which have fewer than k parents inside."""
 
     members: frozenset[int]
@@ -43,6 +48,14 @@ class Cluster:
     def limit(self) -> float:
         """How many members may have k or more parents inside."""
         return float(len(self.members) - self.k)
+
+    def inequality(self, oracle: CutOracle) -> tuple[FloatArray, float]:
+        """See :class:`RowSource`."""
+        return oracle.clusters.inequality(self)
+
+    def line(self, oracle: CutOracle) -> Line:
+        """See :class:`RowSource`."""
+        return {"kind": "cluster", "members": sorted(self.members), "k": self.k}
 
 
 class ClusterOracle:
@@ -87,16 +100,20 @@ class ClusterOracle:
         parents_inside = self.space.contains[:, members].sum(axis=1)
         return np.flatnonzero(inside & (parents_inside >= cluster.k))
 
-    def inequality(self, cluster: Cluster) -> tuple[npt.NDArray[np.int64], float, float]:
-        """(families, sign, rhs) of ``sign * (sum of families) <= rhs``, with fewer families.
+    def inequality(self, cluster: Cluster) -> tuple[FloatArray, float]:
+        """``(F,)`` coefficients and the right-hand side of the row, with few families.
 
-        Each member has exactly one family, so the members' other families sum to at least k.
+        Each member has exactly one family: if most of its families are in the row, the sum of these
+        is 1 minus the sum of the others.
         """
-        row = self.row(cluster)
-        of_members = np.concatenate([self.space.of(i) for i in sorted(cluster.members)])
-        if 2 * len(row) <= len(of_members):
-            return row, 1.0, cluster.limit
-        return np.setdiff1d(of_members, row), -1.0, -float(cluster.k)
+        coefficients, rhs = np.zeros(len(self.space)), cluster.limit
+        coefficients[self.row(cluster)] = 1.0
+        for i in cluster.members:
+            own = coefficients[self.space.offsets[i] : self.space.offsets[i + 1]]
+            if 2.0 * own.sum() > len(own):
+                own -= 1.0
+                rhs -= 1.0
+        return coefficients, rhs
 
     def arc_weights(self, eta: FloatArray) -> FloatArray:
         """``(n, n)``: the weight of every arc (parent, child) at a point."""

@@ -14,16 +14,22 @@ score: see :mod:`~milpbn.engines.branch_and_cut.cuts.hinge` and
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from milpbn._types import FloatArray
+from milpbn._types import FloatArray, IntArray
 from milpbn.clock import Checkpoint, no_checkpoint
+from milpbn.engines.branch_and_cut.cuts.source import Line, RowSource
 from milpbn.families.tables import Slopes
 from milpbn.scores import ConcaveObjective
+
+if TYPE_CHECKING:
+    from milpbn.engines.branch_and_cut.cuts.oracle import CutOracle
 
 # Families with less weight than this at a point have a negligible effect on its margins.
 _NEGLIGIBLE = 1e-9
@@ -33,35 +39,46 @@ Choices = npt.NDArray[np.int16]
 
 
 @dataclass(frozen=True, eq=False)
-class CutSource(ABC):
-    """What a concave cut is made from.
+class ConcaveCut(RowSource):
+    """What ``T[group] <= coefficients . eta + constant`` is made from.
 
     Attributes
     ----------
     group
         The group of rows.
     rows
-        What the cut takes from each row of the group. Any values make a valid cut.
+        What the cut takes from each row of the group. Any values make a valid cut; what they mean
+        depends on the score.
     """
 
     group: int
     rows: Choices = field(repr=False)
 
-    @abstractmethod
-    def constant(self, gamma: float) -> float:
-        """The constant of the cut, for a hinge at `gamma` if the score has one."""
+    @cached_property
+    def _content(self) -> tuple[int, bytes]:
+        return self.group, self.rows.tobytes()
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ConcaveCut) and self._content == other._content
 
-@dataclass(frozen=True)
-class ConcaveCut:
-    """``T[group] <= coefficients . eta + constant``, valid for every structure."""
+    def __hash__(self) -> int:
+        return hash(self._content)
 
-    source: CutSource
-    coefficients: FloatArray
+    @property
+    def height(self) -> int:
+        """See :class:`RowSource`."""
+        return self.group
 
-    def constant(self, gamma: float) -> float:
-        """See :class:`CutSource`: a cut can be used for any gamma."""
-        return self.source.constant(gamma)
+    def inequality(self, oracle: CutOracle) -> tuple[FloatArray, float]:
+        """See :class:`RowSource`."""
+        concave, row = oracle.concave_oracle, np.zeros(len(oracle.space))
+        coefficients, constants = concave.linear([self])
+        row[concave.families] = -coefficients[0]
+        return row, float(constants[0])
+
+    def line(self, oracle: CutOracle) -> Line:
+        """See :class:`RowSource`."""
+        return oracle.concave_oracle.line(self)
 
 
 class ConcaveOracle(ABC):
@@ -128,12 +145,28 @@ class ConcaveOracle(ABC):
         """The numbers of another process or a file in their shape; raises if they are no cut's."""
 
     @abstractmethod
-    def linear(self, group: int, rows: Choices) -> tuple[CutSource, Slopes]:
-        """The source of a cut, and the linear function that it is."""
+    def functions(self, cuts: Sequence[ConcaveCut]) -> tuple[Slopes, FloatArray]:
+        """The linear functions that cuts are: their slopes and constants."""
+
+    @abstractmethod
+    def line(self, cut: ConcaveCut) -> Line:
+        """The line by which a certificate defines a cut."""
 
     def own_rows(self, group: int) -> slice:
         """The rows of a group."""
         return slice(int(self.first_row[group]), int(self.first_row[group + 1]))
+
+    def rows_of(self, cuts: Sequence[ConcaveCut]) -> tuple[IntArray, IntArray]:
+        """The rows of the groups of some cuts, one group after the other, and the cut of each."""
+        groups = np.array([cut.group for cut in cuts], dtype=np.int64)
+        sizes = self.first_row[groups + 1] - self.first_row[groups]
+        which = np.repeat(np.arange(len(cuts)), sizes)
+        before = np.cumsum(sizes) - sizes
+        return np.arange(len(which)) + (self.first_row[groups] - before)[which], which
+
+    def labels_of(self, cut: ConcaveCut) -> npt.NDArray[np.int32]:
+        """The classes of the rows of a cut's group."""
+        return self.objective.rows.labels[self.own_rows(cut.group)]
 
     def fall(self) -> float:
         """The most that the tables of a structure can take from a margin."""
@@ -155,17 +188,25 @@ class ConcaveOracle(ABC):
 
     def cuts(self, eta: FloatArray) -> list[ConcaveCut]:
         """The cuts of all groups at `eta`, where they are tight."""
-        rows = self.choose(self.margins(eta))
-        return [self._cut(*self.linear(g, rows[self.own_rows(g)])) for g in range(self.n_groups)]
+        return self._cuts_of(self.margins(eta), range(self.n_groups))
+
+    def _cuts_of(self, margins: FloatArray, groups: Sequence[int]) -> list[ConcaveCut]:
+        rows = self.choose(margins)
+        return [ConcaveCut(g, rows[self.own_rows(g)].copy()) for g in groups]
 
     def cut(self, group: int, rows: Choices) -> ConcaveCut:
-        """The cut that is made from these numbers, see :class:`CutSource`; raises if they are none.
+        """The cut that is made from these numbers; raises if they are none.
 
         It is valid whatever they are.
         """
         if not 0 <= group < self.n_groups:
             raise ValueError(f"there is no group {group} of rows")
-        return self._cut(*self.linear(group, self.check(group, rows)))
+        return ConcaveCut(group, self.check(group, rows))
+
+    def linear(self, cuts: Sequence[ConcaveCut]) -> tuple[FloatArray, FloatArray]:
+        """``(k, len(families))`` coefficients and ``(k,)`` constants of some cuts."""
+        slopes, constants = self.functions(cuts)
+        return slopes.of(self.tables, self.families).T, constants
 
     def violated_cuts(
         self, at: FloatArray, eta: FloatArray, heights: FloatArray
@@ -173,22 +214,12 @@ class ConcaveOracle(ABC):
         """Cuts at `at` that (eta, heights) violates, and the score of each group at `at`."""
         margins = self.margins(at)
         values = self._group_values(margins)
-        groups = list(range(self.n_groups))
         if at is eta:
             # A cut is tight here: the group's value is its right-hand side.
-            groups = np.flatnonzero(heights > values).tolist()
+            return self._cuts_of(margins, np.flatnonzero(heights > values).tolist()), values
+        cuts = self._cuts_of(margins, range(self.n_groups))
+        # The families of the point show whether it violates a cut; few cuts need all.
         support = np.flatnonzero(eta > 0)
-        rows = self.choose(margins)
-        cuts = []
-        for g in groups:
-            source, slopes = self.linear(g, rows[self.own_rows(g)])
-            # The families of the point show whether it violates the cut; few cuts need all.
-            height = float(slopes.of(self.tables, support) @ eta[support])
-            if heights[g] > height + source.constant(self.objective.gamma):
-                cuts.append(self._cut(source, slopes))
-        return cuts, values
-
-    def _cut(self, source: CutSource, slopes: Slopes) -> ConcaveCut:
-        out = np.zeros(len(self.objective.space))
-        out[self.families] = slopes.of(self.tables, self.families)
-        return ConcaveCut(source, out)
+        slopes, constants = self.functions(cuts)
+        limits = eta[support] @ slopes.of(self.tables, support) + constants
+        return [cuts[g] for g in np.flatnonzero(heights > limits)], values

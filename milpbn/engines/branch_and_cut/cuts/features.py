@@ -13,18 +13,32 @@ separation is exact, and no columns are needed that count features.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from milpbn._types import FloatArray
+from milpbn.engines.branch_and_cut.cuts.source import Line, RowSource
 from milpbn.families.candidates import CLASS, FamilySpace
+
+if TYPE_CHECKING:
+    from milpbn.engines.branch_and_cut.cuts.oracle import CutOracle
 
 
 @dataclass(frozen=True)
-class FeatureRow:
+class FeatureRow(RowSource):
     """The witness of every feature, in variable order."""
 
     witnesses: tuple[int, ...]
+
+    def inequality(self, oracle: CutOracle) -> tuple[FloatArray, float]:
+        """See :class:`RowSource`."""
+        assert oracle.features is not None
+        return oracle.features.coefficients(self), oracle.features.limit
+
+    def line(self, oracle: CutOracle) -> Line:
+        """See :class:`RowSource`."""
+        return {"kind": "features", "witnesses": self.witnesses}
 
 
 class FeatureOracle:

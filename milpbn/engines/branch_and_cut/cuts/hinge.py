@@ -5,17 +5,19 @@ c*(u) the class that attains the minimum,
 
     T <= sum_{u in A} w_u alpha(., u, c*(u)) . eta + gamma w(rows not in A)
 
-holds for every structure and is tight at the point.
+holds for every structure and is tight at the point. A cut takes from each row of its group the
+class that its own class is compared with, and -1 if it is beyond the hinge.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
 from milpbn._types import FloatArray
-from milpbn.engines.branch_and_cut.cuts.concave import Choices, ConcaveOracle, CutSource
+from milpbn.engines.branch_and_cut.cuts.concave import Choices, ConcaveCut, ConcaveOracle
+from milpbn.engines.branch_and_cut.cuts.source import Line
 from milpbn.families.tables import HardSlopes
 
 GROUPS = 40
@@ -24,21 +26,6 @@ GROUPS = 40
 # Up to this many distinct rows, each is a group of its own: its cuts are its margins, and the
 # program stays small.
 _FEW_ROWS = 400
-
-
-@dataclass(frozen=True, eq=False)
-class Hinge(CutSource):
-    """What a cut of the soft margin is made from.
-
-    `rows` has, for each row of the group, the class that its own class is compared with; -1 beyond
-    the hinge. `beyond` is the weight of the rows beyond it.
-    """
-
-    beyond: float
-
-    def constant(self, gamma: float) -> float:
-        """Gamma times the weight beyond the hinge."""
-        return gamma * self.beyond
 
 
 class HingeOracle(ConcaveOracle):
@@ -83,10 +70,29 @@ class HingeOracle(ConcaveOracle):
             raise ValueError(f"a cut does not fit the rows of group {group}")
         return rows
 
-    def linear(self, group: int, rows: Choices) -> tuple[Hinge, HardSlopes]:
+    def functions(self, cuts: Sequence[ConcaveCut]) -> tuple[HardSlopes, FloatArray]:
         """See :class:`~milpbn.engines.branch_and_cut.cuts.concave.ConcaveOracle`."""
-        below = np.flatnonzero(rows >= 0)
-        at = self.own_rows(group).start + below
-        weights = self.objective.rows.weights[at]
-        slopes = HardSlopes.at(self.tables, at, weights, rows[below].astype(np.intp))
-        return Hinge(group, rows, float(self.group_weight[group] - weights.sum())), slopes
+        rows, which = self.rows_of(cuts)
+        against = np.concatenate([cut.rows for cut in cuts])
+        below = np.flatnonzero(against >= 0)
+        rows, which = rows[below], which[below]
+        weights = self.objective.rows.weights[rows]
+        # Gamma times the weight beyond the hinge.
+        all_weight = self.group_weight[[cut.group for cut in cuts]]
+        constants = all_weight - np.bincount(which, weights, minlength=len(cuts))
+        begins = np.searchsorted(which, np.arange(len(cuts) + 1))
+        slopes = HardSlopes.at(self.tables, rows, begins, weights, against[below].astype(np.intp))
+        return slopes, self.objective.gamma * constants
+
+    def line(self, cut: ConcaveCut) -> Line:
+        """See :class:`~milpbn.engines.branch_and_cut.cuts.concave.ConcaveOracle`.
+
+        It has the class that each row is compared with; tables of two classes need none.
+        """
+        against = cut.rows
+        if self.objective.binary:
+            against = np.zeros_like(against)
+        elif self.objective.space.n_classes == 2:
+            against = (1 - self.labels_of(cut)).astype(np.int16)
+        listed = np.where(cut.rows >= 0, against, -1).tolist()
+        return {"kind": "cut", "group": cut.group, "against": listed}

@@ -6,6 +6,7 @@ It knows the objective and the candidate families, but neither a tree nor a host
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,29 @@ from milpbn._types import Families, FloatArray, IntArray
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.engines.branch_and_cut.cuts.clusters import Cluster, ClusterOracle
 from milpbn.engines.branch_and_cut.cuts.concave import ConcaveOracle
-from milpbn.engines.branch_and_cut.cuts.features import FeatureOracle, FeatureRow
+from milpbn.engines.branch_and_cut.cuts.features import FeatureOracle
 from milpbn.engines.branch_and_cut.cuts.hinge import HingeOracle
 from milpbn.engines.branch_and_cut.cuts.soft import SoftOracle
+from milpbn.engines.branch_and_cut.cuts.source import Line, RowSource
 from milpbn.families.candidates import CLASS
 from milpbn.scores import Objective
 from milpbn.scores.base import CLL, HINGE, LINEAR
 
-StructureRow = Cluster | FeatureRow
-"""What a row on the structure alone is made from."""
+
+@dataclass(frozen=True)
+class BudgetLimit(RowSource):
+    """The row of a budget that is linear in the families, by its name."""
+
+    name: str
+
+    def inequality(self, oracle: CutOracle) -> tuple[FloatArray, float]:
+        """See :class:`RowSource`."""
+        return oracle.space.budget_use.linear[self.name]
+
+    def line(self, oracle: CutOracle) -> Line:
+        """See :class:`RowSource`."""
+        return {"kind": "budget", "of": self.name}
+
 
 # The cuts of a kind of objective; each takes objectives of its kind only.
 _CONCAVE: dict[str, Callable[[Any, Checkpoint], ConcaveOracle]] = {
@@ -57,16 +72,20 @@ class CutOracle:
         limited = self.space.budgets.max_features is not None
         self.features = FeatureOracle(self.space) if limited else None
         self.concave: ConcaveOracle | None = None
-        self.gamma = 0.0
         self.height_limits: FloatArray = np.empty(0)
         """Upper bounds of each group's T; there is no lower bound."""
         self.costs = objective.costs
         if objective.kind in _CONCAVE:
             self.concave = _CONCAVE[objective.kind](objective, checkpoint)
-            self.gamma = self.concave.objective.gamma
             self.height_limits = self.concave.height_limits
         elif objective.kind != LINEAR:
             raise TypeError(f"no cuts are known for {type(objective).__name__}")
+
+    @property
+    def concave_oracle(self) -> ConcaveOracle:
+        """The oracle of concave cuts; a score that has some cuts has one."""
+        assert self.concave is not None
+        return self.concave
 
     def keep(self, families: IntArray) -> None:
         """Continue with fewer families; new relaxations have columns for these only.
@@ -98,46 +117,27 @@ class CutOracle:
         one_each = np.array_equal(self.space.child[chosen], np.arange(self.space.n_variables))
         return chosen.astype(np.int64) if one_each else None
 
-    def budget_rows(self) -> dict[str, tuple[FloatArray, float]]:
-        """The rows ``coefficients . eta <= limit`` that are there from the beginning, by name."""
-        return self.space.budget_use.linear
-
-    def class_rows(self) -> list[tuple[FloatArray, float, Cluster]]:
-        """Rows ``coefficients . eta <= rhs`` that are there from the beginning, and their clusters.
+    def first_rows(self) -> list[RowSource]:
+        """The rows on the structure that are there from the beginning.
 
         If every feature with parents has the class among them, a parent of the class has none:
         ``sum_{S contains a} eta[C,S] <= eta[a, no parents]``. This is the row of the cluster
         {C, a}, since a has exactly one family.
         """
-        space, out = self.space, []
+        space, out = self.space, list[RowSource]()
         of_class = np.array(space.of(CLASS))
         for a in range(1, space.n_variables):
             own = space.of(a)
-            containing = of_class[space.contains[of_class, a]]
             parent_sets = space.parent_sets[own.start : own.stop]
-            if len(containing) and all(not s or CLASS in s for s in parent_sets):
-                row = np.zeros(len(space))
-                row[containing] = 1.0
-                bare = space.find(a, ())
-                if bare is not None:
-                    row[bare] = -1.0
-                out.append((row, 0.0, Cluster(frozenset((CLASS, a)))))
-        return out
+            has_parents = all(not s or CLASS in s for s in parent_sets)
+            if space.contains[of_class, a].any() and has_parents:
+                out.append(Cluster(frozenset((CLASS, a))))
+        return [*out, *map(BudgetLimit, space.budget_use.linear)]
 
-    def inequality(self, row: StructureRow) -> tuple[FloatArray, float]:
-        """``coefficients . eta <= rhs`` of a row."""
-        if isinstance(row, FeatureRow):
-            assert self.features is not None
-            return self.features.coefficients(row), self.features.limit
-        families, sign, rhs = self.clusters.inequality(row)
-        coefficients = np.zeros(len(self.space))
-        coefficients[families] = sign
-        return coefficients, rhs
-
-    def violated_rows(self, eta: FloatArray) -> list[StructureRow]:
+    def violated_rows(self, eta: FloatArray) -> list[RowSource]:
         """Violated rows; at least one at an integer point that is no structure.
 
-        The budgets of :meth:`budget_rows` are not checked, because they hold at every point.
+        The rows of :meth:`first_rows` are not checked, because they hold at every point.
         """
         features = [] if self.features is None else self.features.separate(eta)
         return [*self._violated_clusters(eta), *features]

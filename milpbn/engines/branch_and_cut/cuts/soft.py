@@ -11,7 +11,8 @@ so every q_u gives a function that is linear in eta and nowhere below the score:
 holds for every structure. It is tight where q_u is the posterior of the row. The hinge is the case
 in which q_u has a single class and no entropy.
 
-A cut stores the margins at its point, rounded to 16 bits, and q is their softmax. Because every q
+A cut takes from each row the margins at its point against each class, rounded to 16 bits, 0 against
+its own; with two classes, the one margin. Their softmax is q. Because every q
 is valid, rounding only costs tightness, and little: margins that are wrong by delta cost a row
 about p (1 - p) delta^2 / 2, where p is the posterior of its class. This is below 1e-7 of what the
 row scores.
@@ -20,13 +21,14 @@ row scores.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
 from milpbn._types import FloatArray
 from milpbn.compiled import jit
-from milpbn.engines.branch_and_cut.cuts.concave import Choices, ConcaveOracle, CutSource
+from milpbn.engines.branch_and_cut.cuts.concave import Choices, ConcaveCut, ConcaveOracle
+from milpbn.engines.branch_and_cut.cuts.source import Line
 from milpbn.families.tables import HardSlopes, SharedSlopes, Slopes
 from milpbn.scores.cll import log_posteriors
 
@@ -37,22 +39,6 @@ STEPS = 1024
 _MOST = 2**15 - 1
 # A smooth function needs few cuts near its optimum, so groups are large.
 _GROUPS = 20
-
-
-@dataclass(frozen=True, eq=False)
-class Soft(CutSource):
-    """What a cut of the conditional log-likelihood is made from.
-
-    `rows` has, for each row of the group, the margins against each class in units of
-    ``1 / STEPS``, 0 against its own; with two classes, the one margin. `entropy` is the weighted
-    sum of the entropies of the rows.
-    """
-
-    entropy: float
-
-    def constant(self, gamma: float) -> float:
-        """Minus the entropy."""
-        return -self.entropy
 
 
 class SoftOracle(ConcaveOracle):
@@ -101,23 +87,39 @@ class SoftOracle(ConcaveOracle):
             raise ValueError(f"a cut of group {group} has a margin against a row's own class")
         return rows
 
-    def linear(self, group: int, rows: Choices) -> tuple[Soft, Slopes]:
-        """See :class:`~milpbn.engines.branch_and_cut.cuts.concave.ConcaveOracle`."""
-        own = self.own_rows(group)
-        weights, labels = self.objective.rows.weights[own], self.objective.rows.labels[own]
-        shares = np.empty(rows.shape)
+    def functions(self, cuts: Sequence[ConcaveCut]) -> tuple[Slopes, FloatArray]:
+        """Constants are minus entropies."""
+        at, which = self.rows_of(cuts)
+        rows = np.concatenate([cut.rows for cut in cuts])
+        weights = self.objective.rows.weights[at]
+        shares, entropies = np.empty(rows.shape), np.empty(len(rows))
+        begins = np.searchsorted(which, np.arange(len(cuts) + 1))
+        slopes: Slopes
         if self.tables.single:
-            source = Soft(group, rows, float(_share_two(rows, weights, shares)))
+            _share_two(rows, weights, shares, entropies)
             against = np.zeros(len(rows), dtype=np.intp)
-            return source, HardSlopes.at(self.tables, own, shares, against)
-        source = Soft(group, rows, float(_share_many(rows, labels, weights, shares)))
-        return source, SharedSlopes.at(self.tables, own, shares)
+            slopes = HardSlopes.at(self.tables, at, begins, shares, against)
+        else:
+            _share_many(rows, self.objective.rows.labels[at], weights, shares, entropies)
+            slopes = SharedSlopes.at(self.tables, at, begins, shares)
+        constants = -np.bincount(which, entropies, minlength=len(cuts))
+        return slopes, constants.astype(np.float64)
+
+    def line(self, cut: ConcaveCut) -> Line:
+        """See :class:`~milpbn.engines.branch_and_cut.cuts.concave.ConcaveOracle`.
+
+        It has the margins of each row against the other classes, in ascending order.
+        """
+        others = cut.rows
+        if others.ndim == 2:
+            labels = self.labels_of(cut)
+            others = others[np.arange(others.shape[1])[None, :] != labels[:, None]]
+        return {"kind": "soft", "group": cut.group, "margins": others.tolist()}
 
 
 @jit()
-def _share_two(rows, weights, shares):  # type: ignore[no-untyped-def]
-    """The weighted shares of the other class; returns the weighted sum of the entropies."""
-    entropy = 0.0
+def _share_two(rows, weights, shares, entropies):  # type: ignore[no-untyped-def]
+    """The weighted shares of the other class, and the weighted entropies."""
     for u in range(len(rows)):
         margin = rows[u] / STEPS
         small = math.exp(-abs(margin))
@@ -125,14 +127,12 @@ def _share_two(rows, weights, shares):  # type: ignore[no-untyped-def]
         share = (small if margin > 0.0 else 1.0) / (1.0 + small)
         norm = max(-margin, 0.0) + math.log1p(small)
         shares[u] = weights[u] * share
-        entropy += weights[u] * (norm + share * margin)
-    return entropy
+        entropies[u] = weights[u] * (norm + share * margin)
 
 
 @jit()
-def _share_many(rows, labels, weights, shares):  # type: ignore[no-untyped-def]
-    """The weighted shares of all classes but the rows' own; returns the sum of the entropies."""
-    entropy = 0.0
+def _share_many(rows, labels, weights, shares, entropies):  # type: ignore[no-untyped-def]
+    """The weighted shares of all classes but the rows' own, and the weighted entropies."""
     for u in range(len(rows)):
         least = 0
         for c in range(rows.shape[1]):
@@ -146,5 +146,4 @@ def _share_many(rows, labels, weights, shares):  # type: ignore[no-untyped-def]
         for c in range(rows.shape[1]):
             shares[u, c] *= weights[u] / total
         shares[u, labels[u]] = 0.0
-        entropy += weights[u] * (math.log(total) + mean / total)
-    return entropy
+        entropies[u] = weights[u] * (math.log(total) + mean / total)

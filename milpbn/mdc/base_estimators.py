@@ -1,23 +1,13 @@
-"""Base models by name: classifiers for P(class variable | features), and their settings.
-
-The regularisation of logistic regression can be chosen on held-out rows: C is the value with the
-highest log-likelihood of the held-out rows of
-:class:`~milpbn.selection.validation.ValidationSplit`. GBNC takes the best class network in which
-no class variable has more than one parent: features that say nothing about a class variable on
-their own may say a lot within the configurations of a parent. All base models then share C. It is
-the variance of a Gaussian prior on the coefficients, so it does not depend on the number of rows.
-"""
+"""Base models by name: classifiers for P(class variable | features), and their settings."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, SGDClassifier
@@ -25,12 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from milpbn._types import Codes, FloatArray
-from milpbn.clock import Clock
 from milpbn.errors import OptionError
-from milpbn.families.candidates import ParentSet
-from milpbn.mdc.local_models import Fits, held_out_log_likelihood
-from milpbn.selection.validation import ValidationSplit
 from milpbn.specs import Specified, read_specified
 
 STRENGTHS = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
@@ -46,6 +31,11 @@ class Base(Specified, ABC):
     @abstractmethod
     def estimator(self, n_columns: int, n_classes: int, seed: int | None) -> Any:
         """An unfitted classifier for data of this size."""
+
+    @property
+    def given(self) -> Any:
+        """What :func:`make_base` reads."""
+        return str(self)
 
     def candidates(self) -> Sequence[Base]:
         """The settings among which validation chooses."""
@@ -168,8 +158,15 @@ class Given(Base):
                 "that gives probabilities, or wrap it in sklearn.calibration.CalibratedClassifierCV"
             )
 
+    name = "given"
+
     def __str__(self) -> str:
         return type(self.classifier).__name__
+
+    @property
+    def given(self) -> Any:
+        """The classifier."""
+        return self.classifier
 
     def estimator(self, n_columns: int, n_classes: int, seed: int | None) -> Any:
         """A copy."""
@@ -182,6 +179,26 @@ class Given(Base):
             )
             base.set_params(**dict.fromkeys(unset, seed))
         return base
+
+
+@dataclass(frozen=True)
+class NamedOnly(Base):
+    """A classifier of which only the name is known, in a model from a file."""
+
+    name = "named"
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def given(self) -> Any:
+        """Nothing: the default of classifiers."""
+        return None
+
+    def estimator(self, n_columns: int, n_classes: int, seed: int | None) -> Any:
+        """There is none."""
+        raise OptionError(f"the model file does not describe its base estimator, {self.text}")
 
 
 BASES: dict[str, type[Base]] = {
@@ -208,96 +225,3 @@ def make_base(given: Any) -> Base:
 def _check_positive(name: str, value: float) -> None:
     if not 0 < value < math.inf:
         raise OptionError(f"{name} must be a positive number, not {value}")
-
-
-FamilyScores = Sequence[dict[ParentSet, float]]
-
-
-def _best_apart(scores: FamilyScores) -> float:
-    """The best score if every class variable may choose for itself."""
-    return sum(max(own.values()) for own in scores)
-
-
-def choose_base(
-    base: Base,
-    matrix: FloatArray,
-    codes: Codes,
-    cards: Sequence[int],
-    parent_sets: Sequence[Sequence[ParentSet]],
-    best: Callable[[FamilyScores], float] = _best_apart,
-    *,
-    seed: int,
-    n_jobs: int | None = None,
-    clock: Clock | None = None,
-) -> Base:
-    """The candidate that predicts held-out rows best, the first of equals.
-
-    Candidates are ordered from strong to weak regularisation. The first one that is worse than
-    the best so far ends the search.
-
-    Parameters
-    ----------
-    base
-        The base model; returned as it is if it leaves nothing to choose.
-    matrix
-        The features that base models see.
-    codes, cards
-        States of all nodes, class variables first, and their numbers of states.
-    parent_sets
-        For each class variable the parent sets with which candidates are tried.
-    best
-        The best score of a class network, given the scores of all these families.
-    seed
-        Random seed for the division of the rows.
-    n_jobs
-        Number of processes.
-    clock
-        Raises an error if the time is over.
-    """
-    candidates = base.candidates()
-    if len(candidates) == 1 or matrix.shape[1] == 0:
-        return base.default()
-    families = [(child, parents) for child, sets in enumerate(parent_sets) for parents in sets]
-    chosen, highest = base.default(), -math.inf
-    with Parallel(n_jobs=n_jobs, return_as="generator") as parallel:
-        for candidate in candidates:
-            results = parallel(
-                delayed(_held_out)(candidate, matrix, codes, cards, child, parents, seed)
-                for child, parents in families
-            )
-            scores: FamilyScores = [{} for _ in parent_sets]
-            try:
-                for (child, parents), likelihood in zip(families, results, strict=True):
-                    scores[child][parents] = likelihood
-                    if clock is not None:
-                        clock.checkpoint()
-            finally:
-                results.close()
-            value = best(scores)
-            if value < highest:
-                break
-            if value > highest:
-                chosen, highest = candidate, value
-    return chosen
-
-
-def _held_out(
-    base: Base,
-    matrix: FloatArray,
-    codes: Codes,
-    cards: Sequence[int],
-    child: int,
-    parents: ParentSet,
-    seed: int,
-) -> float:
-    folds = validation_folds(codes[:, child], seed)
-    estimator = base.estimator(matrix.shape[1], cards[child], seed)
-    return held_out_log_likelihood(matrix, codes, cards, child, parents, estimator, folds, Fits())
-
-
-def validation_folds(labels: Codes, seed: int) -> Codes:
-    """The fold of each row for the choice of settings; -1 for rows that are never held out."""
-    folds = np.full(len(labels), -1)
-    for number, (_, held_out) in enumerate(ValidationSplit(seed).split(labels, labels)):
-        folds[held_out] = number
-    return folds

@@ -13,9 +13,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from milpbn.errors import ModelFileError
 from milpbn.learning.model import Model
-from milpbn.mdc import GBNCClassifier
-from milpbn.mdc.bases import make_base
-from milpbn.mdc.model_file import GBNCModel
+from milpbn.mdc import GBNCClassifier, GBNCModel
+from milpbn.mdc.base_estimators import make_base
 
 
 class Homemade(LogisticRegression):
@@ -40,11 +39,11 @@ def fitted(base="logistic:C=1", **parameters):
 def test_a_model_comes_back_as_it_was(tmp_path, base, trusted):
     model, X = fitted(base)
     path = tmp_path / "model.json"
-    GBNCModel(model, {"base": "x"}, {"name": "toy"}).save(path)
+    model.save(path)
     back = GBNCModel.load(path, trusted)
-    assert back.settings == {"base": "x"}
-    assert back.data == {"name": "toy"}
-    other = back.classifier
+    assert back.settings.to_dict() == model.model_.settings.to_dict()
+    assert back.data == model.model_.data
+    other = back.to_estimator()
     assert other.structure_ == model.structure_
     assert other.result_.to_dict() == model.result_.to_dict()
     assert other.training_ == model.training_
@@ -57,23 +56,23 @@ def test_a_model_comes_back_as_it_was(tmp_path, base, trusted):
 
 def test_settings_of_base_models_and_folds_come_back(tmp_path):
     model, _ = fitted(validation=3)
-    GBNCModel(model).save(tmp_path / "model.json")
-    back = GBNCModel.load(tmp_path / "model.json").classifier
+    model.save(tmp_path / "model.json")
+    back = GBNCClassifier.load(tmp_path / "model.json")
     assert back.validation == 3
     assert back.base_ == model.base_ == make_base("logistic:C=1")
     model, _ = fitted(GaussianNB())
-    GBNCModel(model).save(tmp_path / "model.json")
-    assert GBNCModel.load(tmp_path / "model.json").classifier.base_ is None
+    model.save(tmp_path / "model.json")
+    assert GBNCModel.load(tmp_path / "model.json").base is None
 
 
 def test_files_of_version_0_2_are_read(tmp_path):
     model, _ = fitted()
     path = tmp_path / "model.json"
-    GBNCModel(model).save(path)
+    model.save(path)
     content = json.loads(path.read_text())
-    del content["base"], content["parameters"]["validation"]
+    del content["base"], content["parameters"]["validation"], content["settings"]["validation"]
     path.write_text(json.dumps(content))
-    back = GBNCModel.load(path).classifier
+    back = GBNCClassifier.load(path)
     assert back.validation is None
     assert back.base_ is None
     assert back.structure_ == model.structure_
@@ -81,7 +80,7 @@ def test_files_of_version_0_2_are_read(tmp_path):
 
 def test_logistic_regressions_are_plain_numbers(tmp_path):
     model, _ = fitted()
-    GBNCModel(model).save(tmp_path / "model.json")
+    model.save(tmp_path / "model.json")
     content = json.loads((tmp_path / "model.json").read_text())
     assert content["base_models"]["format"] == "logistic-regression"
     first = model.local_models_[0].models[0].estimator
@@ -91,7 +90,7 @@ def test_logistic_regressions_are_plain_numbers(tmp_path):
 def test_types_that_nobody_vouched_for_are_refused(tmp_path):
     model, _ = fitted(Homemade())
     path = tmp_path / "model.json"
-    GBNCModel(model).save(path)
+    model.save(path)
     with pytest.raises(
         ModelFileError, match=r"not trusted: .*Homemade.* trusted=\['.*Homemade'\]"
     ) as refusal:
@@ -99,7 +98,7 @@ def test_types_that_nobody_vouched_for_are_refused(tmp_path):
     assert str(refusal.value).startswith(f"{path}: ")
     assert "--trust " in refusal.value.on_command_line()
     name = f"{Homemade.__module__}.{Homemade.__qualname__}"
-    assert GBNCModel.load(path, trusted=[name]).classifier.structure_ == model.structure_
+    assert GBNCModel.load(path, trusted=[name]).structure == model.structure_
 
 
 def part(content):
@@ -156,18 +155,21 @@ BOMB = zipped("schema.json", b" " * 2**26)
         (lambda c: c["targets"][0].update(dtype="<M8[s]"), "labels of the type '<M8.s.'"),
         (lambda c: c["features"]["scales"].__setitem__(0, 0.0), "a scale is not positive"),
         (lambda c: c["features"]["means"].pop(), "one mean and one scale each"),
-        (lambda c: c["parameters"].update(loss="none"), "parameters.loss: 'none' is not one of"),
+        (
+            lambda c: c["parameters"].update(loss="none"),
+            "loss must be one of subset, hamming, balanced, not 'none'",
+        ),
     ],
 )
 def test_damage_is_told(tmp_path, change, message):
     model, _ = fitted()
     path = tmp_path / "model.json"
-    GBNCModel(model).save(path)
+    model.save(path)
     content = json.loads(path.read_text())
     change(content)
     path.write_text(json.dumps(content))
     if message is None:
-        assert GBNCModel.load(path).classifier.structure_ == model.structure_
+        assert GBNCClassifier.load(path).structure_ == model.structure_
         return
     with pytest.raises(ModelFileError, match=message):
         GBNCModel.load(path)
@@ -176,7 +178,7 @@ def test_damage_is_told(tmp_path, change, message):
 def test_coefficients_that_are_not_numbers_are_refused(tmp_path):
     model, _ = fitted()
     path = tmp_path / "model.json"
-    GBNCModel(model).save(path)
+    model.save(path)
     content = json.loads(path.read_text())
     logistic(content)["coefficients"][0][0] = float("nan")
     path.write_text(json.dumps(content))
