@@ -2,6 +2,7 @@ import base64
 import io
 import json
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,10 +12,12 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
+from milpbn import load_dataset, load_model
 from milpbn.errors import ModelFileError
 from milpbn.learning.model import Model
 from milpbn.mdc import GBNCClassifier, GBNCModel
 from milpbn.mdc.base_estimators import make_base
+from milpbn.model_files import verify
 
 
 class Homemade(LogisticRegression):
@@ -202,3 +205,15 @@ def test_other_files_are_refused(tmp_path):
     path.write_text('{"format": "milpbn-gbnc"}')
     with pytest.raises(ModelFileError, match="its format is 'milpbn-gbnc', not"):
         Model.load(path)
+
+
+def test_a_file_from_before_models_were_data_is_read_and_verified():
+    """Learned by the release before: `milpbn mdc solve --dataset Jura --validation 5`, C = 1."""
+    path = Path(__file__).with_name("jura-before.json")
+    model, jura = load_model(path), load_dataset("Jura")
+    found = verify(model, jura, content=json.loads(path.read_text()))
+    assert found.agrees, found.checks
+    assert model.result.objective == pytest.approx(-636.402356)
+    assert model.to_estimator().score(jura.features, jura.targets) == pytest.approx(
+        0.4986, abs=1e-4
+    )
