@@ -8,7 +8,7 @@ import pytest
 from milpbn import BNClassifier, DataWarning, Encoder, learn_classifier, load_dataset, make_settings
 from milpbn.clock import Clock
 from milpbn.datasets import read_features
-from milpbn.datasets.table import directed
+from milpbn.datasets.table import with_states
 from milpbn.errors import DataError, OptionError
 from milpbn.families.smoothing import parse_smoothing
 from milpbn.learning.classifier import Encoded, encode, learn_encoded
@@ -106,7 +106,7 @@ def test_resolutions_and_weights_are_refused():
 
 
 def test_new_rows_that_break_a_monotone_effect_are_refused():
-    table = directed(load_dataset("heart"), {"oldpeak": "increasing"})
+    table = with_states(load_dataset("heart"), monotone={"oldpeak": "increasing"})
     model = learn_classifier(table, make_settings(max_parents=1, method="nb"))
     codes = encode(table).data.train()
     place = [v.name for v in model.network.variables].index("oldpeak")
