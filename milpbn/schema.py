@@ -27,7 +27,15 @@ import numpy.typing as npt
 from msgspec import Meta
 
 from milpbn.errors import ModelFileError
-from milpbn.settings import RUN_SETTINGS, ScoreNames, Setting, SmoothingNames, declared
+from milpbn.settings import (
+    RUN_SETTINGS,
+    BudgetNames,
+    ScoreNames,
+    Setting,
+    SmoothingNames,
+    TreeNames,
+    declared,
+)
 
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 Positive = Annotated[int, Meta(ge=1, le=2**53)]
@@ -160,6 +168,8 @@ class ConstraintsContent(TypedDict, total=False):
     max_arcs: Count | None
     max_features: Count | None
     max_parameters: Count | None
+    max_cost: Count | None
+    feature_costs: dict[str, Count]
 
 
 def _content(setting: Setting) -> Any:
@@ -175,7 +185,8 @@ else:
     _SCORE = {name: _content(one) for name, one in declared(ScoreNames, SmoothingNames).items()}
     _SCORE["folds"] = Count | None  # the name of the validation in older files
     ScoreContent = TypedDict("ScoreContent", _SCORE, total=False)
-    _RUN = {name: _content(one) for name, one in RUN_SETTINGS.items() if name != "start_source"}
+    _IN_OTHER_WORDS = {*declared(BudgetNames, TreeNames), "start_source"}
+    _RUN = {name: _content(o) for name, o in RUN_SETTINGS.items() if name not in _IN_OTHER_WORDS}
     # A limit of None is that of models for several class variables.
     _RUN |= {"max_parents": Count | None, "constraints": ConstraintsContent}
     SettingsContent = TypedDict("SettingsContent", {**_RUN, **_SCORE}, total=False)

@@ -23,7 +23,8 @@ from milpbn.result import Result
 from milpbn.selection.candidates import show_values
 from milpbn.selection.criteria import CRITERIA
 from milpbn.settings import ColumnNames, declared
-from milpbn.words import count
+from milpbn.structure import Structure
+from milpbn.words import count, name_in_list
 
 
 def accuracies(model: Model, data: EncodedData) -> dict[str, float]:
@@ -118,7 +119,19 @@ def _parameters(model: Model, n_train: int) -> str:
 def structure_lines(model: Model) -> list[str]:
     """The structure, and the states of the resolutions that its families use."""
     legend = model.seen.legend
-    return [str(model.seen), *([""] if legend else []), *legend]
+    return [str(model.seen), *([""] if legend else []), *legend, *_cost_lines(model)]
+
+
+def _cost_lines(model: Model) -> list[str]:
+    """What the features of the structure cost, if they have costs."""
+    costs = model.settings.get("constraints", {}).get("feature_costs")
+    structure = model.result.structure
+    if not costs or not isinstance(structure, Structure):
+        return []
+    used = {name for arc in structure.arcs for name in arc}
+    paid = [f"{name_in_list(n)} {cost}" for n, cost in costs.items() if n in used and cost]
+    total = sum(cost for name, cost in costs.items() if name in used)
+    return ["", f"{'cost':<12}{total}{' (' + ', '.join(paid) + ')' if paid else ''}"]
 
 
 def bins_lines(model: Model) -> list[str]:

@@ -115,6 +115,10 @@ class BNClassifier(ExplainedClassifier):
         Maximum number of features that have an arc; the classifier ignores the others.
     max_parameters : int, default=None
         Maximum number of free parameters of the network.
+    max_cost : int, default=None
+        Maximum cost of the features that have an arc, see `feature_costs`.
+    feature_costs : dict, default=None
+        What features cost, as whole numbers: ``{"test": 5, "xray": 20}``. Others cost nothing.
     categorical_features : "from_dtype" or array-like of int or str, default="from_dtype"
         Which columns are categories: by their dtype and values, or in any case the given
         positions or names.
@@ -231,6 +235,8 @@ class BNClassifier(ExplainedClassifier):
         max_arcs: int | None = None,
         max_features: int | None = None,
         max_parameters: int | None = None,
+        max_cost: int | None = None,
+        feature_costs: Mapping[str, int] | None = None,
         categorical_features: str | Sequence[int] | Sequence[str] = "from_dtype",
         numeric_features: Sequence[int] | Sequence[str] = (),
         ordered: Mapping[str, Sequence[str]] | None = None,
@@ -264,6 +270,8 @@ class BNClassifier(ExplainedClassifier):
         self.max_arcs = max_arcs
         self.max_features = max_features
         self.max_parameters = max_parameters
+        self.max_cost = max_cost
+        self.feature_costs = feature_costs
         self.categorical_features = categorical_features
         self.numeric_features = numeric_features
         self.ordered = ordered
@@ -482,6 +490,7 @@ class BNClassifier(ExplainedClassifier):
             "gamma": getattr(score, "gamma", None),
             "constraints": constraints or None,
             **asdict(constraints.budgets),
+            "feature_costs": dict(constraints.feature_costs) or None,
         }
         estimator = cls(**{parameter: told[PARAMETERS[parameter]] for parameter in _OF_RUN})
         own = encoder.own_bins

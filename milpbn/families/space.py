@@ -145,7 +145,7 @@ class FamilySpace:
         touches[np.arange(len(self)), self.child] = self.contains.any(axis=1)
         touches[:, CLASS] = False
         sizes = self.parent_sets.sizes.astype(np.float64)
-        return BudgetUse(self.budgets, sizes, self.free_parameters, touches)
+        return BudgetUse(self.budgets, sizes, self.free_parameters, touches, self.names)
 
     def fits(self, families: Families) -> bool:
         """Whether a choice of families is within the budgets."""

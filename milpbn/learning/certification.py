@@ -32,6 +32,11 @@ def check_certifiable(settings: Settings) -> None:
         raise OptionError(
             f"the checker of certificates does not know the score {name}; it knows {known}"
         )
+    if settings.space.constraints is not None and settings.space.constraints.max_cost is not None:
+        raise OptionError(
+            "the checker of certificates does not know costs of features; leave out the "
+            "certificate, or limit the number of features instead"
+        )
 
 
 def check_no_trends(data: EncodedData) -> None:

@@ -74,6 +74,7 @@ def check_constraints(table: Table, settings: Settings) -> None:
     if settings.space.constraints is not None:
         names = [str(table.target.name), *map(str, table.features.columns)]
         settings.space.constraints.check_names(names)
+        settings.space.constraints.check_costs(names)
 
 
 def learn_classifier(

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from milpbn.encoding.columns import Variable
 from milpbn.errors import ModelFileError, OptionError
 from milpbn.families import Constraints
-from milpbn.families.constraints import BUDGETS, Arc
+from milpbn.families.constraints import Arc
 from milpbn.families.smoothing import Laplace, Smoothing, parse_smoothing
 from milpbn.families.views import other_resolutions
 from milpbn.learning.methods import Method, check_method, has_tree, method_name, require
@@ -22,6 +22,7 @@ from milpbn.scores.rows import NO_VALIDATION
 from milpbn.search import LEARNERS, Learner
 from milpbn.search.multinet import MULTINETS
 from milpbn.settings import (
+    BudgetNames,
     MethodNames,
     ScoreNames,
     SettingNames,
@@ -217,7 +218,8 @@ def make_settings(**names: Unpack[SettingNames]) -> Settings:
     them on (`p`, `gamma`, `penalty`, `smoothing`, `validation`), so that the same names work for
     every score. Without `validation`, or with None, it is chosen when the variables are known, see
     :meth:`Settings.for_variables`; ``"none"`` stands for no validation. The budgets `max_arcs`,
-    `max_features` and `max_parameters` replace those of the constraints.
+    `max_features`, `max_parameters`, and `max_cost` with its `feature_costs`, replace those of the
+    constraints.
 
     Examples
     --------
@@ -239,7 +241,9 @@ def make_settings(**names: Unpack[SettingNames]) -> Settings:
     by_name = isinstance(score, str) and given.get("validation") is None
     options = given.get("options") or SolveOptions()
     smoothing = parse_smoothing(given.get("smoothing", Laplace()))
-    if budgets := {name: given[name] for name in BUDGETS if given.get(name) is not None}:
+    if budgets := {
+        name: given[name] for name in declared(BudgetNames) if given.get(name) is not None
+    }:
         given["constraints"] = replace(given.get("constraints") or Constraints(), **budgets)
     plain = ("time_limit", *declared(MethodNames))
     return Settings(

@@ -204,8 +204,8 @@ def _run_multinet(
     name = str(settings.method)
     if objective.space.budgets:
         raise OptionError(
-            f"{name} learns one structure per class, but max_arcs, max_features and "
-            "max_parameters limit a single structure; choose another method"
+            f"{name} learns one structure per class, but max_arcs, max_features, "
+            "max_parameters and max_cost limit a single structure; choose another method"
         )
     search = Search(objective, Progress(objective, clock), settings.options.seed)
     rows = MergedRows.from_codes(data.train(), data.train_weights())

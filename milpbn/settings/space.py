@@ -1,10 +1,11 @@
 """The settings of the search space."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from milpbn.settings.declaration import OptionGroup, Setting
-from milpbn.settings.values import Anything, Switch, Whole
+from milpbn.settings.values import Anything, Parsed, Switch, Whole
 
 if TYPE_CHECKING:
     from milpbn.families import Constraints
@@ -32,6 +33,25 @@ class BudgetNames(TypedDict, total=False):
         int | None,
         _space(
             Whole(), "Maximum number of free parameters of the network.", rare=True, selectable=True
+        ),
+    ]
+    max_cost: Annotated[
+        int | None,
+        _space(
+            Whole(),
+            "Maximum cost of the features that have an arc; {feature_costs} has the costs.",
+            rare=True,
+            selectable=True,
+        ),
+    ]
+    feature_costs: Annotated[
+        Mapping[str, int] | None,
+        _space(
+            Parsed("milpbn.families.budgets", "read_feature_costs"),
+            "What features cost, as whole numbers: test=5,xray=20. Others cost nothing.",
+            rare=True,
+            flags="--feature-cost",
+            metavar="FEATURE=COST,...",
         ),
     ]
 

@@ -101,10 +101,7 @@ def test_options_of_engines_have_the_defaults_of_the_table():
 def test_a_setting_is_an_entry_of_model_files():
     content = set(make_settings(score="sm", validation=3, penalty=0.5).to_dict())
     content |= set(make_settings(score="bdeu").to_dict())
-    assert content == set(SettingsContent.__annotations__) - {
-        *("folds", "max_arcs", "max_features", "max_parameters"),
-        *declared(TreeNames),
-    }
+    assert content == set(SettingsContent.__annotations__) - {"folds"}
 
 
 def test_what_can_be_selected_is_in_the_table():
