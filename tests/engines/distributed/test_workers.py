@@ -146,7 +146,7 @@ def after_the_root(objective):
     search = BranchAndCut(objective, progress, SolveOptions())
     poor = incumbent_of(progress)
     root = search.tree.root
-    search.tree.close(root, search.worker.children(root, search.worker.process(root)))
+    search.tree.close(root, search.processor.children(root, search.processor.process(root)))
     return msgspec.structs.replace(take_snapshot(search, search.tree.open_nodes), incumbent=poor)
 
 
