@@ -12,9 +12,7 @@ import numpy as np
 
 from milpbn.cli.alternatives import alternative_lines
 from milpbn.datasets.bins import MDLP
-from milpbn.datasets.infer import MAX_STATES
 from milpbn.datasets.monotone import as_typed
-from milpbn.datasets.table import AUTO
 from milpbn.encoding import EncodedData
 from milpbn.learning.model import Model
 from milpbn.messages import listed_names, on_command_line, option
@@ -24,6 +22,7 @@ from milpbn.network.network import Network
 from milpbn.result import Result
 from milpbn.selection.candidates import show_values
 from milpbn.selection.criteria import CRITERIA
+from milpbn.settings import ColumnNames, declared
 from milpbn.structure import Structure
 from milpbn.words import count, name_in_list
 
@@ -201,7 +200,7 @@ def _advice(model: Model, data: EncodedData) -> str:
     """How to estimate the accuracy on unseen data of the user's own file."""
     columns = {**data.source.get("columns", {}), "missing": model.encoder.missing}
     columns["bins"] = model.encoder.bins
-    usual = {"missing": AUTO, "dates": "expand", "max_states": MAX_STATES, "bins": MDLP}
+    usual = {name: one.default for name, one in declared(ColumnNames).items()}
     factors = data.source.get("class_weight")
     if isinstance(factors, dict):
         factors = [f"{label}={weight:g}" for label, weight in factors.items()]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from milpbn.clock import Clock, OutOfTime
-from milpbn.datasets.table import Table
+from milpbn.datasets.table import Table, with_states
 from milpbn.encoding import EncodedData, Encoder
 from milpbn.errors import OptionError, TimeLimitError
 from milpbn.explanation import mean_contributions
@@ -114,6 +114,7 @@ def learn_classifier(
     """
     settings = settings or Settings()
     clock = clock or Clock(settings.time_limit)
+    table = with_states(table, **settings.states)
     check_constraints(table, settings)
     encoded = encode(table, clock)
     return learn_encoded(

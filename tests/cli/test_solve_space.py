@@ -12,7 +12,7 @@ from click.testing import Result
 
 Run = Callable[..., Result]
 
-QUICK = ("solve", "--dataset", "iris", "--max-parents", 1, "--warm-start", "none")
+QUICK = ("solve", "--dataset", "iris", "--max-parents", 1, "--start", "none")
 
 
 def _structure(result: Result) -> dict[str, list[str]]:

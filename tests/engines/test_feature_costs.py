@@ -46,7 +46,7 @@ def random_problem(seed, score):
 
 def check(seed, score, engine):
     data, space, budgets, limits, cards, values = random_problem(seed, score)
-    settings = {**space, **budgets, "structure_score": score, "gamma": 2.2}
+    settings = {**space, **budgets, "score": score, "gamma": 2.2}
     if not len(values):
         with pytest.raises(ConstraintError, match="no structure is small enough"):
             learn_structure(data, method=engine, **settings)

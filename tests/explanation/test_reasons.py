@@ -135,7 +135,7 @@ def test_a_search_for_a_flip_says_where_it_stopped(monkeypatch):
 
 def test_estimators_answer_for_rows_and_refuse_unknown_features():
     heart = load_dataset("heart")
-    model = BNClassifier(engine="nb").fit(heart.features, heart.target)
+    model = BNClassifier(method="nb").fit(heart.features, heart.target)
     told = model.reasons(heart.features.head(3))
     flips = model.flips(heart.features.head(3), fixed=["age", "sex"])
     assert [r.prediction for r in told] == [f.prediction for f in flips]

@@ -161,7 +161,7 @@ def test_effects_are_zero_on_average_and_for_features_that_do_not_matter(pair, m
 @given(frames())
 def test_raw_rows_and_codes_are_explained_alike(rows):
     frame, labels = rows
-    model = BNClassifier(engine="nb").fit(frame, labels)
+    model = BNClassifier(method="nb").fit(frame, labels)
     found = explain_rows(model.network_, model.encoder_, frame)
     codes = model.encoder_.transform(frame).codes
     wanted = explain_codes(model.network_, model.encoder_, codes)

@@ -20,9 +20,10 @@ from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.engines.monolithic.model import ColumnBlock, RowBlock, SparseModel
 from milpbn.engines.monolithic.names import ModelNames
 from milpbn.errors import BudgetError
-from milpbn.families.candidates import CLASS, DEFAULT_MEMORY, FamilySpace
+from milpbn.families.candidates import CLASS, FamilySpace
 from milpbn.scores import MarginObjective, Objective
 from milpbn.scores.base import HINGE, LINEAR
+from milpbn.settings.run import DEFAULT_MEMORY
 from milpbn.words import memory
 
 # Entries of the dense block for a chunk of margin rows.
