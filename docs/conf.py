@@ -15,7 +15,9 @@ from milpbn.cli import cli
 from milpbn.datasets import CatalogEntry, load_catalog
 from milpbn.search import LEARNERS, make_learner
 
-sys.path.insert(0, str(Path(__file__).parent))  # for gallery_scraper
+sys.path.insert(0, str(Path(__file__).parent))  # for gallery_scraper and settings_table
+
+from settings_table import settings_table
 
 project = "milpbn"
 author = "The milpbn developers"
@@ -125,6 +127,7 @@ def _learner_table() -> str:
 myst_substitutions = {
     "command_table": _command_table(),
     "learner_table": _learner_table(),
+    "settings_table": settings_table(),
     "catalog_table": _catalog_table(),
     "catalog_sources": _catalog_sources(),
     "n_data_sets": str(len(load_catalog())),

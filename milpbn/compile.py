@@ -24,9 +24,9 @@ _RUNS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "generative scores": ("iris", {"structure_score": "mdl"}),
     "likelihood of two classes": ("corral", {"structure_score": "cll"}),
     "likelihood of several classes": ("iris", {"structure_score": "cll"}),
-    "mutual information": ("iris", {"engine": "tan-cmi"}),
-    "parameters": ("iris", {"engine": "nb", "parameters": "cl:penalty=0.1"}),
-    "fine bins": ("iris", {"engine": "tan-residual", "parameters": "cl", "bins": "fine"}),
+    "mutual information": ("iris", {"method": "tan-cmi"}),
+    "parameters": ("iris", {"method": "nb", "parameters": "cl:penalty=0.1"}),
+    "fine bins": ("iris", {"method": "tan-residual", "parameters": "cl", "bins": "fine"}),
 }
 
 

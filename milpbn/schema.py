@@ -10,7 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    Required,
+    TypeAlias,
+    TypedDict,
+)
 
 import msgspec
 import numpy as np
@@ -18,6 +27,15 @@ import numpy.typing as npt
 from msgspec import Meta
 
 from milpbn.errors import ModelFileError
+from milpbn.settings import (
+    RUN_SETTINGS,
+    BudgetNames,
+    ScoreNames,
+    Setting,
+    SmoothingNames,
+    TreeNames,
+    declared,
+)
 
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 Positive = Annotated[int, Meta(ge=1, le=2**53)]
@@ -150,39 +168,28 @@ class ConstraintsContent(TypedDict, total=False):
     max_arcs: Count | None
     max_features: Count | None
     max_parameters: Count | None
+    max_cost: Count | None
+    feature_costs: dict[str, Count]
 
 
-class ScoreContent(TypedDict, total=False):
-    """The settings of a score."""
-
-    p: float | None
-    gamma: float | None
-    penalty: float | str | None
-    ess: float | None
-    validation: Count | str | None
-    folds: Count | None
-    fold_seed: Count
-    smoothing: str
+def _content(setting: Setting) -> Any:
+    """The type of a setting in a file."""
+    found = Count if setting.values.content is int else setting.values.content
+    return found | None if setting.optional or setting.default is None else found
 
 
-class SettingsContent(ScoreContent, total=False):
-    """The settings of a run, for one class variable or several."""
-
-    score: str
-    max_parents: Count | None
-    class_parents: bool
-    augmented: bool
-    constraints: ConstraintsContent
-    method: str
-    start: str | None
-    parameters: str
-    time_limit: float | None
-    gap: float
-    threads: Count
-    seed: Count
-    emit: str
-    host: str
-    memory_limit: Count
+if TYPE_CHECKING:
+    ScoreContent: TypeAlias = dict[str, Any]
+    SettingsContent: TypeAlias = dict[str, Any]
+else:
+    _SCORE = {name: _content(one) for name, one in declared(ScoreNames, SmoothingNames).items()}
+    _SCORE["folds"] = Count | None  # the name of the validation in older files
+    ScoreContent = TypedDict("ScoreContent", _SCORE, total=False)
+    _IN_OTHER_WORDS = {*declared(BudgetNames, TreeNames), "start_source"}
+    _RUN = {name: _content(o) for name, o in RUN_SETTINGS.items() if name not in _IN_OTHER_WORDS}
+    # A limit of None is that of models for several class variables.
+    _RUN |= {"max_parents": Count | None, "constraints": ConstraintsContent}
+    SettingsContent = TypedDict("SettingsContent", {**_RUN, **_SCORE}, total=False)
 
 
 class PointContent(TypedDict):

@@ -90,7 +90,7 @@ def settings(case, contestant):
     return {
         "data": data,
         "method": engine,
-        "structure_score": make_score(case["score"], **applicable_settings(case["score"], case)),
+        "score": make_score(case["score"], **applicable_settings(case["score"], case)),
         "constraints": named(case["limits"], data),
         "start": case["start"],
         "options": SolveOptions(emit=case["emit"], **how),

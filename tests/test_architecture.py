@@ -47,7 +47,18 @@ ROOMS = (
 # Single modules at the top that every room may use.
 SHARED = {
     *("_types", "bar", "clock", "cluster", "compiled", "errors", "files", "lazy"),
-    *("markup", "messages", "result", "schema", "signals", "specs", "structure", "widths", "words"),
+    *(
+        "markup",
+        "messages",
+        "result",
+        "schema",
+        "settings",
+        "signals",
+        "specs",
+        "structure",
+        "widths",
+        "words",
+    ),
 }
 
 # What a model file may hold besides the model: plain data, kept with what computes them.
@@ -57,8 +68,17 @@ RECORDS = (
     "certainty.alternative_records",
     "certainty.stability_records",
 )
+# The table of settings names the types of their values; it imports nothing of this when it runs.
+TYPES = {
+    ("settings.columns", "datasets.own_bins"),
+    ("settings.run", "learning.methods"),
+    ("settings.run", "parameters"),
+    ("settings.score", "families.smoothing"),
+    ("settings.score", "scores"),
+    ("settings.space", "families"),
+}
 # Model.to_estimator() returns a scikit-learn estimator, which is built on models.
-WRONG_WAY = {("learning.model", module) for module in (*RECORDS, "estimators")}
+WRONG_WAY = {("learning.model", module) for module in (*RECORDS, "estimators")} | TYPES
 
 
 def modules():

@@ -19,7 +19,7 @@ EVIL = "<script>alert(1)</script>"
 @pytest.fixture(scope="module", params=["nb", "multinet-cmi"])
 def model(request: pytest.FixtureRequest) -> BNClassifier:
     frame = pd.DataFrame({EVIL: ["<b>x</b>", "y"] * 10, "other": ["p", "p", "q", "q"] * 5})
-    return BNClassifier(engine=request.param).fit(frame, [EVIL, "no"] * 10)
+    return BNClassifier(method=request.param).fit(frame, [EVIL, "no"] * 10)
 
 
 @pytest.mark.parametrize("part", ["result_", "structure_", "network_"])
@@ -33,7 +33,7 @@ def test_parts_of_a_classifier_as_html(model, part) -> None:
 
 def test_a_network_shows_its_tables() -> None:
     iris = load_dataset("iris")
-    network = BNClassifier(engine="nb").fit(iris.features, iris.target).network_
+    network = BNClassifier(method="nb").fit(iris.features, iris.target).network_
     html = network._repr_html_()
     assert HtmlPage(html).tags.count("details") == len(network.variables)
     assert f"{network.table('petalwidth').iloc[0, 0]:.4f}" in html

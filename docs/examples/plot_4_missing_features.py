@@ -28,9 +28,9 @@ train, test, y_train, y_test = train_test_split(
     complete, breast.target[complete.index], test_size=1 / 3, random_state=0
 )
 models = {
-    "naive Bayes": BNClassifier(engine="nb"),
-    "naive Bayes, CL parameters": BNClassifier(engine="nb", parameters="cl"),
-    "TAN": BNClassifier(engine="tan-cmi", class_parents=False),
+    "naive Bayes": BNClassifier(method="nb"),
+    "naive Bayes, CL parameters": BNClassifier(method="nb", parameters="cl"),
+    "TAN": BNClassifier(method="tan-cmi", class_parents=False),
     "exact soft margin": BNClassifier(class_parents=False, gap=0.02),
     "logistic regression": make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression()),
 }

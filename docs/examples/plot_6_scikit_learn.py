@@ -31,8 +31,8 @@ def columns():
 
 
 models = {
-    "naive Bayes": BNClassifier(engine="nb"),
-    "TAN": BNClassifier(engine="tan-cmi", class_parents=False),
+    "naive Bayes": BNClassifier(method="nb"),
+    "TAN": BNClassifier(method="tan-cmi", class_parents=False),
     "exact SM": BNClassifier(class_parents=False),
     "exact SM, CL parameters": BNClassifier(class_parents=False, parameters="cl"),
     "logistic regression": make_pipeline(columns(), LogisticRegression(max_iter=1000)),

@@ -26,9 +26,9 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0, strati
 # prior of ``parameters="cl"`` penalises differences between neighbouring bins. ``tan-residual``
 # adds arcs between features where naive Bayes leaves something unexplained.
 
-curves = BNClassifier(engine="tan-residual", bins="fine", parameters="cl")
+curves = BNClassifier(method="tan-residual", bins="fine", parameters="cl")
 curves.fit(X_train, y_train)
-coarse = BNClassifier(engine="tan-cmi").fit(X_train, y_train)
+coarse = BNClassifier(method="tan-cmi").fit(X_train, y_train)
 for name, model in {"few bins": coarse, "curves": curves}.items():
     log_proba = model.predict_log_proba(X_test)
     own = (model.classes_ == y_test.to_numpy()[:, None]).argmax(axis=1)

@@ -93,6 +93,25 @@ decisions = {
 print(pd.Series({name: mean_cost(found) for name, found in decisions.items()}).to_string())
 
 # %%
+# A customer who is refused may ask why, and what would have to be different. Both answers are
+# exact: no smaller set of features fixes the prediction, and no smaller change flips it. Nobody
+# can change their age or their past.
+
+refused = X_test[model.predict(X_test) == "bad"].head(2)
+for reason, flip in zip(
+    model.reasons(refused), model.flips(refused, fixed=["age", "credit_history"]), strict=True
+):
+    print(reason)
+    print(flip)
+
+# %%
+# Later, new applications come in. If they look different, the model may no longer fit.
+
+print(model.drift(X_test))
+larger = X_test.assign(duration=X_test["duration"] + 12)
+print(model.drift(larger).columns[["psi", "chance", "state", "change"]].head(3).to_string())
+
+# %%
 # The same model as one SQL query, which needs no Python.
 
 print(write_sql(model.network_, model.encoder_, table="loans")[:1000], "...")

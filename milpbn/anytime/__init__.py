@@ -4,7 +4,6 @@ Engines and searches report to a :class:`Progress`; it scores structures by the 
 itself and keeps objective and bound monotone.
 """
 
-from milpbn.anytime.options import SolveOptions
 from milpbn.anytime.progress import TOLERANCE, Progress, allowed_gap
 from milpbn.anytime.run import Run
 from milpbn.anytime.start import (
@@ -13,6 +12,7 @@ from milpbn.anytime.start import (
     simple_starts,
     simplest_start,
 )
+from milpbn.settings import SolveOptions
 
 __all__ = [
     "TOLERANCE",

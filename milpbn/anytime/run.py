@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from milpbn.anytime.options import SolveOptions
 from milpbn.anytime.progress import Progress
 from milpbn.clock import Clock
 from milpbn.result import Listener
 from milpbn.scores import Objective
+from milpbn.settings import SolveOptions
 from milpbn.structure import Structure
 
 

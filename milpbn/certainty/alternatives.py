@@ -14,10 +14,11 @@ from milpbn.clock import Clock
 from milpbn.encoding.data import EncodedData
 from milpbn.errors import OptionError
 from milpbn.learning.classifier import fit_parameters
-from milpbn.learning.settings import SettingNames, Settings, make_settings
+from milpbn.learning.settings import Settings, settings_for_codes
 from milpbn.learning.structure import run_method
 from milpbn.network.inference import accuracy
 from milpbn.result import Listener, Result
+from milpbn.settings import SettingNames
 
 MOST_WITHIN = 1000
 """The maximum number of structures within a tolerance, if no other is given."""
@@ -68,7 +69,7 @@ def learn_alternatives(
     1  298.8924   0.0      1      1        1
     """
     limits = pool_limits(best, within)
-    made = make_settings(**settings).for_variables(data.variables)
+    made = settings_for_codes(**settings).for_variables(data.variables)
     clock = Clock(made.time_limit)
     optimum = run_method(data, made, clock=clock, listener=listener)
     return alternatives_of(data, made, optimum, limits, clock)

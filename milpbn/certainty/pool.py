@@ -27,7 +27,7 @@ from milpbn.anytime import (
 )
 from milpbn.clock import OutOfTime
 from milpbn.engines.branch_and_cut.engine import BranchAndCut
-from milpbn.engines.branch_and_cut.node_processor import Worker
+from milpbn.engines.branch_and_cut.node_processor import NodeProcessor
 from milpbn.engines.branch_and_cut.relaxation import RelaxationPoint
 from milpbn.engines.branch_and_cut.tree import Node, Tree
 from milpbn.errors import OptionError
@@ -219,13 +219,13 @@ class PoolTree(Tree):
         return False
 
 
-class PoolWorker(Worker):
+class PoolProcessor(NodeProcessor):
     """Processes nodes; records structures instead of stopping at them."""
 
     tree: PoolTree
 
     def process(self, node: Node) -> RelaxationPoint | None:
-        """See :class:`Worker`; first look around the structures found since."""
+        """See :class:`NodeProcessor`; first look around the structures found since."""
         self.explore(_EXPLORED_PER_NODE)
         return super().process(node)
 
@@ -314,9 +314,9 @@ class PoolSearch(BranchAndCut):
     """One search for the best structures."""
 
     tree_type = PoolTree
-    worker_type = PoolWorker
+    processor_type = PoolProcessor
     tree: PoolTree
-    worker: PoolWorker
+    processor: PoolProcessor
 
     def collect(self, run: Run) -> None:
         """Structures to begin with: the start, simple ones, and those around them."""
@@ -327,7 +327,7 @@ class PoolSearch(BranchAndCut):
         if run.start is not None:
             self.progress.incumbent(space.families(run.start), run.start_source)
         offer_simple_starts(self.progress)
-        self.worker.explore(_COLLECTED)
+        self.processor.explore(_COLLECTED)
 
 
 def best_structures(objective: Objective, limits: PoolLimits, run: Run | None = None) -> PoolResult:

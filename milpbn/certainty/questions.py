@@ -28,7 +28,7 @@ from milpbn.anytime import Progress, SolveOptions
 from milpbn.certainty.conditions import Condition, Restricted
 from milpbn.clock import Clock, OutOfTime
 from milpbn.engines.branch_and_cut.engine import BranchAndCut
-from milpbn.engines.branch_and_cut.node_processor import Worker
+from milpbn.engines.branch_and_cut.node_processor import NodeProcessor
 from milpbn.engines.branch_and_cut.primal import Primal
 from milpbn.engines.branch_and_cut.rows import Edge
 from milpbn.engines.branch_and_cut.tree import Tree
@@ -154,8 +154,8 @@ class QuestionSolver:
         progress = Progress(self.objective, self.clock, bound=self.objective.quick_bound())
         progress.incumbent(self.best, "given")
         main = BranchAndCut(self.objective, progress, SolveOptions(seed=self.seed))
-        main.worker.close_root(main.tree.root)
-        self._main, relaxation = main, main.worker.relaxation
+        main.processor.close_root(main.tree.root)
+        self._main, relaxation = main, main.processor.relaxation
         # Families were fixed against the best structure: the questions need them again.
         relaxation.restrict(np.ones(len(self.space), dtype=bool))
         point = relaxation.solve()
@@ -233,16 +233,18 @@ class QuestionSolver:
         """Begin with the tree of a question, or continue with it."""
         main = self._main
         assert main is not None
-        worker = Worker(tree, main.oracle, main.worker.relaxation, main.brancher, primal)
+        processor = NodeProcessor(
+            tree, main.oracle, main.processor.relaxation, main.brancher, primal
+        )
         removed, edges = self._fixings(tree)
         if tree.count:
             tree.reopen(removed, edges)
-            worker.work(tree.next(None))
+            processor.work(tree.next(None))
             return
         tree.count, root = 1, tree.root
         root.allowed, root.edges = root.allowed & ~removed, edges
-        point = worker.process(root)
-        worker.work(tree.next(tree.close(root, worker.children_of_root(root, point))))
+        point = processor.process(root)
+        processor.work(tree.next(tree.close(root, processor.children_of_root(root, point))))
 
     def _fixings(self, tree: Tree) -> tuple[BoolArray, frozenset[Edge]]:
         """Families and edges that the bounds of the other questions decide.

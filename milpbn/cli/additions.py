@@ -15,9 +15,9 @@ from milpbn.bar import Bar
 from milpbn.cli.grouping import Group, option, option_group
 from milpbn.cli.interrupts import Interrupts
 from milpbn.cli.models import model_table, moved_data_option, single_class_model
-from milpbn.cli.options import seed_option
+from milpbn.cli.options import setting_option
 from milpbn.cli.outputs import Outputs
-from milpbn.cli.params import Duration, OutputFile, refuse_overwriting
+from milpbn.cli.params import OutputFile, refuse_overwriting
 
 if TYPE_CHECKING:
     from milpbn.learning.model import Model
@@ -29,13 +29,8 @@ model_options = option_group(
     (
         click.argument("model_file", metavar="MODEL.json"),
         moved_data_option,
-        option(
-            Group.LIMITS,
-            "--time-limit",
-            type=Duration(),
-            help="Time limit for the run: 90, 90s, 5m, 2h.",
-        ),
-        seed_option("Random seed."),
+        setting_option("time_limit"),
+        setting_option("seed", "Random seed."),
     )
 )
 """The model file, and limits of the run."""

@@ -8,6 +8,7 @@ import click
 
 from milpbn.cli.grouping import Group, option, option_group
 from milpbn.cli.params import Gap, usage_errors
+from milpbn.messages import option as spelled
 from milpbn.words import arc_in_list, count
 
 if TYPE_CHECKING:
@@ -51,13 +52,11 @@ def given_limits(options: dict[str, Any]) -> PoolLimits | None:
         return None
     from milpbn.certainty.alternatives import pool_limits
     from milpbn.errors import OptionError
-    from milpbn.learning.methods import require_tree
+    from milpbn.learning.methods import require
 
     with usage_errors():
         wanted = "within" if options["best"] is None else "best"
-        require_tree(wanted, options["engine"], options["host"])
-    if isinstance(options["p"], tuple):
-        raise click.UsageError("--best and --within require a single value of p")
+        require("tree_host", spelled(wanted), options["method"], options["host"])
     try:
         return pool_limits(options["best"], options["within"])
     except OptionError as error:

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from typing import Any, NoReturn
 
 import click
@@ -21,10 +22,12 @@ from milpbn.cli.drift import drift
 from milpbn.cli.evaluate import evaluate
 from milpbn.cli.explain import explain
 from milpbn.cli.export import export
+from milpbn.cli.grid import grid
 from milpbn.cli.grouping import Commands
 from milpbn.cli.html import report
 from milpbn.cli.inspect import inspect
 from milpbn.cli.interrupts import Interrupts
+from milpbn.cli.jkl import solve_scores
 from milpbn.cli.learn import learn
 from milpbn.cli.mdc.group import mdc
 from milpbn.cli.missing_curve import missing_curve
@@ -90,8 +93,33 @@ def _readable(message: str) -> str:
     return visible(message[:_LONGEST_MESSAGE]) + rest
 
 
+def _renamed(args: list[str]) -> list[str]:
+    """Two old uses of `solve` are commands of their own now."""
+    if args[0] != "solve":
+        return args
+    joined = ("--jkl=", "--p=")
+    parts = [p for arg in args for p in (arg.split("=", 1) if arg.startswith(joined) else [arg])]
+    given = dict(pairwise(parts))
+    if "--jkl" in given:
+        parts.remove("--jkl")
+        old, new = "--jkl", "solve-scores"
+    elif "," in given.get("--p", ""):
+        old, new = "several values of --p", "grid"
+    else:
+        return args
+    if "--quiet" not in args:
+        say(f"note: `milpbn solve` with {old} is now `milpbn {new}`")
+    return [new, *parts[1:]]
+
+
 class _Commands(Commands):
     """The commands; milpbn's errors become messages, without a traceback."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """See :class:`click.Group`."""
+        return super().resolve_command(ctx, _renamed(args))
 
     def invoke(self, ctx: click.Context) -> Any:
         """See :class:`click.Group`."""
@@ -119,10 +147,10 @@ def cli() -> None:
     """Learn Bayesian network classifiers exactly, with a bound on the optimal score."""
 
 
-cli.add_section("Learn", (solve, learn, path, evaluate, mdc))
+cli.add_section("Learn", (solve, learn, grid, path, evaluate, mdc))
 cli.add_section("Ask a model", (inspect, verify, arcs, stability, explain, card, report))
 cli.add_section("Use a model", (predict, export, update, drift))
-cli.add_section("Tools", (datasets, scores, missing_curve, doctor))
+cli.add_section("Tools", (datasets, scores, solve_scores, missing_curve, doctor))
 cli.add_command(check)  # the old spelling of `verify --certificate`
 
 

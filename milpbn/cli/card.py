@@ -70,7 +70,7 @@ def card(
       milpbn card model.json
       milpbn card model.json --of sick --points 20 --out card.csv
     """
-    refuse_overwriting({"--out": out}, {"MODEL.json": model_file, "--data": file})
+    refuse_overwriting({"--out": out}, {"MODEL.json": model_file, "--test": file})
     from milpbn.errors import OptionError
 
     model = single_class_model(model_file)
@@ -87,7 +87,7 @@ def card(
         )
         say(
             f"note: {file or model_file} {why}; to measure what the card costs, give labelled rows "
-            "with --data"
+            "with --test"
         )
     described = rows.described if rows else ""
     with Outputs() as outputs:

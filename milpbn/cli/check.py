@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import click
 
-from milpbn.cli.grouping import Group, command, option
+from milpbn.cli.grouping import command
 from milpbn.cli.models import model_table, moved_data_option, single_class_model
-from milpbn.cli.options import memory_option
+from milpbn.cli.options import setting_option
 from milpbn.cli.outputs import say, show
-from milpbn.cli.params import Duration
 from milpbn.cli.verify import EXIT_DISAGREES, replay
 
 
@@ -16,8 +15,8 @@ from milpbn.cli.verify import EXIT_DISAGREES, replay
 @click.argument("model_file", metavar="MODEL.json")
 @click.argument("certificate", metavar="CERTIFICATE", type=click.Path(exists=True, dir_okay=False))
 @moved_data_option
-@memory_option
-@option(Group.LIMITS, "--time-limit", type=Duration(), help="Time limit for the replay: 90s, 5m.")
+@setting_option("memory_limit")
+@setting_option("time_limit", "Time limit for the replay: 90s, 5m.")
 @click.pass_context
 def check(
     ctx: click.Context,

@@ -2,216 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from milpbn.cli.grouping import Decorator, Group, option, option_group
+from milpbn.cli.grouping import Group, option, option_group
+from milpbn.cli.options import setting_option, setting_options
 from milpbn.cli.outputs import say
-from milpbn.cli.params import (
-    BINS,
-    CLASS_WEIGHT,
-    MONOTONE,
-    ColumnNumbers,
-    Names,
-    Number,
-    Order,
-    Share,
-)
-from milpbn.cli.registries import Registered, registry
+from milpbn.cli.params import Names, Number
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.messages import on_command_line
+from milpbn.settings import (
+    ClassWeightNames,
+    ColumnNames,
+    CutNames,
+    FileNames,
+    StateNames,
+    declared,
+)
+from milpbn.settings.declaration import dashed
 
 if TYPE_CHECKING:
-    from milpbn.datasets.own_bins import Bins
     from milpbn.datasets.table import Table
-    from milpbn.datasets.weights import ClassWeight
-
-DATA_OPTIONS = (
-    "dataset",
-    "file",
-    "target",
-    "categorical",
-    "numeric",
-    "drop",
-    "missing",
-    "dates",
-    "max_states",
-    "target_bins",
-    "weight",
-    "class_weight",
-    "bins",
-    "cuts",
-    "special",
-    "min_bin",
-    "monotone",
-    "ordered",
-    "rows",
-)
-"""The names of the data options, which are the arguments of `load_table`."""
-
 
 _DATASET = option(
     Group.DATA, "--dataset", help="Name of a bundled data set; see `milpbn datasets list`."
 )
-
-
-def _table_options(
-    targets: Decorator, missing: str, dataset: Decorator = _DATASET
-) -> tuple[Decorator, ...]:
-    """Options that select a table, with the option for its targets and the help of --missing."""
-    return (
-        dataset,
-        option(
-            Group.DATA, "--data", "file", metavar="FILE", help="Your own CSV, Parquet or ARFF file."
-        ),
-        targets,
-        option(
-            Group.DATA,
-            "--categorical",
-            type=Names(),
-            default=(),
-            help="Columns of FILE to read as categories: a,b,c. Put a name that contains a comma "
-            'in double quotes: a,"b, c".',
-            rare=True,
-        ),
-        option(
-            Group.DATA,
-            "--numeric",
-            type=Names(),
-            default=(),
-            help="Columns of FILE to read as numbers: a,b,c.",
-            rare=True,
-        ),
-        option(
-            Group.DATA,
-            "--drop",
-            type=Names(),
-            default=(),
-            help="Columns of FILE to leave out: a,b,c.",
-            rare=True,
-        ),
-        option(
-            Group.DATA,
-            "--missing",
-            type=Registered(registry("milpbn.datasets.table", "MISSING_POLICIES")),
-            help=missing,
-        ),
-        option(
-            Group.DATA,
-            "--dates",
-            type=click.Choice(["expand", "drop", "keep"]),
-            help="Replace dates in FILE with year, month, weekday and time of day, leave them "
-            "out, or read them as categories.  [default: expand]",
-            rare=True,
-        ),
-    )
-
-
+_FILE = option(
+    Group.DATA, "--data", "file", metavar="FILE", help="Your own CSV, Parquet or ARFF file."
+)
 _TARGET = option(Group.DATA, "--target", help="The class column of FILE.")
-_MISSING = (
-    "What becomes of missing values in training rows. auto: they are a state of their own, and "
-    "columns that are mostly empty are left out; state: a state in every column; drop: incomplete "
-    "rows are left out.  [default: the data set's policy, or auto]"
+# Bundled data sets have their own way to be read, so defaults are not passed on.
+_COLUMNS = option_group(
+    (
+        setting_options(FileNames, default=None),
+        setting_options(ClassWeightNames),
+        setting_options(StateNames, CutNames, default=None),
+    )
 )
-_STATES = (
-    option(
-        Group.DATA,
-        "--max-states",
-        type=click.IntRange(min=2),
-        help="Maximum number of states of a categorical column of FILE; the rarest values share "
-        "one state.  [default: 50]",
-        rare=True,
-    ),
-    option(
-        Group.DATA,
-        "--target-bins",
-        type=click.IntRange(min=2),
-        help="Cut the numeric class column of FILE into this many classes of about equal size.",
-        rare=True,
-    ),
-    option(
-        Group.DATA,
-        "--ordered",
-        type=Order(),
-        multiple=True,
-        metavar="COLUMN=A,B,...",
-        help="All categories of a categorical column of FILE, in their order: size=S,M,L. May be "
-        "repeated.",
-        rare=True,
-    ),
-)
-_WEIGHT = option(
-    Group.DATA,
-    "--weight",
-    metavar="COLUMN",
-    help="Column of FILE with the weights of the rows; not a feature. A weight of 2 counts "
-    "a row twice.",
-    rare=True,
-)
-_WEIGHTS = (
-    _WEIGHT,
-    option(
-        Group.DATA,
-        "--class-weight",
-        type=CLASS_WEIGHT,
-        metavar="balanced|LABEL=W,...",
-        help="Factors for the weights of the rows of each class: sick=5,healthy=1; balanced gives "
-        "all classes the same total weight.",
-        rare=True,
-    ),
-)
-_BINS = option(
-    Group.DATA,
-    "--bins",
-    type=BINS,
-    metavar="mdlp|fine|quantile:K|auto",
-    help="How numeric columns are cut: where the classes change (mdlp), into fine bins for "
-    "parameters with smooth effects (fine), into K bins with about the same number of rows, or in "
-    "several resolutions among which the structure chooses (auto).  [default: mdlp]",
-)
-_OWN_BINS = (
-    option(
-        Group.DATA,
-        "--cuts",
-        type=ColumnNumbers(),
-        multiple=True,
-        metavar="COLUMN=X,...",
-        help="Your own cuts of a numeric column: income=1000,2000. May be repeated.",
-        rare=True,
-    ),
-    option(
-        Group.DATA,
-        "--special",
-        type=ColumnNumbers(),
-        multiple=True,
-        metavar="COLUMN=X,...",
-        help="Values of a numeric column that are states of their own, such as codes for refused "
-        "answers: income=-999,-998. May be repeated.",
-        rare=True,
-    ),
-    option(
-        Group.DATA,
-        "--min-bin",
-        type=Share(),
-        metavar="SHARE",
-        help="Smallest share of a column's rows in a bin: 5%. Cuts given by --cuts are kept.",
-        rare=True,
-    ),
-)
-_MONOTONE = option(
-    Group.SPACE,
-    "--monotone",
-    type=MONOTONE,
-    metavar="FEATURE+,FEATURE-",
-    help="Features along which the second of two classes may not become less (+) or more (-) "
-    "likely, everything else equal: age+,income-.",
-    rare=True,
-)
-_CUTTING = (_BINS, *_OWN_BINS, _MONOTONE)
-_TABLE = (*_table_options(_TARGET, _MISSING), *_STATES, *_WEIGHTS, *_CUTTING)
 _ROWS = option(
     Group.DATA,
     "--rows",
@@ -222,7 +52,7 @@ _ROWS = option(
     rare=True,
 )
 
-data_options = option_group((*_TABLE, _ROWS))
+data_options = option_group((_DATASET, _FILE, _TARGET, _COLUMNS, _ROWS))
 """Options that select the rows to learn from."""
 
 _TEST = option(
@@ -249,20 +79,16 @@ held_out_options = option_group(
 
 several_sets_options = option_group(
     (
-        *_table_options(
-            _TARGET,
-            _MISSING,
-            option(
-                Group.DATA,
-                "--dataset",
-                type=Names(),
-                metavar="NAME[,NAME...]",
-                help="One or several bundled data sets; see `milpbn datasets list`.",
-            ),
+        option(
+            Group.DATA,
+            "--dataset",
+            type=Names(),
+            metavar="NAME[,NAME...]",
+            help="One or several bundled data sets; see `milpbn datasets list`.",
         ),
-        *_STATES,
-        *_WEIGHTS,
-        *_CUTTING,
+        _FILE,
+        _TARGET,
+        _COLUMNS,
         _TEST,
         option(
             Group.DATA,
@@ -277,18 +103,24 @@ several_sets_options = option_group(
 
 several_targets_options = option_group(
     (
-        *_table_options(
-            option(
-                Group.DATA,
-                "--targets",
-                type=Names(),
-                default=(),
-                help="The class columns of FILE: a,b,c.",
-            ),
-            "auto, state: keep incomplete rows; a missing category is a state of its own, a "
-            "missing number becomes the mean. drop: leave them out.  [default: auto]",
+        _DATASET,
+        _FILE,
+        option(
+            Group.DATA,
+            "--targets",
+            type=Names(),
+            default=(),
+            help="The class columns of FILE: a,b,c.",
         ),
-        _WEIGHT,
+        *(setting_option(name, default=None) for name in ("categorical", "numeric", "drop")),
+        setting_option(
+            "missing",
+            "auto, state: keep incomplete rows; a missing category is a state of its own, a "
+            "missing number becomes the mean. drop: leave them out.",
+            default=None,
+            shown="auto",
+        ),
+        *(setting_option(name, default=None) for name in ("dates", "weight")),
     )
 )
 """The data options of commands for several class variables."""
@@ -307,13 +139,10 @@ def check_data_options(options: Mapping[str, Any]) -> None:
         )
     if options["file"] and not options[target]:
         raise click.UsageError(f"--data requires --{target} {example} to know what to predict")
-    of_columns = (target, "categorical", "numeric", "ordered", "drop", "dates", "max_states")
-    of_files = (*of_columns, "target_bins", "weight")
-    for name in (*of_files, *(("missing",) if several else ())):
+    for name in (target, *declared(FileNames), *(("missing",) if several else ())):
         if options["dataset"] and options.get(name):
-            dashed = name.replace("_", "-")
             raise click.UsageError(
-                f"--{dashed} requires --data FILE and cannot be combined with --dataset"
+                f"{dashed(name)} requires --data FILE and cannot be combined with --dataset"
             )
     _check_held_out(options)
 
@@ -332,96 +161,33 @@ def _check_held_out(options: Mapping[str, Any]) -> None:
         )
 
 
-def load_table(
-    *,
-    dataset: str | None,
-    file: str | None,
-    target: str | Sequence[str] | None,
-    categorical: tuple[str, ...],
-    numeric: tuple[str, ...],
-    drop: tuple[str, ...],
-    missing: str | None,
-    dates: str | None,
-    max_states: int | None = None,
-    target_bins: int | None = None,
-    weight: str | None = None,
-    class_weight: ClassWeight | None = None,
-    bins: str | None = None,
-    cuts: Sequence[tuple[str, Sequence[float]]] = (),
-    special: Sequence[tuple[str, Sequence[float]]] = (),
-    min_bin: float | None = None,
-    monotone: Mapping[str, str] | None = None,
-    ordered: Sequence[tuple[str, Sequence[str]]] = (),
-    rows: str,
-    checkpoint: Checkpoint = no_checkpoint,
-) -> Table:
+def load_table(options: Mapping[str, Any], checkpoint: Checkpoint = no_checkpoint) -> Table:
     """Load the table that the data options describe; see `check_data_options`."""
     import numpy as np
 
     from milpbn.datasets import load_dataset, read_table
     from milpbn.datasets.bins import MDLP
-    from milpbn.datasets.infer import MAX_STATES
     from milpbn.datasets.own_bins import OTHERS
-    from milpbn.datasets.table import AUTO, binned, directed, weighted
+    from milpbn.datasets.table import weighted, with_states
     from milpbn.datasets.weights import parse_class_weight
 
-    given: Bins | None = bins
-    if cuts:
-        given = {**_by_column("cuts", cuts), OTHERS: bins or MDLP}
-    apart, least = _by_column("special", special), min_bin or 0.0
-    if file is not None:
-        assert target is not None
-        table = read_table(
-            file,
-            target,
-            categorical=categorical,
-            numeric=numeric,
-            drop=drop,
-            missing=missing or AUTO,
-            dates=dates or "expand",
-            max_states=max_states or MAX_STATES,
-            target_bins=target_bins,
-            weight=weight,
-            checkpoint=checkpoint,
-            bins=given or MDLP,
-            special=apart,
-            min_bin_share=least,
-            monotone=monotone,
-            ordered=_orders(ordered),
-        )
+    given = {k: options[k] for k in declared(ColumnNames) if options.get(k) not in (None, ())}
+    if options.get("cuts"):
+        given["bins"] = {**options["cuts"], OTHERS: given.get("bins", MDLP)}
+    if options["file"] is not None:
+        target = options.get("target") or options["targets"]
+        table = read_table(options["file"], target, checkpoint=checkpoint, **given)
     else:
-        assert dataset is not None
-        table = load_dataset(dataset, missing=missing)
-        table = directed(binned(table, given, apart, least), monotone)
-    if class_weight is not None:
+        table = load_dataset(options["dataset"], missing=given.pop("missing", None))
+        table = with_states(table, **given)
+    if (class_weight := options.get("class_weight")) is not None:
         labels = sorted(set(table.target))
         factors = parse_class_weight(class_weight, dict(zip(labels, labels, strict=True)))
         table = weighted(table, table.weights, factors)
-    if rows == "all":
-        source = {**table.source, "rows": rows}
+    if options.get("rows") == "all":
+        source = {**table.source, "rows": "all"}
         table = replace(table, is_train=np.ones(len(table), dtype=bool), source=source)
     return table
-
-
-def _by_column(
-    flag: str, pairs: Sequence[tuple[str, Sequence[float]]]
-) -> dict[str, Sequence[float]]:
-    given = dict(pairs)
-    if len(given) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise click.UsageError(
-            f"--{flag} names the column {twice!r} twice; give all its numbers once"
-        )
-    return given
-
-
-def _orders(ordered: Sequence[tuple[str, Sequence[str]]]) -> dict[str, Sequence[str]]:
-    """The declared orders; one for each column."""
-    names = [name for name, _ in ordered]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise click.UsageError(f"--ordered: the column {twice[0]!r} is listed twice")
-    return dict(ordered)
 
 
 def notes_on_incomplete_rows(table: Table, fate: str = "are left out") -> list[str]:

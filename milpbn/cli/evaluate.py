@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from milpbn.cli.data import (
-    DATA_OPTIONS,
     check_data_options,
     hold_out_rows,
     load_table,
@@ -21,19 +20,18 @@ from milpbn.cli.evaluation_output import check_outputs, deliver, evaluation_outp
 from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
 from milpbn.cli.options import (
-    BUDGETS,
     budget_options,
     check_score,
     given_constraints,
     score_options,
-    seed_option,
-    smoothing_option,
+    setting_option,
     structure_options,
 )
-from milpbn.cli.params import Duration, Gap, Names
+from milpbn.cli.params import Names
 from milpbn.cli.registries import parameter_learners
 from milpbn.cli.selecting import AUTO, given_plan, selection_options
 from milpbn.cli.workers import jobs_options, n_jobs, worker_processes
+from milpbn.settings import SETTINGS, ScoreNames, SmoothingNames, SpaceNames, declared
 
 if TYPE_CHECKING:
     from milpbn.datasets.table import Table
@@ -69,7 +67,7 @@ if TYPE_CHECKING:
 @score_options
 @structure_options
 @budget_options
-@smoothing_option
+@setting_option("smoothing")
 @selection_options
 @option(
     Group.PROTOCOL,
@@ -77,23 +75,11 @@ if TYPE_CHECKING:
     type=click.IntRange(min=2),
     help="Number of cross-validation folds.  [default: the data set's own protocol, or 5]",
 )
-@option(
-    Group.PROOF,
-    "--gap",
-    type=Gap(),
-    default=0.0,
-    help="Stop engines at this gap: 1% or 0.01.  [default: 0]",
-    rare=True,
+@setting_option("gap", "Stop engines at this gap: 1% or 0.01.", rare=True)
+@setting_option(
+    "time_limit", "Time limit for each fit: 90, 90s, 5m, 2h.", default="60s", shown="60s"
 )
-@option(
-    Group.LIMITS,
-    "--time-limit",
-    type=Duration(),
-    default="60s",
-    show_default=True,
-    help="Time limit for each fit: 90, 90s, 5m, 2h.",
-)
-@seed_option("Random seed for folds and learners.")
+@setting_option("seed", "Random seed for folds and learners.")
 @jobs_options("Number of folds to run in parallel; -1 for one per core.")
 @evaluation_outputs
 @click.pass_context
@@ -172,7 +158,7 @@ def run_evaluation(
 def _check(options: dict[str, Any]) -> None:
     check_data_options(options)
     # p and gamma may belong to a score that only some of the methods use.
-    check_score(options, ("ess",))
+    check_score(options, shared=False)
     if any(name == AUTO for name, _ in options["select"]):
         raise click.UsageError(f"evaluate has no --select {AUTO}; use --method {AUTO}")
     inputs = {
@@ -185,17 +171,16 @@ def _check(options: dict[str, Any]) -> None:
 
 def _tables(options: dict[str, Any]) -> tuple[list[Table], Any]:
     """The tables, and the folds: their number, or the number of each row's fold."""
-    names = {name: options[name] for name in DATA_OPTIONS if name != "rows"}
     if options["dataset"]:
-        sets = [load_table(**{**names, "dataset": one}, rows="train") for one in names["dataset"]]
+        sets = [load_table({**options, "dataset": one}) for one in options["dataset"]]
         return sets, options["folds"]
     column = options["fold_column"]
     if column is None:
-        table = load_table(**names, rows="train")
+        table = load_table(options)
         return [hold_out_rows(table, test_file=options["test_file"])], options["folds"]
     _check_column(options["file"], column)
     # As a category the column is neither cut into intervals nor dropped like an identifier.
-    table = load_table(**{**names, "categorical": (*names["categorical"], column)}, rows="train")
+    table = load_table({**options, "categorical": (*(options["categorical"] or ()), column)})
     return _without_folds(table, column)
 
 
@@ -228,24 +213,15 @@ def _without_folds(table: Table, column: str) -> tuple[list[Table], Any]:
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
-    """The settings of the classifiers, keyed by the parameters of BNClassifier."""
+    """The settings of the classifiers."""
     from milpbn.scores import make_score
 
-    constraints = given_constraints(options)
-    score = options["score"]
-    if options["ess"] is not None:
-        score = make_score(score, ess=options["ess"])
-    names = (
-        *("max_parents", "class_parents", "augmented", "smoothing", "validation"),
-        *("time_limit", "gap", "gamma", *BUDGETS),
-    )
-    margin = {"p": 0.9, "penalty": 0.0}
-    return {
-        "structure_score": score,
-        **{k: v if options[k] is None else options[k] for k, v in margin.items()},
-        "constraints": constraints or None,
-        **{name: options[name] for name in names},
-    }
+    names = [*declared(ScoreNames, SpaceNames, SmoothingNames), "time_limit", "gap"]
+    given = {name: options[name] for name in names if options.get(name) is not None}
+    # Methods with another score do not have what only this one has.
+    own = {k: given.pop(k) for k in tuple(given) if not SETTINGS[k].of_estimator}
+    score = make_score(options["score"], **own) if own else options["score"]
+    return {**given, "score": score, "constraints": given_constraints(options) or None}
 
 
 def _fold_line(record: FoldRecord, done: int, total: int) -> str:

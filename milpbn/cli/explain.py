@@ -12,9 +12,10 @@ from milpbn.cli.effects import ModelEffects
 from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.models import single_class_model
 from milpbn.cli.outputs import Outputs
-from milpbn.cli.params import Counts, OutputFile, refuse_overwriting
+from milpbn.cli.params import Counts, Names, OutputFile, refuse_overwriting
+from milpbn.cli.reasons import Answers, chosen_rows
 from milpbn.widths import fitting, terminal_width
-from milpbn.words import assignment, count, name_in_list, probability
+from milpbn.words import assignment, name_in_list, probability
 
 # The value of --effects without names.
 _ALL = ""
@@ -45,6 +46,26 @@ if TYPE_CHECKING:
     metavar="[FEATURE,...]",
     help="Print effects instead of contributions: what each state of a feature adds to the "
     "log-odds, averaged over the rows of FILE; for all features, or for these.",
+)
+@option(
+    Group.CONTENT,
+    "--why",
+    is_flag=True,
+    help="Print the smallest set of features that fixes the prediction, whatever the others are.",
+)
+@option(
+    Group.CONTENT,
+    "--flip",
+    is_flag=True,
+    help="Print the smallest change of features that leads to another prediction.",
+)
+@option(
+    Group.CONTENT,
+    "--fixed",
+    type=Names(),
+    default=(),
+    metavar="FEATURE,...",
+    help="Features that --flip does not change: age,sex.",
 )
 @option(
     Group.CONTENT, "--of", metavar="CLASS", help="Class to explain.  [default: the predicted class]"
@@ -81,6 +102,9 @@ def explain(
     data_file: str,
     rows: tuple[int, ...] | None,
     effects: str | None,
+    why: bool,
+    flip: bool,
+    fixed: tuple[str, ...],
     of: str | None,
     against: str | None,
     as_json: bool,
@@ -99,10 +123,21 @@ def explain(
       milpbn explain model.json patients.csv --row 3
       milpbn explain model.json patients.csv --row 3 --plot row-3.png
       milpbn explain model.json patients.csv --out contributions.csv
+      milpbn explain model.json patients.csv --row 3 --why --flip --fixed age,sex
       milpbn explain model.json patients.csv --effects age,income --plot effects.png
     """
     inputs = {"MODEL.json": model_file, "FILE": data_file}
     refuse_overwriting({"--plot": plot, "--out": out}, inputs)
+    if fixed and not flip:
+        raise click.UsageError("--fixed requires --flip")
+    if why or flip:
+        others = {"--effects": effects, "--of": of, "--against": against, "--plot": plot}
+        if used := [name for name, value in others.items() if value is not None]:
+            raise click.UsageError(f"--why and --flip cannot be combined with {used[0]}")
+        answers = Answers(single_class_model(model_file), data_file, rows, strict, why, flip, fixed)
+        with Outputs() as outputs:
+            outputs.data(out, answers.json() if as_json else answers.text())
+        return
     if effects is not None:
         given = {"--row": rows, "--of": of, "--against": against}
         if used := [name for name, value in given.items() if value is not None]:
@@ -144,24 +179,12 @@ def _explanation(
     against: str | None,
     strict: bool,
 ) -> Explanation:
-    import numpy as np
     import pandas as pd
 
-    from milpbn.cli.predict import coded
-    from milpbn.datasets import read_features
     from milpbn.errors import OptionError
     from milpbn.explanation import explain_codes
 
-    frame = read_features(file, model.encoder.sources(), strict=strict)
-    numbers = np.arange(1, len(frame) + 1) if rows is None else np.array(rows)
-    outside = [int(n) for n in numbers if not 1 <= n <= len(frame)]
-    if outside:
-        raise click.UsageError(
-            f"--row {outside[0]}: {file} has {count(len(frame), 'row')}, and the first one is 1"
-        )
-    chosen = frame.iloc[numbers - 1]
-    chosen.attrs = frame.attrs
-    codes = coded(model, file, chosen)
+    codes, numbers = chosen_rows(model, file, rows, strict)
     try:
         return explain_codes(
             model.network,

@@ -1,4 +1,4 @@
-"""``milpbn solve --p 0.6,0.8,0.9``: one line for each p."""
+"""``milpbn grid``: one line for each p."""
 
 from __future__ import annotations
 
@@ -9,9 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milpbn.cli.data import data_options, held_out_options
 from milpbn.cli.drawing import draw_network_of, plot_gap_of
+from milpbn.cli.engine import check_engine, engine_option, finished
+from milpbn.cli.grouping import command
+from milpbn.cli.interrupts import EXIT_STOPPED
+from milpbn.cli.options import (
+    given_settings,
+    p_grid_option,
+    picture_options,
+    run_options,
+    setting_option,
+    setting_options,
+    space_options,
+)
 from milpbn.cli.outputs import Outputs
 from milpbn.cli.session import Session
+from milpbn.settings import SETTINGS, ProofNames, ScoreNames, TreeNames
 
 if TYPE_CHECKING:
     from milpbn.learning.model import Model
@@ -30,17 +44,56 @@ _HEADER = (
 _FILES = {"out": "--out", "trace_file": "--trace", "plot": "--plot", "draw": "--draw"}
 
 
-def check_grid(options: dict[str, Any]) -> None:
-    """Reject options that cannot be combined with several values of p."""
+@command(short_help="Learn optimal structures for several values of p.")
+@data_options
+@held_out_options
+@setting_option("score", "Score to maximise: {scores_with_p}.")
+@p_grid_option
+@setting_options(ScoreNames, but=("score", "p", "gamma", "ess"))
+@space_options
+@engine_option
+@setting_options(ProofNames, TreeNames, but=("checkpoint", "resume"))
+@run_options
+@picture_options("Draw the networks (png, svg, pdf, dot).")
+@click.pass_context
+def grid(ctx: click.Context, /, **options: Any) -> None:
+    """Learn an optimal structure for every p of a grid, and print one line for each.
+
+    The runs share their tables and their cuts, and each starts from the structures of the others.
+    The time limit is divided among them. Files need {p} in their names. Ctrl-C keeps the finished
+    values.
+
+    \b
+    Examples:
+      milpbn grid --dataset heart --class-root --p 0.6,0.8,0.9,0.99
+      milpbn grid --dataset car --p 0.7,0.9 --out car-{p}.json
+    """
+    _check(ctx, options)
+    settings = given_settings(options, start=SETTINGS["start"].default)
+    session = Session(ctx, options, settings, ("warm start", "building", "solving"))
+    with session.table:
+        session.load()
+        models = _solve(session)
+    complete = len(models) == len(options["p"])
+    stopped = any(model.parameters.stopped_early for model in models)
+    closed = all(finished(model.result, session.settings) for model in models)
+    ctx.exit(0 if complete and closed and not stopped else EXIT_STOPPED)
+
+
+def _check(ctx: click.Context, options: dict[str, Any]) -> None:
+    """Reject options that contradict each other, before anything is read."""
+    if options["p"] is None:
+        raise click.UsageError("give the values of p: --p 0.6,0.8,0.9")
+    if not isinstance(options["p"], tuple):
+        options["p"] = (options["p"],)
+    Session.check(options)
+    check_engine(ctx, options)
     for name, option in _FILES.items():
         if options[name] and PLACE not in str(options[name]):
             raise click.UsageError(
                 f"several values of p write several files: put {PLACE} into the file name of "
                 f"{option}, as in {_example(options[name])}"
             )
-    for name in ("write_model", "certificate"):
-        if options[name]:
-            raise click.UsageError(f"--{name.replace('_', '-')} requires a single value of p")
 
 
 def _example(file: str) -> str:
@@ -48,7 +101,7 @@ def _example(file: str) -> str:
     return str(path.with_name(f"{path.stem}-{PLACE}{path.suffix}"))
 
 
-def solve_grid(session: Session) -> list[Model]:
+def _solve(session: Session) -> list[Model]:
     """Solve for every p, save and print each result as it comes; Ctrl-C keeps the finished ones."""
     from milpbn.learning.classifier import fit_model, structure_clock
     from milpbn.selection.grid import run_grid, settings_by_p

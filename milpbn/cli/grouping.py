@@ -6,35 +6,21 @@ than everything else that ``milpbn --help`` needs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from enum import Enum
+from collections.abc import Callable, Iterator, Sequence
 from textwrap import wrap
 from typing import Any
 
 import click
 
+from milpbn.cli.outputs import say
+from milpbn.settings import OptionGroup
+
+Group = OptionGroup
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 _ALL = "milpbn.help_all"
 # Flags wider than this have their help text below them, as in click.
 _WIDEST = 30
-
-
-class Group(Enum):
-    """The groups of options, in the order of help texts."""
-
-    DATA = "Data"
-    SCORE = "Score"
-    METHOD = "Method"
-    SPACE = "Search space"
-    SELECTION = "Selection of settings"
-    PARAMETERS = "Parameters"
-    PROOF = "Proof"
-    PROTOCOL = "Protocol"
-    CONTENT = "Content"
-    LIMITS = "Limits and processes"
-    OUTPUT = "Output"
-    HELP = "Help"
 
 
 class Option(click.Option):
@@ -48,6 +34,8 @@ class Option(click.Option):
         Whether only ``--help-all`` describes it.
     help_from
         Returns the help text when it is shown, for texts that name what is in a registry.
+    old
+        Former spellings, which work for one release, with a note.
     """
 
     def __init__(
@@ -56,9 +44,10 @@ class Option(click.Option):
         group: Group,
         rare: bool = False,
         help_from: Callable[[], str] | None = None,
+        old: Sequence[str] = (),
         **attributes: Any,
     ) -> None:
-        self.group, self.rare, self._help_from = group, rare, help_from
+        self.group, self.rare, self._help_from, self.old = group, rare, help_from, tuple(old)
         super().__init__(*args, **attributes)
 
     @property
@@ -114,6 +103,19 @@ class Command(click.Command):
                     help="Describe all options and exit.",
                 )
             )
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; old spellings of options become the new ones."""
+        return super().parse_args(ctx, list(self._renamed(args)))
+
+    def _renamed(self, args: Sequence[str]) -> Iterator[str]:
+        options = [one for one in self.params if isinstance(one, Option)]
+        new = {old: one.opts[0] for one in options for old in one.old}
+        for arg in args:
+            flag, equals, value = arg.partition("=")
+            if flag in new and "--quiet" not in args:
+                say(f"note: {flag} is now {new[flag]}")
+            yield new.get(flag, flag) + equals + value
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the groups; rare options are only named, except with ``--help-all``."""

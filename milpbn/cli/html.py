@@ -43,9 +43,9 @@ def report(model_file: str, out: str, file: str | None, explained: tuple[int, ..
     \b
     Examples:
       milpbn report model.json --out report.html
-      milpbn report model.json --data new-rows.csv --row 3,17 --out report.html
+      milpbn report model.json --test new-rows.csv --row 3,17 --out report.html
     """
-    refuse_overwriting({"--out": out}, {"MODEL.json": model_file, "--data": file})
+    refuse_overwriting({"--out": out}, {"MODEL.json": model_file, "--test": file})
     from milpbn.reporting import html_report
     from milpbn.words import count
 
@@ -54,7 +54,7 @@ def report(model_file: str, out: str, file: str | None, explained: tuple[int, ..
     if rows is None:
         say(
             f"note: {model_file} does not say where its data are; to show how well rows are "
-            "predicted, give rows with --data"
+            "predicted, give rows with --test"
         )
     available = len(rows.codes) if rows else 0
     outside = [n for n in explained or () if not 1 <= n <= available]

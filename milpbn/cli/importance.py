@@ -40,14 +40,14 @@ class ModelImportance:
             return
         if not model.importance:
             raise click.UsageError(
-                f"{model_file} does not say where its data are; give rows with --data"
+                f"{model_file} does not say where its data are; give rows with --test"
             )
         stored = pd.Series(model.importance, name="contribution").to_frame()
         self._table = stored.sort_values("contribution", ascending=False, kind="stable")
         self._rows = f"{model.data.get('n_rows', '')} training rows".strip()
         say(
             f"note: {model_file} does not say where its data are; for permutation importance, give "
-            "rows with --data"
+            "rows with --test"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -82,8 +82,8 @@ def inspect(
     if model_file is None:
         raise click.UsageError("give a model file: milpbn inspect MODEL.json")
     if file is not None and not importance:
-        raise click.UsageError("--data requires --importance")
-    refuse_overwriting({"--plot": plot, "--draw": draw}, {"MODEL.json": model_file, "--data": file})
+        raise click.UsageError("--test requires --importance")
+    refuse_overwriting({"--plot": plot, "--draw": draw}, {"MODEL.json": model_file, "--test": file})
     from milpbn.model_files import load_model
 
     model = load_model(model_file, trust)

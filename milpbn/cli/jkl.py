@@ -1,55 +1,68 @@
-"""``milpbn solve --jkl``: the best structure for local scores, without data or classifier."""
+"""``milpbn solve-scores``: the best structure for local scores, without data or classifier."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from milpbn import PROCESS_START
-from milpbn.cli.data import DATA_OPTIONS
+from milpbn.cli.engine import (
+    check_engine,
+    method_options,
+    note_replaced_checkpoint,
+    start_structure,
+)
+from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.interrupts import Interrupts
-from milpbn.cli.options import BUDGETS, SCORE_SETTINGS, given_solve_options
+from milpbn.cli.options import engine_options, run_options
 from milpbn.cli.outputs import Outputs
-from milpbn.cli.params import refuse_options, refuse_overwriting
+from milpbn.cli.params import OutputFile, refuse_overwriting
+from milpbn.settings import SolveOptions
 
 if TYPE_CHECKING:
     from milpbn.result import Result, TracePoint
     from milpbn.scores.local import LocalScores
 
-# The file determines the families and their scores.
-_NOT_WITH_SCORES = (
-    *DATA_OPTIONS,
-    "holdout",
-    "test_file",
-    "score",
-    *SCORE_SETTINGS,
-    "smoothing",
-    "parameters",
-    "max_parents",
-    "class_parents",
-    "augmented",
-    "require",
-    "forbid",
-    "constraints_file",
-    *BUDGETS,
-    "select",
-    "select_by",
-    "exact_folds",
-    "plot_selection",
-    "write_model",
-    "certificate",
+
+@command("solve-scores", short_help="Learn a structure exactly from local scores.")
+@click.argument("jkl", metavar="X.jkl")
+@method_options
+@engine_options
+@run_options
+@option(
+    Group.OUTPUT,
+    "--plot",
+    type=OutputFile(".png", ".svg", ".pdf"),
+    metavar="OUT.png",
+    help="Plot objective and bound over time (png, svg, pdf).",
 )
+@click.pass_context
+def solve_scores(ctx: click.Context, /, **options: Any) -> None:
+    """Find the best structure for the local scores in a file, without data or classifier.
 
+    Files in the format of GOBNILP (.jkl) list the score of every candidate parent set; `milpbn
+    scores` writes them. With --out, the structure is saved.
 
-def solve_local_scores(ctx: click.Context, options: dict[str, Any]) -> NoReturn:
-    """Solve, report, and exit with the exit code of `milpbn solve`."""
-    _check(ctx, options)
+    \b
+    Examples:
+      milpbn solve-scores asia.jkl --out structure.json
+    """
+    check_engine(ctx, options)
+    refuse_overwriting(
+        {
+            "--out": options["out"],
+            "--trace": options["trace_file"],
+            "--plot": options["plot"],
+            "--checkpoint": options["checkpoint"],
+        },
+        {"the local scores": options["jkl"]},
+    )
     from milpbn.cli.interrupts import EXIT_STOPPED
     from milpbn.cli.live import GapTable
-    from milpbn.cli.solve import note_replaced_checkpoint, start_structure
     from milpbn.clock import Clock
     from milpbn.interchange.jkl import read_jkl
     from milpbn.learning.maximise import maximise
@@ -57,7 +70,7 @@ def solve_local_scores(ctx: click.Context, options: dict[str, Any]) -> NoReturn:
 
     note_replaced_checkpoint(options)
     interrupts = ctx.find_object(Interrupts) or Interrupts()
-    start = start_structure(options["warm_start"])
+    start = start_structure(options["start"])
     phases = ("loading", *(("warm start",) if isinstance(start, str) else ()), "building")
     clock = Clock(options["time_limit"], started=PROCESS_START)
     table = GapTable(clock, interrupts, (*phases, "solving"), quiet=options["quiet"])
@@ -72,35 +85,15 @@ def solve_local_scores(ctx: click.Context, options: dict[str, Any]) -> NoReturn:
         clock.close_phase("loading")
         settings = Settings(
             score=scores,
-            method=options["engine"],
+            method=options["method"],
             start=start,
-            start_source=options["warm_start"],
-            options=given_solve_options(options),
+            start_source=options["start"],
+            options=SolveOptions(**{f.name: options[f.name] for f in fields(SolveOptions)}),
         )
         result = maximise(scores.given, settings, clock, listen)
     _deliver(result, scores, options)
     within = result.gap_rel is not None and result.gap_rel <= options["gap"]
     ctx.exit(0 if result.status == "optimal" or within else EXIT_STOPPED)
-
-
-def _check(ctx: click.Context, options: dict[str, Any]) -> None:
-    from milpbn.cli.solve import check_engine
-
-    check_engine(ctx, options)
-    why = (
-        "cannot be combined with --jkl: the file already contains the parent sets and their scores"
-    )
-    refuse_options(ctx, _NOT_WITH_SCORES, why)
-    refuse_options(ctx, ("best", "within", "draw"), "cannot be combined with --jkl: it needs data")
-    refuse_overwriting(
-        {
-            "--out": options["out"],
-            "--trace": options["trace_file"],
-            "--plot": options["plot"],
-            "--checkpoint": options["checkpoint"],
-        },
-        {"the local scores": options["jkl"]},
-    )
 
 
 def _deliver(result: Result, scores: LocalScores, options: dict[str, Any]) -> None:

@@ -11,12 +11,12 @@ from milpbn.cli.data import data_options, held_out_options
 from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import (
-    BUDGETS,
     given_names,
     given_settings,
     picture_options,
     run_options,
     score_options,
+    setting_option,
     space_options,
 )
 from milpbn.cli.outputs import show
@@ -29,6 +29,7 @@ from milpbn.cli.selecting import (
     selection_plot_option,
 )
 from milpbn.cli.session import Session
+from milpbn.settings import MethodNames, SpaceNames, declared
 
 if TYPE_CHECKING:
     from milpbn.learning.model import Model
@@ -37,15 +38,8 @@ if TYPE_CHECKING:
 
 ALL = "all"
 _SEARCH = (
-    "method",
-    "start",
-    "max_parents",
-    "class_parents",
-    "augmented",
-    "require",
-    "forbid",
-    "constraints_file",
-    *BUDGETS,
+    *declared(SpaceNames, MethodNames).keys() - {"start_source"},
+    *("require", "forbid", "constraints_file"),
 )
 
 
@@ -56,20 +50,25 @@ _SEARCH = (
 )
 @data_options
 @held_out_options
-@option(
-    Group.METHOD,
-    "--method",
+@setting_option(
+    "method",
+    "The heuristic to run, or all of them in turn.",
     default="local-search",
-    show_default=True,
+    shown="local-search",
     metavar="NAME|all",
-    help="The heuristic to run, or all of them in turn.",
+    old=(),
 )
 @score_options
 @space_options
 @selection_options
 @selection_plot_option
-@option(
-    Group.METHOD, "--start", metavar="FILE", help="Model, network or structure file to start from."
+@setting_option(
+    "start",
+    "Model, network or structure file to start from.",
+    shown="none",
+    metavar="FILE",
+    rare=False,
+    old=(),
 )
 @option(
     Group.METHOD,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.data import (
-    DATA_OPTIONS,
     check_data_options,
     data_options,
     load_table,
@@ -17,16 +16,9 @@ from milpbn.cli.data import (
 )
 from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.interrupts import EXIT_STOPPED
-from milpbn.cli.options import seed_option
+from milpbn.cli.options import setting_option
 from milpbn.cli.outputs import Outputs, say
-from milpbn.cli.params import (
-    SMOOTHING,
-    Counts,
-    Duration,
-    OutputFile,
-    ScoreName,
-    refuse_overwriting,
-)
+from milpbn.cli.params import Counts, OutputFile, refuse_overwriting
 from milpbn.cli.registries import default_classifiers
 
 if TYPE_CHECKING:
@@ -59,35 +51,14 @@ if TYPE_CHECKING:
     show_default=True,
     help="Repetitions for each number of missing features.",
 )
-@option(
-    Group.SCORE,
-    "--score",
-    type=ScoreName(),
-    default="cr",
-    show_default=True,
-    help="Score that structure searches maximise.",
+@setting_option("score", "Score that structure searches maximise.", default="cr", shown="cr")
+@setting_option(
+    "max_parents",
+    "Maximum number of parents per feature, including the class; the class is a root.",
 )
-@option(
-    Group.SPACE,
-    "--max-parents",
-    type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
-    help="Maximum number of parents per feature, including the class; the class is a root.",
-)
-@option(
-    Group.PARAMETERS,
-    "--smoothing",
-    type=SMOOTHING,
-    default="laplace",
-    show_default=True,
-    help="Smoothing of the parameters: laplace[:COUNT] or epsilon[:VALUE].",
-    rare=True,
-)
-@option(
-    Group.LIMITS, "--time-limit", type=Duration(), help="Time limit for each classifier: 90s, 5m."
-)
-@seed_option("Random seed for held-out rows, missing features and learners.")
+@setting_option("smoothing")
+@setting_option("time_limit", "Time limit for each classifier: 90s, 5m.")
+@setting_option("seed", "Random seed for held-out rows, missing features and learners.")
 @option(
     Group.OUTPUT, "--out", type=OutputFile(), metavar="CURVE.csv", help="Save the points as CSV."
 )
@@ -140,13 +111,13 @@ def _points(options: dict[str, Any], classifiers: tuple[str, ...]) -> tuple[list
         if not options["quiet"]:
             say(line)
 
-    table = load_table(**{name: options[name] for name in DATA_OPTIONS})
+    table = load_table(options)
     show_notes([*table.notes, *notes_on_incomplete_rows(table)], tell)
     if not table.has_test:
         tell("note: the data have no test rows; a random third of the rows is held out")
         table = hold_out(table, 1 / 3, options["seed"])
-    names = ("smoothing", "max_parents", "time_limit", "seed")
-    settings = {"structure_score": options["score"], **{k: options[k] for k in names}}
+    names = ("score", "smoothing", "max_parents", "time_limit", "seed")
+    settings = {name: options[name] for name in names}
     curve = MissingCurve(table, classifiers, tell=tell, **settings)
     counts = options["counts"] or default_counts(curve.n_features)
     points: list[CurvePoint] = []

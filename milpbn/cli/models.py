@@ -104,27 +104,16 @@ def model_table(model: AnyModel, model_file: str, file: str | None) -> Table:
             "the file with --data"
         )
     columns, own = told.get("columns", {}), told.get("own_bins", {})
+    # Files from before these options existed kept dates and all states as categories.
     table = load_table(
-        dataset=told.get("dataset"),
-        file=file or told.get("file"),
-        target=columns.get("target"),
-        categorical=tuple(columns.get("categorical", ())),
-        numeric=tuple(columns.get("numeric", ())),
-        drop=tuple(columns.get("drop", ())),
-        missing=told.get("missing"),
-        # Files from before these options existed kept dates and all states as categories.
-        dates=columns.get("dates", "keep"),
-        max_states=columns.get("max_states", sys.maxsize),
-        target_bins=columns.get("target_bins"),
-        weight=columns.get("weight"),
-        class_weight=told.get("class_weight"),
-        bins=told.get("bins"),
-        cuts=tuple(own.get("cuts", {}).items()),
-        special=tuple(own.get("special", {}).items()),
-        min_bin=own.get("min_share"),
-        monotone=in_words(told.get("monotone", {})),
-        ordered=tuple(columns.get("ordered", {}).items()),
-        rows=told.get("rows", "train"),
+        {
+            **{"dates": "keep", **columns, "max_states": columns.get("max_states") or sys.maxsize},
+            **{name: told.get(name) for name in ("dataset", "missing", "class_weight", "bins")},
+            **{"file": file or told.get("file"), "rows": told.get("rows", "train")},
+            **{"cuts": own.get("cuts"), "special": own.get("special")},
+            "min_bin_share": own.get("min_share"),
+            "monotone": in_words(told.get("monotone", {})),
+        }
     )
     held_out = told.get("holdout")
     if held_out:

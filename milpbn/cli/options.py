@@ -1,8 +1,10 @@
-"""Groups of options that several commands share."""
+"""The options of settings, and groups of options that several commands share."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -10,132 +12,163 @@ import click
 from milpbn.cli.grouping import Decorator, Group, option, option_group
 from milpbn.cli.params import (
     ARC,
-    PARAMETERS,
-    PENALTY,
-    SMOOTHING,
-    VALIDATION,
+    ColumnNumbers,
     Duration,
     Gap,
+    Names,
     Number,
     Numbers,
+    Order,
     OutputFile,
-    ScoreName,
+    Parsed,
+    Share,
     Size,
 )
-from milpbn.cli.registries import (
-    Registered,
-    all_scores,
-    exact_scores,
-    generative_scores,
-    parameter_learners,
-    registry,
-    scores_with,
+from milpbn.cli.registries import Registered, help_text
+from milpbn.settings import (
+    RUN_SETTINGS,
+    SETTINGS,
+    BudgetNames,
+    LimitNames,
+    ParameterNames,
+    ProofNames,
+    ScoreNames,
+    SettingNames,
+    SpaceNames,
+    TreeNames,
+    declared,
+    values,
 )
+from milpbn.settings.declaration import dashed
 
 if TYPE_CHECKING:
-    from milpbn.anytime import SolveOptions
     from milpbn.families import Constraints
-    from milpbn.learning.settings import SettingNames, Settings
+    from milpbn.learning.settings import Settings
     from milpbn.structure import Structure
 
+# How the command line reads each kind of values.
+_TYPES: dict[type[values.Values], Callable[[Any], Any]] = {
+    values.Number: lambda v: Number(v.above, None if v.below == math.inf else v.below),
+    values.Seconds: lambda v: Duration(),
+    values.Percentage: lambda v: Gap() if v.below == math.inf else Share(),
+    values.Whole: lambda v: click.IntRange(v.least, v.most),
+    values.Bytes: lambda v: Size(),
+    values.OneOf: lambda v: Registered(lambda: v.names),
+    values.NewFile: lambda v: OutputFile(),
+    values.OldFile: lambda v: click.Path(exists=True, dir_okay=False),
+    values.Parsed: lambda v: Parsed("text", v),
+    values.ColumnList: lambda v: Names(),
+    values.NumbersByColumn: lambda v: ColumnNumbers(),
+    values.NamesByColumn: lambda v: Order(),
+}
+_BY_COLUMN = (values.NumbersByColumn, values.NamesByColumn)
 
-def seed_option(of: str) -> Decorator:
-    """The option --seed; `of` is its help text."""
-    seeds = click.IntRange(0, 2**31 - 1)
+
+def option_type(name: str) -> Any:
+    """How the command line reads a setting; None for any text and for switches."""
+    kind = SETTINGS[name].values
+    return _TYPES[type(kind)](kind) if type(kind) in _TYPES else None
+
+
+def setting_option(name: str, text: str = "", *, shown: str = "", **changes: Any) -> Decorator:
+    """The option of a setting.
+
+    Parameters
+    ----------
+    name
+        The setting.
+    text
+        The help text, if a command says something else.
+    shown
+        The default in words, if a command has another one.
+    changes
+        What else is different in a command: attributes of a click option.
+    """
+    setting = SETTINGS[name] if not text else replace(SETTINGS[name], help=text)
+    attributes = {
+        "type": option_type(name),
+        "metavar": setting.metavar,
+        "rare": setting.rare,
+        # Whether something was given matters if the default depends on other things.
+        "default": None if setting.optional else setting.default,
+        "old": [dashed(old) for old in setting.old],
+        **changes,
+    }
+    if isinstance(setting.values, values.Switch):
+        attributes["is_flag"] = True
+    if isinstance(setting.values, _BY_COLUMN):
+        attributes |= {"multiple": True, "callback": _by_column}
+    shown = shown or setting.shown or setting.shown_default(setting.default)
+    ending = f"  [default: {shown}]" if shown else ""
     return option(
-        Group.LIMITS, "--seed", type=seeds, default=0, show_default=True, help=of, rare=True
+        setting.group,
+        setting.flag,
+        name,
+        help_from=lambda: help_text(setting) + ending,
+        **attributes,
     )
 
 
-def _score_option(known: Callable[[], str]) -> Decorator:
-    return option(
-        Group.SCORE,
-        "--score",
-        type=ScoreName(),
-        default="sm",
-        show_default=True,
-        help_from=lambda: f"Score to maximise: {known()}.",
-    )
+def setting_options(*kinds: type, but: Sequence[str] = (), **changes: Any) -> Decorator:
+    """The options of all settings in typed dictionaries, except some."""
+    names = [n for n, one in declared(*kinds).items() if one.flag and n not in but]
+    return option_group([setting_option(name, **changes) for name in names])
 
 
-_P = option(
-    Group.SCORE,
-    "--p",
-    type=Number(0.5, 1),
-    help_from=lambda: f"Desired class probability for {scores_with('p')}.  [default: 0.9]",
-)
-_P_GRID = option(
-    Group.SCORE,
-    "--p",
-    type=Numbers(0.5, 1),
-    metavar="P[,P...]",
-    help_from=lambda: (
-        f"Desired class probability for {scores_with('p')}; several values are solved in "
-        "turn: 0.6,0.8,0.9.  [default: 0.9]"
-    ),
-)
-_GAMMA = option(
-    Group.SCORE, "--gamma", type=Number(0), help="Desired log-margin, instead of --p.", rare=True
-)
+def _by_column(
+    ctx: click.Context, one: click.Parameter, pairs: Sequence[tuple[str, Any]]
+) -> dict[str, Any] | None:
+    """What is given for some columns, by their names."""
+    names = [name for name, _ in pairs]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise click.UsageError(
+            f"{one.opts[0]} names the column {twice[0]!r} twice; give all its values once"
+        )
+    return dict(pairs) or None
 
-ess_option = option(
-    Group.SCORE,
-    "--ess",
-    type=Number(0),
-    help_from=lambda: f"Equivalent sample size for {scores_with('ess')}.  [default: 1]",
-    rare=True,
-)
 
-_PENALTY = option(
-    Group.SCORE,
-    "--penalty",
-    type=PENALTY,
-    metavar="LAMBDA|bic",
-    help_from=lambda: (
-        f"Cost of one free parameter for {scores_with('penalty')}; larger values give sparser "
-        "networks.  [default: 0]"
-    ),
-)
-
-_VALIDATION = option(
-    Group.SCORE,
-    "--validation",
-    type=VALIDATION,
-    metavar="loo|FOLDS|none",
-    help_from=lambda: (
-        "Score each row with parameters learned without it (loo) or without its fold, for "
-        f"{scores_with('validation')}.  [default: none; loo if columns have several resolutions]"
-    ),
-    rare=True,
-)
-
-_SETTINGS = (_GAMMA, _PENALTY, _VALIDATION, ess_option)
-
-score_options = option_group((_score_option(all_scores), _P, *_SETTINGS))
+score_options = setting_options(ScoreNames)
 """Options that choose the score."""
 
-grid_score_options = option_group((_score_option(exact_scores), _P_GRID, *_SETTINGS))
-"""Options that choose the score, with one value of p or several."""
+exact_score_options = option_group(
+    (
+        setting_option("score", "Score to maximise: {exact_scores}."),
+        setting_options(ScoreNames, but=("score",)),
+    )
+)
+"""Options that choose a score for the engines."""
+
+p_grid_option = setting_option(
+    "p",
+    "Desired class probabilities for {scores}: 0.6,0.8,0.9.",
+    type=Numbers(0.5, 1),
+    metavar="P[,P...]",
+)
 
 margin_options = option_group(
-    (_score_option(lambda: scores_with("penalty")), _P_GRID, _GAMMA, _VALIDATION)
+    (
+        setting_option("score", "Score to maximise: {penalised_scores}."),
+        setting_options(ScoreNames, but=("score", "p", "penalty", "ess")),
+    )
 )
-"""Options that choose a score with a penalty, whose values are given elsewhere."""
-
-SCORE_SETTINGS = ("p", "gamma", "penalty", "validation", "ess")
-"""The options that are settings of scores, by the names of the settings."""
+"""Options that choose a score with a penalty, without p and the penalty."""
 
 
-def check_score(options: Mapping[str, Any], settings: Sequence[str] = SCORE_SETTINGS) -> None:
-    """Reject settings that contradict each other or that the score does not have."""
+def check_score(options: Mapping[str, Any], *, shared: bool = True) -> None:
+    """Reject settings that contradict each other or that the score does not have.
+
+    Without `shared`, those may be given that belong to several scores.
+    """
     from milpbn.scores import score_class
 
     if options.get("p") is not None and options.get("gamma") is not None:
         raise click.UsageError("give --p or --gamma, not both")
     kind = score_class(options["score"])
-    for name in settings:
-        if options.get(name) is not None and name not in kind.parameter_names():
-            raise click.UsageError(f"--{name} cannot be combined with --score {kind.name}")
+    for name, setting in declared(ScoreNames).items():
+        if name == "score" or options.get(name) is None or (setting.of_estimator and not shared):
+            continue
+        if name not in kind.parameter_names():
+            raise click.UsageError(f"{setting.flag} cannot be combined with --score {kind.name}")
 
 
 _CONSTRAINTS = (
@@ -188,116 +221,25 @@ def given_settings(
 def given_names(
     options: Mapping[str, Any], *, start: Structure | str | None = None, **more: Any
 ) -> SettingNames:
-    """The settings that the options give, by name."""
-    from milpbn.learning.settings import SettingNames
-
-    # Options and settings share their names; only --start is something else, a file.
-    known = SettingNames.__annotations__.keys() - {"start"}
-    names = {k: options[k] for k in known if options.get(k) is not None}
+    """The settings that the options give, by name; `start` is what the option --start names."""
+    names = {k: options[k] for k in RUN_SETTINGS if options.get(k) is not None}
     if isinstance(names.get("p"), tuple):
         del names["p"]  # several p: the grid sets the score of each
-    if "engine" in options:
-        names["method"] = options["engine"]
-    source = options.get("warm_start") or options.get("start")
-    if source:
-        names["start_source"] = source
-    return cast(
-        "SettingNames",
-        {
-            "structure_score": options["score"],
-            "constraints": given_constraints(options),
-            "start": start,
-            **names,
-            **more,
-        },
-    )
-
-
-def given_solve_options(options: Mapping[str, Any]) -> SolveOptions:
-    """The engine options."""
-    from dataclasses import fields
-
-    from milpbn.anytime import SolveOptions
-
-    return SolveOptions(**{f.name: options[f.name] for f in fields(SolveOptions)})
+    if "start" in names:
+        names["start_source"] = names["start"]
+    names |= {"constraints": given_constraints(options), "start": start, **more}
+    return cast("SettingNames", names)
 
 
 structure_options = option_group(
-    (
-        option(
-            Group.SPACE,
-            "--max-parents",
-            type=click.IntRange(min=1),
-            default=2,
-            show_default=True,
-            help="Maximum number of parents per variable, including the class.",
-        ),
-        option(
-            Group.SPACE,
-            "--class-parents/--class-root",
-            default=True,
-            show_default=True,
-            help="Whether features may be parents of the class.",
-        ),
-        option(
-            Group.SPACE,
-            "--augmented",
-            is_flag=True,
-            help_from=lambda: (
-                "Require the class as a parent of every feature that has parents. Optional for "
-                f"generative scores ({generative_scores()}), always on for the others."
-            ),
-            rare=True,
-        ),
-        *_CONSTRAINTS,
-    )
+    (setting_options(SpaceNames, but=tuple(declared(BudgetNames))), constraint_options)
 )
-"""Options that define the search space."""
+"""Options that define the search space, without limits on the structure as a whole."""
 
-BUDGETS = {
-    "max_arcs": "Maximum number of arcs.",
-    "max_features": "Maximum number of features that have an arc; the others are not used.",
-    "max_parameters": "Maximum number of free parameters of the network.",
-}
-"""The options that limit the structure as a whole, with their help texts."""
-
-budget_options = option_group(
-    [
-        option(
-            Group.SPACE,
-            f"--{name.replace('_', '-')}",
-            type=click.IntRange(min=0),
-            help=text,
-            rare=True,
-        )
-        for name, text in BUDGETS.items()
-    ]
-)
+budget_options = setting_options(BudgetNames)
 """Options that limit the structure as a whole."""
 
-smoothing_option = option(
-    Group.PARAMETERS,
-    "--smoothing",
-    type=SMOOTHING,
-    default="laplace",
-    show_default=True,
-    help="Smoothing of the parameters: laplace[:COUNT] or epsilon[:VALUE].",
-    rare=True,
-)
-
-_parameters = option(
-    Group.PARAMETERS,
-    "--parameters",
-    type=PARAMETERS,
-    default="ml",
-    show_default=True,
-    help_from=lambda: (
-        f"Parameter learner of the final classifier: {parameter_learners()}; settings follow a "
-        "colon: cl:penalty=0.1."
-    ),
-)
-
-space_options = option_group((structure_options, budget_options, smoothing_option, _parameters))
+space_options = option_group((structure_options, budget_options, setting_options(ParameterNames)))
 """Options that define the search space, and how parameters are learned."""
 
 output_options = option_group(
@@ -324,17 +266,6 @@ output_options = option_group(
 )
 """Options for the output."""
 
-emit_option = option(
-    Group.PROOF,
-    "--emit",
-    type=Registered(registry("milpbn.anytime.options", "EMITTERS")),
-    default="pulp",
-    show_default=True,
-    help="How the monolithic model is passed to HiGHS.",
-    rare=True,
-)
-"""The option for how a program gets into its solver."""
-
 write_model_option = option(
     Group.PROOF,
     "--write-model",
@@ -345,97 +276,13 @@ write_model_option = option(
 )
 """The option that saves the program."""
 
-proof_options = option_group(
-    (
-        option(
-            Group.PROOF,
-            "--gap",
-            type=Gap(),
-            default=0.0,
-            help="Stop at this gap: 1% or 0.01.  [default: 0]",
-        ),
-        option(
-            Group.LIMITS,
-            "--threads",
-            type=click.IntRange(min=1),
-            default=1,
-            show_default=True,
-            help="Number of threads for passes over the rows, and for the monolithic engine.",
-            rare=True,
-        ),
-    )
-)
+proof_options = option_group((setting_option("gap"), setting_option("threads")))
 """Options of the exact engines."""
 
-checkpoint_options = option_group(
-    (
-        option(
-            Group.PROOF,
-            "--checkpoint",
-            type=OutputFile(),
-            metavar="FILE",
-            help="Save the tree regularly and at the end, so that --resume can continue.",
-            rare=True,
-        ),
-        option(
-            Group.PROOF,
-            "--resume",
-            type=click.Path(exists=True, dir_okay=False),
-            metavar="FILE",
-            help="Continue from a file that --checkpoint wrote for the same data, score and "
-            "search space.",
-            rare=True,
-        ),
-    )
-)
-"""Options that stop and continue a proof."""
+engine_options = option_group((setting_options(ProofNames), setting_options(TreeNames)))
+"""All options of the exact engines."""
 
-scheduler_option = option(
-    Group.LIMITS,
-    "--scheduler",
-    metavar="ADDRESS",
-    help="Use the workers of a running Dask cluster: tcp://HOST:8786. Needs milpbn[cluster].",
-    rare=True,
-)
-
-worker_options = option_group(
-    (
-        option(
-            Group.LIMITS,
-            "--workers",
-            type=click.IntRange(min=0),
-            default=0,
-            show_default=True,
-            help="Number of local worker processes; needs the extra milpbn[cluster].",
-            rare=True,
-        ),
-        scheduler_option,
-    )
-)
-"""Options for worker processes of the tree."""
-
-memory_option = option(
-    Group.LIMITS,
-    "--memory-limit",
-    type=Size(),
-    default="4GiB",
-    show_default=True,
-    help="Reject problems that are estimated to need more memory: 500MB, 4GB.",
-    rare=True,
-)
-
-limit_options = option_group(
-    (
-        option(
-            Group.LIMITS,
-            "--time-limit",
-            type=Duration(),
-            help="Time limit for the run: 90, 90s, 5m, 2h.",
-        ),
-        seed_option("Random seed for the solver and the heuristics."),
-        memory_option,
-    )
-)
+limit_options = setting_options(LimitNames)
 """Limits of a run."""
 
 run_options = option_group((limit_options, output_options))

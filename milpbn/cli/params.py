@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ import click
 from click.core import ParameterSource
 
 from milpbn.messages import read_list
+from milpbn.settings import values
 
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
@@ -141,6 +141,8 @@ class Size(_ParamType):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> int:
         """See :class:`click.ParamType`."""
+        if isinstance(value, int):
+            return value
         match = re.fullmatch(
             r"(\d{1,15}(?:\.\d+)?)\s*([kmg]i?b)", str(value).strip(), re.ASCII | re.IGNORECASE
         )
@@ -296,8 +298,7 @@ class Candidates(_ParamType):
                 param,
                 ctx,
             )
-        name = name.strip().replace("-", "_")
-        return {"score": "structure_score"}.get(name, name), values
+        return name.strip().replace("-", "_"), values
 
 
 def _number_or_text(text: str) -> float | str:
@@ -318,18 +319,12 @@ class Parsed(_ParamType):
     ----------
     name
         The type in help texts.
-    module, function
-        The function, imported when a value is read.
+    kind
+        What reads it.
     """
 
-    def __init__(self, name: str, module: str, function: str) -> None:
-        self.name = name
-        self._home = module, function
-
-    def parse(self, text: str) -> Any:
-        """Read a value."""
-        module, function = self._home
-        return getattr(importlib.import_module(module), function)(text)
+    def __init__(self, name: str, kind: values.Parsed) -> None:
+        self.name, self.parse = name, kind.read
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """See :class:`click.ParamType`."""
@@ -341,59 +336,19 @@ class Parsed(_ParamType):
             self.fail(error.on_command_line(), param, ctx)
 
 
-class ParsedText(Parsed):
-    """A text that is kept as a text, in its full form."""
-
-    def parse(self, text: str) -> str:
-        """Read a value and write it again."""
-        return str(super().parse(text))
-
-
-class ScoreName(Parsed):
-    """The name of a score, in upper or lower case; an alias becomes the name."""
-
-    def __init__(self) -> None:
-        super().__init__("score", "milpbn.scores", "make_score")
-
-    def parse(self, text: str) -> str:
-        """The name in the registry."""
-        name: str = super().parse(text.lower()).name
-        return name
-
-
-ARC = Parsed("A->B", "milpbn.families.constraints", "parse_arc")
+ARC = Parsed("A->B", values.Parsed("milpbn.families.constraints", "parse_arc"))
 """An arc ``A->B``; a name that contains ``->`` is in double quotes."""
 
-SMOOTHING = ParsedText("smoothing", "milpbn.families", "parse_smoothing")
-"""``laplace[:COUNT]`` or ``epsilon[:VALUE]``."""
+PENALTIES = Parsed("penalties", values.Parsed("milpbn.scores.concave", "parse_penalties"))
+"""Numbers or ``bic``, separated by commas."""
 
-PENALTY = Parsed("penalty", "milpbn.scores.concave", "parse_penalty")
-PENALTIES = Parsed("penalties", "milpbn.scores.concave", "parse_penalties")
-"""A number, or ``bic``."""
-
-
-VALIDATION = Parsed("validation", "milpbn.scores.rows", "read_validation")
-"""A number of folds, ``loo`` or ``none``."""
-
-CLASS_WEIGHT = Parsed("class weight", "milpbn.datasets.weights", "read_class_weight")
-"""``balanced``, or a factor for each class: ``sick=5,healthy=1``."""
-
-BINS = Parsed("bins", "milpbn.datasets.bins", "parse_bins")
-"""``mdlp``, ``quantile:K`` or ``auto``."""
-
-MONOTONE = Parsed("feature+,feature-", "milpbn.datasets.monotone", "read_monotone")
-"""Features with the direction of their effect: ``age+,income-``."""
-
-COSTS = Parsed("costs", "milpbn.network.costs", "read_costs")
+COSTS = Parsed("costs", values.Parsed("milpbn.network.costs", "read_costs"))
 """Costs by true and predicted class: ``sick:healthy=10,healthy:sick=1``, or a CSV file."""
 
-PARAMETERS = ParsedText("parameters", "milpbn.parameters", "make_parameters")
-"""``ml``, ``cl`` or ``mm``, with settings after a colon."""
-
-FOLDS = Parsed("folds", "milpbn.mdc.settings", "read_number_of_folds")
+FOLDS = Parsed("folds", values.Parsed("milpbn.mdc.settings", "read_number_of_folds"))
 """A number of folds, or ``none``."""
 
-BASE = ParsedText("base", "milpbn.mdc.base_estimators", "make_base")
+BASE = Parsed("base", values.Parsed("milpbn.mdc.base_estimators", "make_base", as_text=True))
 """A base model, with settings after a colon."""
 
 

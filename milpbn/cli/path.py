@@ -15,6 +15,7 @@ from milpbn.cli.options import (
     given_names,
     limit_options,
     margin_options,
+    p_grid_option,
     proof_options,
     space_options,
 )
@@ -39,6 +40,7 @@ _DISPENSABLE = ("objective", "features", "training", "arcs", "log-loss", "gap")
 @data_options
 @held_out_options
 @margin_options
+@p_grid_option
 @option(
     Group.SCORE,
     "--penalty",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.grouping import Command
+from milpbn.settings import SETTINGS, Setting
 
 if TYPE_CHECKING:
     from milpbn.scores import Score
@@ -131,6 +132,30 @@ def default_classifiers() -> str:
     return ", ".join(DEFAULT_CLASSIFIERS)
 
 
+def on_command_line(setting: Setting) -> str:
+    """The option of a setting."""
+    return setting.spelling.on_command_line()
+
+
+def methods() -> str:
+    """Everything that learns a structure, separated by commas."""
+    from milpbn.learning.methods import METHODS
+
+    return ", ".join(METHODS)
+
+
+def help_text(setting: Setting, spell: Callable[[Setting], str] = on_command_line) -> str:
+    """The help text of a setting, which may name other settings and what is in a registry."""
+
+    class Places(dict[str, str]):
+        def __missing__(self, word: str) -> str:
+            if word == "scores":
+                return scores_with(setting.name)
+            return spell(SETTINGS[word]) if word in SETTINGS else _LISTS[word]()
+
+    return setting.help.format_map(Places())
+
+
 def exact_scores() -> str:
     """The scores that can be maximised exactly, each with its other names."""
     return _scores(lambda s: s.exact)
@@ -170,3 +195,14 @@ def decomposable_scores() -> Iterable[str]:
     from milpbn.scores import score_names
 
     return score_names(lambda s: s.decomposable, aliases=True)
+
+
+_LISTS = {
+    "known_scores": all_scores,
+    "exact_scores": exact_scores,
+    "penalised_scores": lambda: scores_with("penalty"),
+    "scores_with_p": lambda: scores_with("p"),
+    "generative_scores": generative_scores,
+    "methods": methods,
+    "parameter_learners": parameter_learners,
+}

@@ -12,9 +12,7 @@ import numpy as np
 
 from milpbn.cli.alternatives import alternative_lines
 from milpbn.datasets.bins import MDLP
-from milpbn.datasets.infer import MAX_STATES
 from milpbn.datasets.monotone import as_typed
-from milpbn.datasets.table import AUTO
 from milpbn.encoding import EncodedData
 from milpbn.learning.model import Model
 from milpbn.messages import listed_names, on_command_line, option
@@ -24,7 +22,9 @@ from milpbn.network.network import Network
 from milpbn.result import Result
 from milpbn.selection.candidates import show_values
 from milpbn.selection.criteria import CRITERIA
-from milpbn.words import count
+from milpbn.settings import ColumnNames, declared
+from milpbn.structure import Structure
+from milpbn.words import count, name_in_list
 
 
 def accuracies(model: Model, data: EncodedData) -> dict[str, float]:
@@ -119,7 +119,19 @@ def _parameters(model: Model, n_train: int) -> str:
 def structure_lines(model: Model) -> list[str]:
     """The structure, and the states of the resolutions that its families use."""
     legend = model.seen.legend
-    return [str(model.seen), *([""] if legend else []), *legend]
+    return [str(model.seen), *([""] if legend else []), *legend, *_cost_lines(model)]
+
+
+def _cost_lines(model: Model) -> list[str]:
+    """What the features of the structure cost, if they have costs."""
+    costs = model.settings.get("constraints", {}).get("feature_costs")
+    structure = model.result.structure
+    if not costs or not isinstance(structure, Structure):
+        return []
+    used = {name for arc in structure.arcs for name in arc}
+    paid = [f"{name_in_list(n)} {cost}" for n, cost in costs.items() if n in used and cost]
+    total = sum(cost for name, cost in costs.items() if name in used)
+    return ["", f"{'cost':<12}{total}{' (' + ', '.join(paid) + ')' if paid else ''}"]
 
 
 def bins_lines(model: Model) -> list[str]:
@@ -188,7 +200,7 @@ def _advice(model: Model, data: EncodedData) -> str:
     """How to estimate the accuracy on unseen data of the user's own file."""
     columns = {**data.source.get("columns", {}), "missing": model.encoder.missing}
     columns["bins"] = model.encoder.bins
-    usual = {"missing": AUTO, "dates": "expand", "max_states": MAX_STATES, "bins": MDLP}
+    usual = {name: one.default for name, one in declared(ColumnNames).items()}
     factors = data.source.get("class_weight")
     if isinstance(factors, dict):
         factors = [f"{label}={weight:g}" for label, weight in factors.items()]

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 
 def measured_rows_option(purpose: str) -> Decorator:
-    """The option --data; `purpose` is the first sentence of its help text."""
+    """The option --test; `purpose` is the first sentence of its help text."""
     default = "[default: the test rows of the model's data, or else its training rows]"
-    return option(Group.DATA, "--data", "file", metavar="FILE", help=f"{purpose}  {default}")
+    text = f"{purpose}  {default}"
+    return option(Group.DATA, "--test", "file", metavar="FILE", help=text, old=("--data",))
 
 
 def measured_rows(model: Model, model_file: str, file: str | None) -> MeasuredRows | None:
@@ -35,7 +36,7 @@ def measured_rows(model: Model, model_file: str, file: str | None) -> MeasuredRo
     source = model.data.get("file")
     if source is not None and not Path(source).exists():
         raise DataError(
-            f"there is no file {source}, which {model_file} was learned from; give rows with --data"
+            f"there is no file {source}, which {model_file} was learned from; give rows with --test"
         )
     data = model.encoder.encode(model_table(model, model_file, None))
     training = not len(data.test())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from milpbn.cli.data import (
-    DATA_OPTIONS,
     check_data_options,
     data_options,
     load_table,
@@ -14,32 +13,28 @@ from milpbn.cli.data import (
 from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.options import (
     check_score,
-    ess_option,
     given_settings,
-    memory_option,
+    setting_option,
     structure_options,
 )
 from milpbn.cli.outputs import Outputs
-from milpbn.cli.params import Duration, OutputFile, refuse_overwriting
+from milpbn.cli.params import OutputFile, refuse_overwriting
 from milpbn.cli.registries import Registered, decomposable_scores
 
 
 @command(short_help="Write local scores for other solvers.")
 @data_options
-@option(
-    Group.SCORE,
-    "--score",
+@setting_option(
+    "score",
+    "Decomposable score: a sum over families.",
     type=Registered(decomposable_scores),
     default="mdl",
-    show_default=True,
-    help="Decomposable score: a sum over families.",
+    shown="mdl",
 )
-@ess_option
+@setting_option("ess")
 @structure_options
-@option(
-    Group.LIMITS, "--time-limit", type=Duration(), help="Time limit for the run: 90, 90s, 5m, 2h."
-)
-@memory_option
+@setting_option("time_limit")
+@setting_option("memory_limit")
 @option(
     Group.OUTPUT,
     "--out",
@@ -73,7 +68,7 @@ def scores(**options: Any) -> None:
 
     clock = Clock(options["time_limit"], started=PROCESS_START)
     settings = given_settings(options)
-    encoded = encode(load_table(**{name: options[name] for name in DATA_OPTIONS}))
+    encoded = encode(load_table(options))
     show_notes(encoded.data.notes)
     assert settings.space.constraints is not None
     names = [v.name for v in encoded.data.variables]

@@ -10,7 +10,6 @@ import click
 
 from milpbn import PROCESS_START
 from milpbn.cli.data import (
-    DATA_OPTIONS,
     check_data_options,
     hold_out_rows,
     load_table,
@@ -114,11 +113,10 @@ class Session:
         from milpbn.clock import OutOfTime
         from milpbn.learning.classifier import check_constraints, encode, late_by_columns
 
-        given = {name: self.options[name] for name in DATA_OPTIONS}
         try:
-            rows = load_table(**given, checkpoint=self.clock.checkpoint)
+            rows = load_table(self.options, self.clock.checkpoint)
         except OutOfTime:
-            raise late_by_columns(self.clock, given["file"]) from None
+            raise late_by_columns(self.clock, self.options["file"]) from None
         self.rows = hold_out_rows(
             rows,
             test_file=self.options.get("test_file"),
@@ -134,8 +132,9 @@ class Session:
 
     def select(self, names: Mapping[str, Any], plan: SelectionPlan) -> None:
         """Choose settings by validation on the training rows; `learn` uses them."""
+        from milpbn.datasets.table import with_states
         from milpbn.learning.classifier import encode
-        from milpbn.selection.choose import select_settings, selected_table
+        from milpbn.selection.choose import select_settings
 
         def watch(done: int, total: int, what: str) -> None:
             self.table.step(f"selecting, {done} of {total} runs, last {what}")
@@ -147,7 +146,7 @@ class Session:
         )
         self.table.step("")
         self.table.print(f"selected {self.selection}")
-        rows = selected_table(self.rows, self.selection)
+        rows = with_states(self.rows, **self.settings.states)
         if rows.bins != self.rows.bins:
             told, self.rows, self.encoded = self.data.notes, rows, encode(rows)
             notes = [*self.data.notes, *self.settings.notes(self.data.variables)]

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from milpbn.cli.alternatives import alternative_options, given_limits, with_alternatives
 from milpbn.cli.data import data_options, held_out_options
-from milpbn.cli.grid import check_grid, solve_grid
+from milpbn.cli.engine import (
+    check_engine,
+    finished,
+    method_options,
+    note_replaced_checkpoint,
+    start_structure,
+)
 from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.interrupts import EXIT_STOPPED
 from milpbn.cli.options import (
-    checkpoint_options,
-    emit_option,
+    engine_options,
+    exact_score_options,
     given_names,
     given_settings,
-    grid_score_options,
     picture_options,
-    proof_options,
     run_options,
     space_options,
-    worker_options,
     write_model_option,
 )
-from milpbn.cli.outputs import say
-from milpbn.cli.params import OutputFile, usage_errors
-from milpbn.cli.registries import Registered, registry
+from milpbn.cli.params import OutputFile
 from milpbn.cli.selecting import (
     accept_old_plot,
     given_plan,
@@ -37,67 +36,22 @@ from milpbn.cli.selecting import (
     selection_plot_option,
 )
 from milpbn.cli.session import Session
-from milpbn.messages import option as spelled
 
 if TYPE_CHECKING:
     from milpbn.clock import Clock
-    from milpbn.learning.methods import Engine
     from milpbn.learning.model import Model
-    from milpbn.learning.settings import Settings
-    from milpbn.result import Result
     from milpbn.scores import Objective
-    from milpbn.structure import Structure
-
-# Options of a tree that belongs to milpbn.
-_OF_TREE = ("checkpoint", "resume", "workers", "scheduler", "certificate")
 
 
 @command(short_help="Learn a structure exactly.")
 @data_options
 @held_out_options
-@option(
-    Group.DATA,
-    "--jkl",
-    metavar="X.jkl",
-    help="Use the local scores in this file instead of data; see `milpbn scores`.",
-    rare=True,
-)
-@grid_score_options
+@exact_score_options
 @space_options
 @selection_options
 @selection_plot_option
-@option(
-    Group.PROOF,
-    "--engine",
-    type=Registered(registry("milpbn.learning.methods", "ENGINES")),
-    default="branch-and-cut",
-    show_default=True,
-    help="Engine that solves the problem.",
-    rare=True,
-)
-@option(
-    Group.PROOF,
-    "--host",
-    type=Registered(registry("milpbn.anytime.options", "HOSTS")),
-    default="highs",
-    show_default=True,
-    help="Solver that manages the branch-and-cut tree; scip needs the extra milpbn[scip].",
-    rare=True,
-)
-@emit_option
-@option(
-    Group.PROOF,
-    "--warm-start",
-    metavar="FILE|NAME|none",
-    default="local-search",
-    show_default=True,
-    help="Start from a model, network or structure file, or from the result of a heuristic of "
-    "`milpbn learn`; none for no start.",
-    rare=True,
-)
-@proof_options
-@worker_options
-@checkpoint_options
+@method_options
+@engine_options
 @alternative_options
 @write_model_option
 @option(
@@ -120,24 +74,18 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
     Examples:
       milpbn solve --dataset car --score sm
       milpbn solve --data my.csv --target outcome --time-limit 5m --out model.json
-      milpbn solve --dataset heart --class-root --p 0.6,0.8,0.9,0.99
       milpbn solve --data my.csv --target outcome --select auto
       milpbn solve --dataset heart --class-root --best 10
       milpbn solve --dataset heart --class-root --out heart.json --certificate heart.gz
-      milpbn solve --jkl asia.jkl --out structure.json
       milpbn solve --dataset german --checkpoint german.tree
       milpbn solve --dataset german --checkpoint german.tree --resume german.tree
     """
     from milpbn.errors import OutputError
 
-    if options["jkl"]:
-        from milpbn.cli.jkl import solve_local_scores
-
-        solve_local_scores(ctx, options)
     accept_old_plot(options)
     _check(ctx, options)
     limits = given_limits(options)
-    start = start_structure(options["warm_start"])
+    start = start_structure(options["start"])
     search = ("warm start",) if isinstance(start, str) else ()
     settings, plan = given_settings(options, start=start), given_plan(options, "plot_selection")
     if plan is not None:
@@ -146,37 +94,23 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
         search = ("selecting", *search)
     note_replaced_checkpoint(options)
     session = Session(ctx, options, settings, (*search, "building", "solving"))
-    grid = isinstance(options["p"], tuple)
     with session.table:
         session.load()
         if plan is not None:
             session.select(names, plan)
-        models = solve_grid(session) if grid else [_solve(session)]
+        model = _solve(session)
         if limits is not None:
-            models = [with_alternatives(session, models[0], limits)]
-    if not grid:
-        session.deliver(models[0])
+            model = with_alternatives(session, model, limits)
+    session.deliver(model)
     if session.missing:
         raise OutputError(
             f"{session.missing} was not written: nothing was proven, or there was no space"
         )
-    results = [model.result for model in models]
-    complete = len(results) == (len(options["p"]) if grid else 1)
-    stopped = any(model.parameters.stopped_early for model in models)
+    stopped = model.parameters.stopped_early
     if limits is not None:
-        stopped |= not all(m.alternatives and m.alternatives.complete for m in models)
-    closed = all(_finished(r, session.settings, options["gap"]) for r in results)
-    ctx.exit(0 if complete and closed and not stopped else EXIT_STOPPED)
-
-
-def _finished(result: Result, settings: Settings, gap: float) -> bool:
-    """Whether the run has done what it was asked for; a selected heuristic owes no proof."""
-    from milpbn.learning.methods import ENGINES
-
-    if settings.method not in ENGINES:
-        return result.status == "feasible"
-    within = result.gap_rel is not None and result.gap_rel <= gap
-    return result.status == "optimal" or within
+        stopped |= model.alternatives is None or not model.alternatives.complete
+    closed = finished(model.result, session.settings)
+    ctx.exit(0 if closed and not stopped else EXIT_STOPPED)
 
 
 def _check(ctx: click.Context, options: dict[str, Any]) -> None:
@@ -184,18 +118,6 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
     from milpbn.scores import score_class
 
     Session.check(options)
-    if isinstance(options["p"], tuple):
-        check_grid(options)
-        if options["select"]:
-            raise click.UsageError(
-                "--select requires a single value of p; write --select p=0.6,0.9"
-            )
-        if options["checkpoint"] or options["resume"]:
-            raise click.UsageError("--checkpoint and --resume require a single value of p")
-        if options["warm_start"] != "local-search":
-            raise click.UsageError(
-                "--warm-start requires a single value of p; several start from one another"
-            )
     check_engine(ctx, options)
     if options["write_model"] and score_class(options["score"]).smooth:
         raise click.UsageError(
@@ -207,67 +129,6 @@ def _check(ctx: click.Context, options: dict[str, Any]) -> None:
         raise click.UsageError(
             f"--score {score.name} cannot be maximised exactly; `milpbn learn` can search with it"
         )
-
-
-def check_engine(ctx: click.Context, options: dict[str, Any]) -> None:
-    """Reject options of one engine or host that are given for another."""
-    from milpbn.learning.methods import ENGINES, require_tree
-
-    engine, host = ENGINES[options["engine"]], options["host"]
-    check_emit(ctx, engine)
-    if options["workers"] and options["scheduler"]:
-        raise click.UsageError("give one of --workers and --scheduler")
-    with usage_errors():
-        for name in _OF_TREE:
-            if options[name]:
-                require_tree(name, options["engine"], host)
-    if host != "scip":
-        return
-    if host not in engine.other_hosts:
-        raise click.UsageError(f"--host requires --engine {_names(lambda e: bool(e.other_hosts))}")
-    from milpbn.engines.branch_and_cut.scip_host import scip_version
-
-    scip_version()
-
-
-def check_emit(ctx: click.Context, engine: Engine) -> None:
-    """Reject --emit for an engine that leaves no choice."""
-    given = ctx.get_parameter_source("emit") is ParameterSource.COMMANDLINE
-    if given and not engine.emitters:
-        raise click.UsageError(f"--emit requires --engine {_names(lambda e: e.emitters)}")
-
-
-def _names(able: Callable[[Engine], bool]) -> str:
-    from milpbn.learning.methods import ENGINES
-
-    return " or ".join(name for name, engine in ENGINES.items() if able(engine))
-
-
-def note_replaced_checkpoint(options: dict[str, Any]) -> None:
-    """Say that a checkpoint will be lost while there is time for Ctrl-C."""
-    file = options["checkpoint"]
-    if file and not options["resume"] and not options["quiet"] and Path(file).is_file():
-        replaced = spelled("resume", file).on_command_line()
-        say(f"note: {file} will be replaced; {replaced} continues from it.")
-
-
-def start_structure(given: str) -> Structure | str | None:
-    """Read --warm-start: a structure from a file, the name of a heuristic, or None."""
-    from milpbn.errors import OptionError
-    from milpbn.search import LEARNERS
-
-    if given == "none":
-        return None
-    if given in LEARNERS:
-        return given
-    if not Path(given).exists():
-        raise OptionError(
-            f"--warm-start {given!r} is neither a file nor a heuristic; the heuristics are "
-            f"{', '.join(LEARNERS)}"
-        )
-    from milpbn.interchange import read_structure  # slow to import
-
-    return read_structure(given)
 
 
 def _solve(session: Session) -> Model:

@@ -11,9 +11,9 @@ from click.core import ParameterSource
 
 from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.models import model_table, moved_data_option, single_class_model, trust_option
-from milpbn.cli.options import memory_option
+from milpbn.cli.options import setting_option
 from milpbn.cli.outputs import show
-from milpbn.cli.params import Duration, refuse_options
+from milpbn.cli.params import refuse_options
 
 if TYPE_CHECKING:
     from milpbn.datasets.table import Table
@@ -42,15 +42,13 @@ class Replay(NamedTuple):
     metavar="FILE",
     help="Replay the proof in this file, which `milpbn solve --certificate` wrote.",
 )
-@option(
-    Group.LIMITS,
-    "--time-limit",
-    type=Duration(),
+@setting_option(
+    "time_limit",
+    "Time limit for bounds and enumeration, and for the replay if it is given: 90s, 5m.",
     default="60s",
-    show_default=True,
-    help="Time limit for bounds and enumeration, and for the replay if it is given: 90s, 5m.",
+    shown="60s",
 )
-@memory_option
+@setting_option("memory_limit")
 @trust_option
 @click.pass_context
 def verify(

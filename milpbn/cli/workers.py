@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from milpbn.cli.grouping import Decorator, Group, option, option_group
-from milpbn.cli.options import scheduler_option
+from milpbn.cli.options import setting_option
 from milpbn.cli.params import Jobs
 
 # The command exits without shutting down the interpreter, so joblib never withdraws the temporary
@@ -22,14 +22,13 @@ def jobs_options(what: str) -> Decorator:
     jobs = option(
         Group.LIMITS,
         "--jobs",
-        "--workers",
-        "jobs",
         type=Jobs(),
         default=1,
         show_default=True,
         help=what,
+        old=("--workers",),
     )
-    return option_group((jobs, scheduler_option))
+    return option_group((jobs, setting_option("scheduler")))
 
 
 def n_jobs(options: Mapping[str, Any]) -> int | None:

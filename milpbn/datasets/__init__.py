@@ -11,10 +11,9 @@ from milpbn.datasets.catalog import (
 )
 from milpbn.datasets.join import add_test_rows
 from milpbn.datasets.readers import read_features, read_table
-from milpbn.datasets.table import MISSING_POLICIES, Table
+from milpbn.datasets.table import Table
 
 __all__ = [
-    "MISSING_POLICIES",
     "CatalogEntry",
     "Table",
     "add_test_rows",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +14,8 @@ import pandas as pd
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.datasets.bins import MDLP
 from milpbn.datasets.frames import as_pandas
-from milpbn.datasets.infer import FEW_VALUES, MAX_STATES, Orders, Rules
-from milpbn.datasets.monotone import check_monotone, parse_monotone
-from milpbn.datasets.own_bins import Bins, OwnBins, split_bins
+from milpbn.datasets.infer import FEW_VALUES, Rules
+from milpbn.datasets.monotone import check_monotone
 from milpbn.datasets.raw import Columns, RawFrame
 from milpbn.datasets.screening import Screened, screen
 from milpbn.datasets.table import AUTO, DROP, Table, without_holes
@@ -26,6 +24,7 @@ from milpbn.datasets.text import column_names
 from milpbn.datasets.weights import weighted_rows
 from milpbn.errors import DataError, OptionError
 from milpbn.messages import Message, Spelling, option
+from milpbn.settings import ColumnNames
 from milpbn.words import count, quoted
 
 
@@ -33,20 +32,7 @@ def table_from_frame(
     frame: pd.DataFrame | npt.NDArray[Any],
     target: pd.Series[Any] | npt.ArrayLike,
     name: str = "data",
-    *,
-    categorical: Iterable[str] = (),
-    numeric: Iterable[str] = (),
-    missing: str = AUTO,
-    drop: Iterable[str] = (),
-    dates: str = "expand",
-    max_states: int | None = MAX_STATES,
-    target_bins: int | None = None,
-    weight: str | None = None,
-    bins: Bins = MDLP,
-    special: Mapping[str, Sequence[float]] | None = None,
-    min_bin_share: float = 0.0,
-    monotone: Mapping[str, str] | None = None,
-    ordered: Orders = MappingProxyType({}),
+    **columns: Unpack[ColumnNames],
 ) -> Table:
     """Build a table from columns in memory, by the rules for files.
 
@@ -70,20 +56,10 @@ def table_from_frame(
     if labels.name in frame.columns:
         raise DataError(f"{name}: the target {labels.name!r} is also a feature; leave it out")
     raw = RawFrame(name, frame.assign(**{str(labels.name): labels}), untyped=False)
-    binning = split_bins(bins, special, min_bin_share)
-    kinds = tuple(categorical), tuple(numeric), tuple(drop)
-    columns = Columns((str(labels.name),), *kinds, dates, max_states, target_bins, weight, ordered)
-    return build_table(raw, columns, missing, binning, parse_monotone(monotone))
+    return build_table(raw, Columns.given([str(labels.name)], **columns))
 
 
-def build_table(
-    raw: RawFrame,
-    columns: Columns,
-    missing: str,
-    binning: tuple[str, OwnBins],
-    monotone: dict[str, int],
-    checkpoint: Checkpoint = no_checkpoint,
-) -> Table:
+def build_table(raw: RawFrame, columns: Columns, checkpoint: Checkpoint = no_checkpoint) -> Table:
     """Decide the targets and every other column of a raw frame.
 
     Two rules depend on the number of targets. One target: a numeric column with few values
@@ -92,7 +68,8 @@ def build_table(
     incomplete rows are left out here.
     """
     wanted = _check_columns(raw, columns)
-    bins, own = binning
+    missing, monotone = columns.missing, columns.monotone
+    bins, own = columns.bins, columns.own_bins
     several = len(columns.targets) > 1
     if several and monotone:
         raise OptionError(Message(option("monotone"), " needs a single target with two classes"))
@@ -142,7 +119,7 @@ def build_table(
         max_states=max_states,
         bins=bins,
         own_bins=own,
-        monotone=monotone,
+        monotone=dict(monotone),
         notes=(*raw.notes, *notes, *(n for t in targets for n in t.notes), *screened.notes),
         source=dict(raw.source),
         ordered=tuple(screened.ordered),

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy.typing as npt
 import pandas as pd
 
 from milpbn._types import FloatArray
-from milpbn.datasets.bins import MDLP
-from milpbn.datasets.infer import CATEGORICAL, FEW_VALUES, NUMERIC, Orders, Rules, parse_orders
-from milpbn.datasets.monotone import check_monotone, parse_monotone
+from milpbn.datasets.infer import CATEGORICAL, FEW_VALUES, NUMERIC, Rules
+from milpbn.datasets.monotone import check_monotone
 from milpbn.datasets.notes import Names
-from milpbn.datasets.own_bins import Bins, split_bins
+from milpbn.datasets.raw import Columns
 from milpbn.datasets.screening import screen
 from milpbn.datasets.table import Table, without_holes
 from milpbn.datasets.values import show_value
 from milpbn.errors import OptionError
+from milpbn.settings import ColumnNames
 
 # What notes about the columns call these parameters.
 _NAMES = Names({"categorical": "categorical_features", "numeric": "numeric_features"}, drops=False)
@@ -67,16 +66,9 @@ def labelled_table(
     *,
     several: bool = False,
     weights: FloatArray | None = None,
-    categorical_features: str | Sequence[int] | Sequence[str],
-    numeric_features: Sequence[int] | Sequence[str],
-    missing: str,
-    dates: str,
-    max_states: int | None = None,
-    bins: Bins = MDLP,
-    ordered: Orders = MappingProxyType({}),
-    special: Mapping[str, Sequence[float]] | None = None,
-    min_bin_share: float = 0.0,
-    monotone: Mapping[str, str] | None = None,
+    categorical_features: str | Sequence[int] | Sequence[str] = "from_dtype",
+    numeric_features: Sequence[int] | Sequence[str] = (),
+    **columns: Unpack[ColumnNames],
 ) -> Table:
     """The table that a classifier learns from, by the rules for files.
 
@@ -91,9 +83,8 @@ def labelled_table(
         they are.
     weights
         The positive weight of each row.
-    categorical_features, numeric_features, missing, dates, max_states, bins, ordered, special, \
-min_bin_share, monotone
-        See :class:`~milpbn.BNClassifier`.
+    categorical_features, numeric_features, columns
+        See :class:`~milpbn.BNClassifier`. With several class variables, no states are pooled.
     """
     wanted = dict.fromkeys(
         _chosen(frame, categorical_features, "categorical_features"), CATEGORICAL
@@ -104,19 +95,19 @@ min_bin_share, monotone
                 f"column {name!r} is both in categorical_features and in numeric_features"
             )
         wanted[name] = NUMERIC
-    orders = parse_orders(ordered)
-    for name in _chosen(frame, list(orders), "ordered"):
+    given = Columns.given(list(classes), **columns)
+    max_states = None if several else given.max_states
+    for name in _chosen(frame, list(given.ordered), "ordered"):
         if wanted.get(name) == NUMERIC:
             raise OptionError(f"column {name!r} is both in ordered and in numeric_features")
-    others, own = split_bins(bins, special, min_bin_share)
-    directions = parse_monotone(monotone)
+    own, directions = given.own_bins, given.monotone
     rules = Rules(
         "X",
-        missing=missing,
-        dates=dates,
+        missing=given.missing,
+        dates=given.dates,
         max_states=max_states,
         few_values=0 if several else FEW_VALUES,
-        ordered=orders,
+        ordered=given.ordered,
         taken=frozenset(classes),
         binned=frozenset(own.columns),
         directed=frozenset(directions),
@@ -132,12 +123,12 @@ min_bin_share, monotone
         numeric=screened.numeric,
         states={**screened.ordered, **{name: states for name, (_, states) in classes.items()}},
         weights=weights,
-        missing=missing,
+        missing=given.missing,
         readings=screened.readings,
         max_states=max_states,
-        bins=others,
+        bins=given.bins,
         own_bins=own,
-        monotone=directions,
+        monotone=dict(directions),
         notes=screened.notes,
         ordered=tuple(screened.ordered),
     )

@@ -29,6 +29,7 @@ from milpbn.datasets.values import (
 )
 from milpbn.errors import DataError, OptionError, by_name
 from milpbn.messages import Message, Spelling, option
+from milpbn.settings.columns import MAX_STATES
 from milpbn.words import count, quoted
 
 Numbers = npt.NDArray[np.float64]
@@ -36,12 +37,6 @@ Orders = Mapping[str, Sequence[str]]
 """Columns whose categories have an order, and these categories from first to last."""
 
 NUMERIC, CATEGORICAL = "numeric", "categorical"
-
-DATES = ("expand", "drop", "keep")
-"""What becomes of columns with dates and times: numbers, nothing, or categories."""
-
-MAX_STATES = 50
-"""A category with more states than this has its rare states pooled, unless the user says more."""
 
 # A numeric column with no more values than this has one state per value.
 FEW_VALUES = 5
@@ -74,7 +69,7 @@ class Rules:
         The policy for missing values: under ``"drop"``, a column with a single value
         is constant even if that value is sometimes missing.
     dates
-        What becomes of dates and times: one of `DATES`.
+        What becomes of dates and times: one of `milpbn.settings.columns.DATES`.
     max_states
         The number of states above which states are pooled later, or None.
     few_values

@@ -10,6 +10,7 @@ from typing import Any
 from milpbn.datasets.bins import MDLP, parse_bins
 from milpbn.errors import DataError, OptionError, by_name
 from milpbn.messages import Message, Spelling, option
+from milpbn.settings import check_settings
 from milpbn.words import quoted
 
 OTHERS = "*"
@@ -43,7 +44,7 @@ class OwnBins:
     >>> own.columns
     ['income']
     >>> " ".join(own.on_command_line())
-    '--cuts income=1000,2000 --special income=-999 --min-bin 5%'
+    '--cuts income=1000,2000 --special income=-999 --min-bin-share 5%'
     """
 
     cuts: Numbers = field(default_factory=dict)
@@ -97,7 +98,7 @@ class OwnBins:
         return [
             *(_spelled("cuts", name, cuts) for name, cuts in self.cuts.items()),
             *(_spelled("special", name, values) for name, values in self.special.items()),
-            *([f"--min-bin {100 * self.min_share:.10g}%"] if self.min_share else []),
+            *([f"--min-bin-share {100 * self.min_share:.10g}%"] if self.min_share else []),
         ]
 
     def in_words(self) -> list[str]:
@@ -148,13 +149,7 @@ def own_bins(
     cuts: Mapping[str, Any] | None, special: Mapping[str, Any] | None, min_share: float
 ) -> OwnBins:
     """Check and sort what the user gave."""
-    if not isinstance(min_share, int | float) or not 0 <= min_share < 0.5:
-        raise OptionError(
-            Message(
-                Spelling("min_bin_share", "--min-bin"),
-                f" must be a share from 0 to less than 0.5, not {min_share!r}",
-            )
-        )
+    check_settings({"min_bin_share": min_share})
     return OwnBins(
         _sorted_numbers(Spelling("bins", "--cuts"), cuts or {}),
         _sorted_numbers(option("special"), special or {}),

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import pandas as pd
 
-from milpbn.datasets.infer import MAX_STATES, Orders, parse_orders
-from milpbn.errors import OptionError
+from milpbn.datasets.bins import MDLP
+from milpbn.datasets.infer import Orders, parse_orders
+from milpbn.datasets.monotone import parse_monotone
+from milpbn.datasets.own_bins import OwnBins, split_bins
+from milpbn.settings import ColumnNames, check_settings
+from milpbn.settings.columns import MAX_STATES, MISSING_POLICIES
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,8 @@ class Columns:
         The column of the weights of the rows; it is not a feature.
     ordered
         Columns whose categories have an order, and these categories.
+    missing, bins, own_bins, monotone
+        As in a :class:`~milpbn.datasets.table.Table`.
     """
 
     targets: tuple[str, ...]
@@ -74,13 +80,22 @@ class Columns:
     target_bins: int | None = None
     weight: str | None = None
     ordered: Orders = field(default_factory=dict)
+    missing: str = MISSING_POLICIES[0]
+    bins: str = MDLP
+    own_bins: OwnBins = field(default_factory=OwnBins)
+    monotone: Mapping[str, int] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "ordered", parse_orders(self.ordered))
-        for name, least in (("max_states", 2), ("target_bins", 2)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise OptionError(f"{name} must be at least {least}, not {value}")
+    @classmethod
+    def given(cls, targets: Sequence[str], **columns: Unpack[ColumnNames]) -> Columns:
+        """What the settings of columns say; they are checked."""
+        check_settings(columns)
+        names: dict[str, Any] = dict(columns)
+        bins, special = names.pop("bins", MDLP), names.pop("special", None)
+        bins, own = split_bins(bins, special, names.pop("min_bin_share", 0.0))
+        names |= {k: tuple(names[k]) for k in ("categorical", "numeric", "drop") if k in names}
+        names["ordered"] = parse_orders(names.get("ordered") or {})
+        names["monotone"] = parse_monotone(names.get("monotone"))
+        return cls(tuple(targets), **names, bins=bins, own_bins=own)
 
     def to_dict(self) -> dict[str, Any]:
         """The arguments of :func:`~milpbn.datasets.readers.read_table`, for a JSON file."""

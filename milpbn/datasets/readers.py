@@ -6,27 +6,24 @@ import gzip
 import hashlib
 import io
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
+from typing import Unpack
 
 import pandas as pd
 
 from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.datasets.arff import parse_arff
 from milpbn.datasets.assemble import build_table, unknown_columns
-from milpbn.datasets.bins import MDLP
-from milpbn.datasets.infer import MAX_STATES, Orders
-from milpbn.datasets.monotone import parse_monotone
-from milpbn.datasets.own_bins import Bins, split_bins
 from milpbn.datasets.raw import Columns, RawFrame
 from milpbn.datasets.strings import with_objects
-from milpbn.datasets.table import AUTO, Table
+from milpbn.datasets.table import Table
 from milpbn.datasets.text import column_names, parse_csv, to_utf8
 from milpbn.errors import DataError
 from milpbn.files import read_limited
 from milpbn.messages import Message, option
+from milpbn.settings import ColumnNames
 
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
@@ -41,20 +38,8 @@ def read_table(
     path: str | Path,
     target: str | Sequence[str],
     *,
-    categorical: Iterable[str] = (),
-    numeric: Iterable[str] = (),
-    missing: str = AUTO,
-    drop: Iterable[str] = (),
-    dates: str = "expand",
-    max_states: int | None = MAX_STATES,
-    target_bins: int | None = None,
-    weight: str | None = None,
-    bins: Bins = MDLP,
-    special: Mapping[str, Sequence[float]] | None = None,
-    min_bin_share: float = 0.0,
-    monotone: Mapping[str, str] | None = None,
-    ordered: Orders = MappingProxyType({}),
     checkpoint: Checkpoint = no_checkpoint,
+    **columns: Unpack[ColumnNames],
 ) -> Table:
     """Read a table to learn from, with one class column or several.
 
@@ -107,16 +92,10 @@ def read_table(
     Table
         Its notes name every decision that an option would change.
     """
-    targets = (target,) if isinstance(target, str) else tuple(target)
-    binning = split_bins(bins, special, min_bin_share)
+    chosen = Columns.given([target] if isinstance(target, str) else target, **columns)
     raw = read_raw(path, checkpoint)
-    directions = parse_monotone(monotone)
-    kinds = tuple(categorical), tuple(numeric), tuple(drop)
-    columns = Columns(targets, *kinds, dates, max_states, target_bins, weight, ordered)
-    source = {**raw.source, "columns": columns.to_dict()}
-    return build_table(
-        replace(raw, source=source), columns, missing, binning, directions, checkpoint
-    )
+    source = {**raw.source, "columns": chosen.to_dict()}
+    return build_table(replace(raw, source=source), chosen, checkpoint)
 
 
 def read_features(

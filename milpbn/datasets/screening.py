@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from milpbn.clock import Checkpoint, column_by_column, no_checkpoint
-from milpbn.datasets.infer import DATES, NUMERIC, Column, Rules, decide_column, order_of
+from milpbn.datasets.infer import NUMERIC, Column, Rules, decide_column, order_of
 from milpbn.datasets.notes import Note, grouped
 from milpbn.datasets.readings import DATE, DURATION, TIME, Reading
-from milpbn.errors import OptionError
 
 # Two columns are compared only if they agree in about this many rows.
 _SAMPLED = 100
@@ -84,8 +83,6 @@ def screen(
     shop: column 'sold' holds dates and is replaced by 'sold.year', 'sold.month', 'sold.weekday';
     dates='drop' leaves it out.
     """
-    if rules.dates not in DATES:
-        raise OptionError(f"dates must be one of {', '.join(DATES)}, not {rules.dates!r}")
     names = [str(name) for name in frame.columns]
     rules = replace(rules, taken=rules.taken.union(names))
     wanted = {**_with_bins(frame, rules), **wanted}

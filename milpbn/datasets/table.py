@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ import pandas as pd
 from milpbn._types import FloatArray
 from milpbn.datasets.bins import MDLP, parse_bins
 from milpbn.datasets.monotone import check_monotone, parse_monotone
-from milpbn.datasets.own_bins import Bins, OwnBins, split_bins
+from milpbn.datasets.own_bins import OTHERS, OwnBins, split_bins
 from milpbn.datasets.readings import Reading
 from milpbn.datasets.weights import (
     ClassWeight,
@@ -24,11 +23,11 @@ from milpbn.datasets.weights import (
 )
 from milpbn.errors import DataError
 from milpbn.messages import Message, Spelling, option
+from milpbn.settings import StateNames, check_settings
+from milpbn.settings.columns import MISSING_POLICIES
 from milpbn.words import count, quoted
 
-AUTO, STATE, DROP = "auto", "state", "drop"
-MISSING_POLICIES = (AUTO, STATE, DROP)
-"""What becomes of missing values in training rows; see :attr:`Table.missing`."""
+AUTO, STATE, DROP = MISSING_POLICIES
 
 
 @dataclass(frozen=True)
@@ -224,54 +223,41 @@ def _chosen(frame: pd.DataFrame, mask: npt.NDArray[np.bool_]) -> pd.DataFrame:
     return (frame if mask.all() else frame.loc[mask]).reset_index(drop=True)
 
 
-def binned(
-    table: Table,
-    bins: Bins | None = None,
-    special: Mapping[str, Sequence[float]] | None = None,
-    min_bin_share: float = 0.0,
-) -> Table:
-    """The table with other bins; without any, those of the table stay.
+def with_states(table: Table, **states: Unpack[StateNames]) -> Table:
+    """The table with other settings of states; those that are not given stay.
 
     Parameters
     ----------
     table
         The table.
-    bins
-        How numeric columns are cut: a name, or cuts for some columns, as in
-        ``{"income": [1000, 2000], "*": "auto"}``, where ``"*"`` stands for the others.
-    special
-        Values that are states of their own, for some numeric columns.
-    min_bin_share
-        The smallest share of a column's rows that a bin may have.
+    states
+        `bins`, a name or cuts for some columns, as in ``{"income": [1000, 2000], "*": "auto"}``,
+        where ``"*"`` stands for the others; `special`, values that are states of their own, for
+        some numeric columns; `min_bin_share`, the smallest share of a column's rows in a bin;
+        `monotone`, the effects of some features; and `missing`.
 
     Examples
     --------
     >>> from milpbn import load_dataset
-    >>> iris = binned(load_dataset("iris"), {"petalwidth": [1, 2]}, min_bin_share=0.1)
+    >>> iris = with_states(load_dataset("iris"), bins={"petalwidth": [1, 2]}, min_bin_share=0.1)
     >>> iris.bins, iris.own_bins.cuts
     ('mdlp', {'petalwidth': (1.0, 2.0)})
-    """
-    if bins is None and not special and not min_bin_share:
-        return table
-    others, own = split_bins(table.bins if bins is None else bins, special, min_bin_share)
-    own.check(table.name, table.features.columns, table.numeric)
-    return replace(table, bins=others, own_bins=own)
-
-
-def directed(table: Table, monotone: Mapping[str, str] | None) -> Table:
-    """The table with monotone effects of some features; without any, those of the table stay.
-
-    Examples
-    --------
-    >>> from milpbn import load_dataset
-    >>> directed(load_dataset("heart"), {"age": "increasing"}).monotone
+    >>> with_states(load_dataset("heart"), monotone={"age": "increasing"}).monotone
     {'age': 1}
     """
-    if not monotone:
-        return table
-    directions = parse_monotone(monotone)
-    check_monotone(table.name, directions, table.features.columns)
-    return replace(table, monotone=directions)
+    check_settings(states)
+    changes: dict[str, Any] = {"missing": states.get("missing") or table.missing}
+    own, bins = table.own_bins, states.get("bins") or table.bins
+    if isinstance(bins, str) and own.cuts:
+        bins = {**own.cuts, OTHERS: bins}
+    special, share = states.get("special"), states.get("min_bin_share")
+    others, own = split_bins(bins, special or own.special, share or own.min_share)
+    if own != table.own_bins:
+        own.check(table.name, table.features.columns, table.numeric)
+    if monotone := parse_monotone(states.get("monotone")):
+        check_monotone(table.name, monotone, table.features.columns)
+        changes["monotone"] = monotone
+    return replace(table, bins=others, own_bins=own, **changes)
 
 
 def weighted(

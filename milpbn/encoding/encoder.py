@@ -17,7 +17,7 @@ from milpbn.datasets.own_bins import OwnBins
 from milpbn.datasets.readings import Reading
 from milpbn.datasets.strings import MISSING_TOKENS
 from milpbn.datasets.table import AUTO as AUTOMATIC
-from milpbn.datasets.table import DROP, MISSING_POLICIES, STATE, Table
+from milpbn.datasets.table import DROP, STATE, Table
 from milpbn.datasets.values import without_tokens
 from milpbn.encoding.columns import CATEGORICAL, ColumnCode, Variable
 from milpbn.encoding.data import EncodedData, EncodedFeatures
@@ -25,6 +25,7 @@ from milpbn.encoding.fitting import EMPTY, NO_CUT, REASONS, categorical_code, fe
 from milpbn.encoding.texts import sorted_states
 from milpbn.errors import DataError, ModelFileError
 from milpbn.messages import Message, option
+from milpbn.settings.columns import MISSING_POLICIES
 from milpbn.words import count, quoted
 
 # A note on missing values lists at most this many columns.

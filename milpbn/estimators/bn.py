@@ -18,7 +18,6 @@ from milpbn._types import FloatArray, IntArray
 from milpbn.clock import Clock
 from milpbn.datasets.bins import MDLP
 from milpbn.datasets.frames import labelled_table
-from milpbn.datasets.infer import MAX_STATES
 from milpbn.datasets.monotone import in_words
 from milpbn.datasets.own_bins import Bins
 from milpbn.datasets.table import AUTO, Table, weighted
@@ -41,18 +40,24 @@ from milpbn.parameters.ml import MaximumLikelihood
 from milpbn.schema import labels_from
 from milpbn.scores import Score
 from milpbn.search import Learner
+from milpbn.settings import (
+    RUN_SETTINGS,
+    SETTINGS,
+    ColumnNames,
+    ScoreNames,
+    check_settings,
+    declared,
+)
+from milpbn.settings.columns import MAX_STATES
 from milpbn.structure import Structure
 from milpbn.words import quoted
 
-SETTING_NAMES = {"engine": "method", "random_state": "seed"}
-"""Parameters that the settings of a run call by another name."""
+PARAMETERS = {one.of_estimator: name for name, one in SETTINGS.items() if one.of_estimator}
+"""The settings that the parameters are, most of them by the same name."""
 
-_SCORE_DEFAULTS = {"p": 0.9, "penalty": 0.0, "validation": None}
-_OF_COLUMNS = (
-    *("categorical_features", "numeric_features"),
-    *("missing", "dates", "max_states", "bins", "special", "min_bin_share", "monotone"),
-    "ordered",
-)
+_NAMES = {name: parameter for parameter, name in PARAMETERS.items()}
+_OF_COLUMNS = [_NAMES[name] for name in declared(ColumnNames) if name in _NAMES]
+_OF_RUN = [p for p, name in PARAMETERS.items() if name in RUN_SETTINGS]
 
 
 def _tables_are_counts(estimator: BNClassifier) -> bool:
@@ -110,6 +115,10 @@ class BNClassifier(ExplainedClassifier):
         Maximum number of features that have an arc; the classifier ignores the others.
     max_parameters : int, default=None
         Maximum number of free parameters of the network.
+    max_cost : int, default=None
+        Maximum cost of the features that have an arc, see `feature_costs`.
+    feature_costs : dict, default=None
+        What features cost, as whole numbers: ``{"test": 5, "xray": 20}``. Others cost nothing.
     categorical_features : "from_dtype" or array-like of int or str, default="from_dtype"
         Which columns are categories: by their dtype and values, or in any case the given
         positions or names.
@@ -148,7 +157,7 @@ class BNClassifier(ExplainedClassifier):
     class_weight : "balanced", dict or None, default=None
         A factor for the weights of the rows of each class: ``{class: factor}``, 1 for classes
         that are not listed, or ``"balanced"`` to give all classes the same total weight.
-    engine : str or Learner, default="branch-and-cut"
+    method : str or Learner, default="branch-and-cut"
         An exact engine; a heuristic (see ``milpbn.search.LEARNERS``), by name or as an
         object with its own settings; or ``"multinet-cmi"`` or ``"multinet-ear"`` for one
         structure per class.
@@ -163,6 +172,8 @@ class BNClassifier(ExplainedClassifier):
     start : Structure, str or None, default="local-search"
         A structure to start from, or the name of the heuristic that looks for one
         in a small share of the time.
+    engine : str or Learner, default=None
+        The former name of `method`, for one more release.
 
     Attributes
     ----------
@@ -224,6 +235,8 @@ class BNClassifier(ExplainedClassifier):
         max_arcs: int | None = None,
         max_features: int | None = None,
         max_parameters: int | None = None,
+        max_cost: int | None = None,
+        feature_costs: Mapping[str, int] | None = None,
         categorical_features: str | Sequence[int] | Sequence[str] = "from_dtype",
         numeric_features: Sequence[int] | Sequence[str] = (),
         ordered: Mapping[str, Sequence[str]] | None = None,
@@ -235,12 +248,13 @@ class BNClassifier(ExplainedClassifier):
         min_bin_share: float = 0.0,
         monotone: Mapping[str, str] | None = None,
         class_weight: str | Mapping[Any, float] | None = None,
-        engine: str | Learner = "branch-and-cut",
+        method: str | Learner = "branch-and-cut",
         time_limit: float | None = 60.0,
         gap: float = 0.0,
         threads: int = 1,
         random_state: int = 0,
         start: Structure | str | None = "local-search",
+        engine: str | Learner | None = None,
     ) -> None:
         self.structure_score = structure_score
         self.p = p
@@ -256,6 +270,8 @@ class BNClassifier(ExplainedClassifier):
         self.max_arcs = max_arcs
         self.max_features = max_features
         self.max_parameters = max_parameters
+        self.max_cost = max_cost
+        self.feature_costs = feature_costs
         self.categorical_features = categorical_features
         self.numeric_features = numeric_features
         self.ordered = ordered
@@ -267,12 +283,13 @@ class BNClassifier(ExplainedClassifier):
         self.min_bin_share = min_bin_share
         self.monotone = monotone
         self.class_weight = class_weight
-        self.engine = engine
+        self.method = method
         self.time_limit = time_limit
         self.gap = gap
         self.threads = threads
         self.random_state = random_state
         self.start = start
+        self.engine = engine
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BNClassifier:
         """Learn encoder, structure and parameters.
@@ -295,7 +312,10 @@ class BNClassifier(ExplainedClassifier):
         """
         if y is not None:  # scikit-learn says less about missing labels
             refuse_missing_labels("y", np.asarray(y, dtype=object).ravel())
-        clock = Clock(self.time_limit)
+        if self.engine is not None:
+            told = "BNClassifier: the parameter engine is now called method"
+            warn_caller(told, DeprecationWarning)
+        clock = Clock(self._names()["time_limit"])
         frame, y = self._frame(X, y, reset=True), np.asarray(y).ravel()
         table = self._table(*rows_with_weight(frame, y, sample_weight))
         self._note(table.notes)
@@ -384,12 +404,15 @@ class BNClassifier(ExplainedClassifier):
 
     def _of_columns(self) -> dict[str, Any]:
         """What the parameters say about columns."""
-        own = {parameter: getattr(self, parameter) for parameter in _OF_COLUMNS}
-        return {**own, "ordered": self.ordered or {}}
+        return {parameter: getattr(self, parameter) for parameter in _OF_COLUMNS}
 
     def _names(self) -> dict[str, Any]:
-        """The settings of a run, by their names."""
-        return {SETTING_NAMES.get(k, k): getattr(self, k) for k in _setting_parameters()}
+        """The settings of a run, by their names; they are checked."""
+        names = {PARAMETERS[parameter]: getattr(self, parameter) for parameter in _OF_RUN}
+        if self.engine is not None:
+            names["method"] = self.engine
+        check_settings(names, _NAMES)
+        return names
 
     def _take(self, model: Model) -> None:
         """Set the fitted attributes from a model."""
@@ -459,17 +482,17 @@ class BNClassifier(ExplainedClassifier):
     def from_model(cls, model: Model) -> BNClassifier:
         """A fitted classifier from a model; see also :meth:`milpbn.Model.to_estimator`."""
         settings, encoder = Settings.from_dict(model.settings), model.encoder
-        score, told = settings.score, {**_SCORE_DEFAULTS, **settings.to_dict()}
-        names = [SETTING_NAMES.get(k, k) for k in _setting_parameters()]
-        constraints = settings.space.constraints or Constraints()
-        told |= {
-            "structure_score": score,
+        score, constraints = settings.score, settings.space.constraints or Constraints()
+        told = {
+            **{name: one.default for name, one in declared(ScoreNames).items()},
+            **settings.to_dict(),
+            "score": score,
             "gamma": getattr(score, "gamma", None),
             "constraints": constraints or None,
             **asdict(constraints.budgets),
+            "feature_costs": dict(constraints.feature_costs) or None,
         }
-        back = {setting: parameter for parameter, setting in SETTING_NAMES.items()}
-        estimator = cls(**{back.get(k, k): told[k] for k in names})
+        estimator = cls(**{parameter: told[PARAMETERS[parameter]] for parameter in _OF_RUN})
         own = encoder.own_bins
         estimator.set_params(
             missing=encoder.missing,
@@ -525,9 +548,3 @@ def _orders(encoder: Encoder) -> dict[str, list[str]] | None:
         for column in encoder.columns
         if column.ordered and not column.pool and not are_numbers(column.states)
     } or None
-
-
-def _setting_parameters() -> list[str]:
-    """The parameters of BNClassifier that are settings of a run."""
-    of_the_table = {*_OF_COLUMNS, "class_weight"}
-    return [k for k in BNClassifier._get_param_names() if k not in of_the_table]

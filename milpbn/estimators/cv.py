@@ -13,7 +13,7 @@ from milpbn.clock import Clock
 from milpbn.datasets.bins import MDLP
 from milpbn.datasets.own_bins import OTHERS, Bins
 from milpbn.datasets.table import Table
-from milpbn.estimators.bn import SETTING_NAMES, BNClassifier
+from milpbn.estimators.bn import PARAMETERS, BNClassifier
 from milpbn.learning.model import Model
 from milpbn.learning.settings import Settings
 from milpbn.selection.auto import AUTO
@@ -117,7 +117,7 @@ class BNClassifierCV(BNClassifier):
         if selection is None:  # a model file of another learner
             self.best_params_, self.cv_results_ = {}, pd.DataFrame()
             return
-        back = {setting: parameter for parameter, setting in SETTING_NAMES.items()}
+        back = {setting: parameter for parameter, setting in PARAMETERS.items()}
         self.best_params_ = {back.get(k, k): v for k, v in selection.values.items()}
         self.cv_results_ = selection.to_frame().rename(columns=back)
 
@@ -126,8 +126,8 @@ def _in_setting_names(grid: Grid | str) -> Grid | str:
     if isinstance(grid, str):
         return grid
     if isinstance(grid, Mapping):
-        return {SETTING_NAMES.get(k, k): values for k, values in grid.items()}
-    return [{SETTING_NAMES.get(k, k): values for k, values in one.items()} for one in grid]
+        return {PARAMETERS.get(k, k): values for k, values in grid.items()}
+    return [{PARAMETERS.get(k, k): values for k, values in one.items()} for one in grid]
 
 
 def _signature() -> inspect.Signature:

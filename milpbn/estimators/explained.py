@@ -19,11 +19,15 @@ from milpbn.explanation import (
     Drift,
     Effect,
     Explanation,
+    Flip,
+    Reason,
     ScoreCard,
     drift_of,
     effects_of,
     explain_rows,
+    flip_of,
     importance_table,
+    reason_of,
 )
 from milpbn.learning.model import Model
 from milpbn.network.costs import CostNames, Costs
@@ -133,6 +137,46 @@ class ExplainedClassifier(TableClassifier):
         return explain_rows(
             self.network_, self.encoder_, frame, classes=self.classes_, of=of, against=against
         )
+
+    def reasons(self, X: Any) -> list[Reason]:
+        """For each row, a smallest set of features that fixes its prediction, whatever others are.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_samples, n_features)
+            The rows.
+
+        Examples
+        --------
+        >>> from milpbn import BNClassifier, load_dataset
+        >>> monks = load_dataset("monks-3")
+        >>> model = BNClassifier(max_parents=1).fit(monks.features, monks.target)
+        >>> print(model.reasons(monks.features.head(1))[0])
+        0, because a5 = 4
+        """
+        codes = self.encode_rows(X)[:, 1:]
+        return [reason_of(self.network_, self.encoder_, row) for row in codes]
+
+    def flips(self, X: Any, fixed: Sequence[str] = ()) -> list[Flip]:
+        """For each row, a smallest change of its features that leads to another prediction.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_samples, n_features)
+            The rows. What is missing stays missing.
+        fixed : list of str, default=()
+            Features of the model that cannot change.
+
+        Examples
+        --------
+        >>> from milpbn import BNClassifier, load_dataset
+        >>> monks = load_dataset("monks-3")
+        >>> model = BNClassifier(max_parents=1).fit(monks.features, monks.target)
+        >>> print(model.flips(monks.features.head(1))[0])
+        0 becomes 1 (0.897) with a2 from 3 to 2, a5 from 4 to 3
+        """
+        codes = self.encode_rows(X)[:, 1:]
+        return [flip_of(self.network_, self.encoder_, row, fixed) for row in codes]
 
     def effects(self, X: Any, features: Sequence[str] | None = None) -> tuple[Effect, ...]:
         """The effects of features: what each of their states adds to the log-odds of a class.

@@ -13,8 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from milpbn.datasets.table import Table
 from milpbn.errors import OptionError
-from milpbn.estimators import BNClassifier
-from milpbn.estimators.bn import SETTING_NAMES
+from milpbn.estimators.bn import PARAMETERS
 from milpbn.evaluation.measures import Measures, measure
 from milpbn.evaluation.metrics import (
     exact_match_score,
@@ -27,7 +26,7 @@ from milpbn.evaluation.records import Predictions
 from milpbn.learning.classifier import learn_classifier
 from milpbn.learning.maximise import START_PATIENCE, warm_starter
 from milpbn.learning.model import Model
-from milpbn.learning.settings import OF_SOME_SCORES, Settings, make_settings
+from milpbn.learning.settings import Settings, make_settings
 from milpbn.network.multinet import Classifier
 from milpbn.parameters import make_parameters
 from milpbn.result import Result
@@ -37,6 +36,16 @@ from milpbn.selection.auto import AUTO
 from milpbn.selection.choose import learn_selected
 from milpbn.selection.plan import SelectionPlan
 from milpbn.selection.validation import RowNumbers
+from milpbn.settings import (
+    LimitNames,
+    ParameterNames,
+    ProofNames,
+    ScoreNames,
+    SmoothingNames,
+    SpaceNames,
+    StateNames,
+    declared,
+)
 
 # Methods whose structure does not depend on score, margin or number of parents.
 _FIXED = ("nb", "tan-cmi", "tan-ear", *MULTINETS)
@@ -44,12 +53,10 @@ _FIXED = ("nb", "tan-cmi", "tan-ear", *MULTINETS)
 # Unsuccessful kicks after which local search ends; with more it would mostly use up its time limit.
 _PATIENCE = 400
 
-# Parameters of BNClassifier that the arguments `methods` and `parameters` or the table decide.
-_GIVEN = (
-    *("engine", "parameters"),
-    *("categorical_features", "numeric_features", "missing", "dates", "max_states", "bins"),
-    *("special", "min_bin_share", "monotone"),
-    *("ordered", "class_weight"),
+# What can be set for all methods; the other settings are arguments of their own or of the table.
+_SETTABLE = (
+    *declared(ScoreNames, SmoothingNames, SpaceNames, LimitNames, ProofNames),
+    "start",
 )
 
 
@@ -243,7 +250,7 @@ def _automatic(plan: SelectionPlan | None, settings: Mapping[str, Any]) -> Conte
 
 
 def _setting_names(settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {SETTING_NAMES.get(name, name): value for name, value in settings.items()}
+    return {PARAMETERS.get(name, name): value for name, value in settings.items()}
 
 
 def _contender(
@@ -251,7 +258,7 @@ def _contender(
 ) -> Contender:
     method, _, score = label.partition(":")
     names = {**_setting_names(settings), "method": method, "parameters": parameters}
-    names |= {"structure_score": score} if score else {}
+    names |= {"score": score} if score else {}
     try:
         made = make_settings(**names)
         plan = plan and _applicable(plan, method, made)
@@ -271,8 +278,8 @@ def _applicable(plan: SelectionPlan, method: str, settings: Settings) -> Selecti
     for grid in plan.grids:
         kept = {}
         for name, values in grid.items():
-            always = name in ("parameters", "smoothing", "bins")
-            of_score = name in OF_SOME_SCORES and "structure_score" not in grid
+            always = name in declared(ParameterNames, StateNames)
+            of_score = name != "score" and name in declared(ScoreNames) and "score" not in grid
             if always or (method not in _FIXED and (not of_score or name in score)):
                 kept[name] = values
         grids.append(kept)
@@ -280,10 +287,8 @@ def _applicable(plan: SelectionPlan, method: str, settings: Settings) -> Selecti
 
 
 def _check_settings(settings: Mapping[str, Any]) -> None:
-    known = [name for name in BNClassifier().get_params() if name not in _GIVEN]
-    for name in settings:
-        if name not in known:
+    for name in _setting_names(settings):
+        if name not in _SETTABLE:
             raise OptionError(
-                f"BNClassifier has no parameter {name!r} that can be set here; the parameters are "
-                f"{', '.join(known)}"
+                f"{name!r} is not a setting that all methods have; these are {', '.join(_SETTABLE)}"
             )

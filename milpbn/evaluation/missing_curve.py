@@ -24,15 +24,16 @@ import pandas as pd
 
 from milpbn._types import BoolArray
 from milpbn.clock import Clock
-from milpbn.datasets.table import DROP, Table
+from milpbn.datasets.table import DROP, Table, with_states
 from milpbn.encoding import EncodedData
 from milpbn.errors import DataError, OptionError
 from milpbn.learning.classifier import encode, learn_encoded
 from milpbn.learning.methods import METHODS
-from milpbn.learning.settings import SettingNames, make_settings
+from milpbn.learning.settings import make_settings
 from milpbn.network.inference import predict
 from milpbn.network.multinet import Classifier
 from milpbn.parameters import make_parameters
+from milpbn.settings import SettingNames, chosen_states
 from milpbn.structure import AnyStructure
 from milpbn.words import count
 
@@ -119,6 +120,7 @@ class MissingCurve:
         if not table.has_test:
             raise DataError(f"{table.name} has no test rows to remove features from")
         self.seed = settings.get("seed", 0)
+        table = with_states(table, **chosen_states(settings))
         if table.missing == DROP:
             table = table.rows(~table.incomplete)
         encoded = encode(table)
@@ -133,7 +135,7 @@ class MissingCurve:
         self._labels = self.data.test()[:, 0]
         self.n_features = len(self.data.variables) - 1
         self._predictors: dict[str, _Predictor] = {}
-        given: dict[str, Any] = {"structure_score": "cr", "class_parents": False, **settings}
+        given: dict[str, Any] = {"score": "cr", "class_parents": False, **settings}
         structures: dict[str, AnyStructure] = {}
         for name in classifiers:
             method, _, parameters = name.partition("+")

@@ -8,7 +8,6 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from milpbn.cluster import results_as_they_come
 from milpbn.datasets import load_dataset
 from milpbn.datasets.bins import MDLP
-from milpbn.datasets.table import Table, binned, directed
+from milpbn.datasets.table import Table, with_states
 from milpbn.errors import MilpbnError, OptionError, OutputError, OutputWarning
 from milpbn.evaluation.measures import majority_proba, measure
 from milpbn.evaluation.methods import Contender, contenders
@@ -29,6 +28,7 @@ from milpbn.evaluation.records import FoldRecord, Key, ResultFile
 from milpbn.evaluation.summary import MAJORITY, Evaluation
 from milpbn.selection.plan import SelectionPlan
 from milpbn.selection.validation import Split, part
+from milpbn.settings import StateNames, declared
 
 Note = tuple[str, type[Warning]]
 """The text of a warning, and its category."""
@@ -115,12 +115,11 @@ def evaluate(
     branch-and-cut:sm: 60.5 +- 3.0 %
     """
     settings = {"random_state": seed, **settings}
-    missing = settings.pop("missing", None)
-    table = load_dataset(data, missing=missing) if isinstance(data, str) else data
-    table = replace(table, missing=missing or table.missing)
-    names = ("bins", "special", "min_bin_share")
-    table = binned(table, **{name: settings.pop(name) for name in names if name in settings})
-    table = directed(table, settings.pop("monotone", None))
+    states: Any = {k: settings.pop(k) for k in declared(StateNames) if k in settings}
+    table = data
+    if isinstance(table, str):
+        table = load_dataset(table, missing=states.get("missing"))
+    table = with_states(table, **states)
     numbers = _given_folds(table, folds, fold_file)
     plan = SelectionPlan(select) if isinstance(select, Mapping) and select else select or None
     assert plan is None or isinstance(plan, SelectionPlan)

@@ -6,6 +6,7 @@ from milpbn.explanation.drift import Drift, drift_of
 from milpbn.explanation.effects import Effect, effects_of
 from milpbn.explanation.explain import ALL_OTHERS, MISSING, Explanation, explain_codes, explain_rows
 from milpbn.explanation.importance import importance_table
+from milpbn.explanation.reasons import Flip, Reason, flip_of, reason_of
 from milpbn.explanation.resolutions import SeenResolutions
 
 __all__ = [
@@ -15,13 +16,17 @@ __all__ = [
     "Drift",
     "Effect",
     "Explanation",
+    "Flip",
+    "Reason",
     "ScoreCard",
     "SeenResolutions",
     "drift_of",
     "effects_of",
     "explain_codes",
     "explain_rows",
+    "flip_of",
     "importance_table",
     "make_card",
     "mean_contributions",
+    "reason_of",
 ]

@@ -14,12 +14,13 @@ from milpbn.families.choices import CLASS, AllowedParents, choice_of
 from milpbn.families.constraints import Constraints
 from milpbn.families.parent_sets import ParentSet, ParentSets
 from milpbn.families.resolutions import with_resolutions
-from milpbn.families.space import DEFAULT_MEMORY, FamilySpace
+from milpbn.families.space import FamilySpace
 from milpbn.families.views import Views
 from milpbn.messages import Message, Spelling, option
+from milpbn.settings.run import DEFAULT_MEMORY
 from milpbn.words import memory
 
-__all__ = ["CLASS", "DEFAULT_MEMORY", "FamilySpace", "ParentSet", "candidate_families"]
+__all__ = ["CLASS", "FamilySpace", "ParentSet", "candidate_families"]
 
 MOST_VARIABLES = 2**15 - 1
 """Indices of variables, and of their views, are stored in 16 bits."""

@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -21,7 +21,8 @@ from milpbn.errors import ConstraintError
 from milpbn.families.budgets import Budgets
 from milpbn.files import read_limited
 
-BUDGETS = tuple(f.name for f in fields(Budgets))
+FEATURE_COSTS = "feature_costs"
+BUDGETS = tuple(f.name for f in fields(Budgets) if f.name != FEATURE_COSTS)
 """The names of the budgets."""
 
 Arc = tuple[str, str]
@@ -68,7 +69,7 @@ class Constraints:
         earlier one. Variables that are not mentioned are free.
     max_parents
         Parent limits of individual variables, including the class.
-    max_arcs, max_features, max_parameters
+    max_arcs, max_features, max_parameters, max_cost, feature_costs
         Limits on the whole structure, see :class:`~milpbn.families.budgets.Budgets`.
 
     Examples
@@ -84,6 +85,8 @@ class Constraints:
     max_arcs: int | None = None
     max_features: int | None = None
     max_parameters: int | None = None
+    max_cost: int | None = None
+    feature_costs: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("required", "forbidden"):
@@ -101,12 +104,12 @@ class Constraints:
 
     def __bool__(self) -> bool:
         arcs = self.required or self.forbidden or self.tiers
-        return bool(arcs or self.max_parents or self.budgets)
+        return bool(arcs or self.max_parents or self.budgets or self.feature_costs)
 
     @property
     def budgets(self) -> Budgets:
         """The limits on the whole structure."""
-        return Budgets(**{name: getattr(self, name) for name in BUDGETS})
+        return Budgets(**{name: getattr(self, name) for name in (*BUDGETS, FEATURE_COSTS)})
 
     @classmethod
     def from_file(cls, path: str | Path) -> Constraints:
@@ -142,7 +145,8 @@ class Constraints:
             "forbidden": [list(a) for a in self.forbidden],
             "tiers": [list(t) for t in self.tiers],
             "max_parents": dict(self.max_parents),
-            **{k: v for k, v in asdict(self.budgets).items() if v is not None},
+            **{k: v for k in BUDGETS if (v := getattr(self, k)) is not None},
+            **({FEATURE_COSTS: dict(self.feature_costs)} if self.feature_costs else {}),
         }
 
     def merged(self, required: Iterable[Arc], forbidden: Iterable[Arc]) -> Constraints:
@@ -167,9 +171,18 @@ class Constraints:
                     "is constant, or tells nothing about the class, in the training rows; remove "
                     "the constraint"
                 )
-            near = get_close_matches(name, variables, n=3)
-            hint = f"did you mean {' or '.join(near)}?" if near else "check the spelling"
-            raise ConstraintError(f"constraint on {name!r}: there is no such variable; {hint}")
+            raise _no_variable("constraint on", name, variables)
+
+    def check_costs(self, variables: Sequence[str]) -> None:
+        """Raise if a cost is not that of a feature; the class comes first.
+
+        These are the variables before encoding: a column that it leaves out costs nothing.
+        """
+        for name in sorted(self.feature_costs):
+            if name == variables[0]:
+                raise ConstraintError(f"{name!r} is the class; only features have costs")
+            if name not in variables:
+                raise _no_variable("cost of", name, variables)
 
     def allows(self, parent: str, child: str) -> bool:
         """Whether the arc parent -> child is permitted by forbidden arcs and tiers."""
@@ -208,6 +221,12 @@ class Constraints:
         except CycleError as error:
             cycle = " -> ".join(error.args[1])
             raise ConstraintError(f"the required arcs form a cycle: {cycle}") from None
+
+
+def _no_variable(what: str, name: str, variables: Sequence[str]) -> ConstraintError:
+    near = get_close_matches(name, variables, n=3)
+    hint = f"did you mean {' or '.join(near)}?" if near else "check the spelling"
+    return ConstraintError(f"{what} {name!r}: there is no such variable; {hint}")
 
 
 _KEYS = tuple(f.name for f in fields(Constraints))

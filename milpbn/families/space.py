@@ -24,9 +24,8 @@ from milpbn.families.choices import CLASS
 from milpbn.families.parent_sets import Finder, ParentSet, ParentSets
 from milpbn.families.resolutions import ResolutionArray
 from milpbn.families.views import Views
+from milpbn.settings.run import DEFAULT_MEMORY
 from milpbn.structure import Structure, seen_name
-
-DEFAULT_MEMORY = 4 * 2**30
 
 Family = tuple[int, ParentSet, tuple[int, ...]]
 """A variable, its parents and the resolutions of both, see :meth:`FamilySpace.family`."""
@@ -146,7 +145,7 @@ class FamilySpace:
         touches[np.arange(len(self)), self.child] = self.contains.any(axis=1)
         touches[:, CLASS] = False
         sizes = self.parent_sets.sizes.astype(np.float64)
-        return BudgetUse(self.budgets, sizes, self.free_parameters, touches)
+        return BudgetUse(self.budgets, sizes, self.free_parameters, touches, self.names)
 
     def fits(self, families: Families) -> bool:
         """Whether a choice of families is within the budgets."""

@@ -17,19 +17,25 @@ from milpbn.engines.certificates.certificate_file import CertificateFile, draft_
 from milpbn.errors import OptionError, OutputError, OutputWarning
 from milpbn.families import Constraints
 from milpbn.files import plain, writing_whole
-from milpbn.learning.methods import require_tree
+from milpbn.learning.methods import require
 from milpbn.learning.settings import Settings
+from milpbn.messages import option
 from milpbn.scores import SCORES, Objective, score_names
 
 
 def check_certifiable(settings: Settings) -> None:
     """Refuse settings for which there are no certificates."""
-    require_tree("certificate", settings.method, settings.options.host)
+    require("tree_host", option("certificate"), settings.method, settings.options.host)
     name, own = settings.score.name, SCORES.get(settings.score.name)
     if own is not type(settings.score) or not own.certified:
         known = ", ".join(score_names(lambda score: score.certified))
         raise OptionError(
             f"the checker of certificates does not know the score {name}; it knows {known}"
+        )
+    if settings.space.constraints is not None and settings.space.constraints.max_cost is not None:
+        raise OptionError(
+            "the checker of certificates does not know costs of features; leave out the "
+            "certificate, or limit the number of features instead"
         )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from milpbn.clock import Clock, OutOfTime
-from milpbn.datasets.table import Table
+from milpbn.datasets.table import Table, with_states
 from milpbn.encoding import EncodedData, Encoder
 from milpbn.errors import OptionError, TimeLimitError
 from milpbn.explanation import mean_contributions
@@ -74,6 +74,7 @@ def check_constraints(table: Table, settings: Settings) -> None:
     if settings.space.constraints is not None:
         names = [str(table.target.name), *map(str, table.features.columns)]
         settings.space.constraints.check_names(names)
+        settings.space.constraints.check_costs(names)
 
 
 def learn_classifier(
@@ -113,6 +114,7 @@ def learn_classifier(
     """
     settings = settings or Settings()
     clock = clock or Clock(settings.time_limit)
+    table = with_states(table, **settings.states)
     check_constraints(table, settings)
     encoded = encode(table, clock)
     return learn_encoded(

@@ -105,16 +105,19 @@ def has_tree(method: Method, host: str) -> bool:
     return engine is not None and engine.tree_host == host
 
 
-def require_tree(name: str, method: Method, host: str) -> None:
-    """Raise an error if the option `name` needs a tree that a run does not have."""
-    if has_tree(method, host):
+def require(capability: str, what: Spelling, method: Method, host: str) -> None:
+    """Raise an error if `what` needs something that the run's engine cannot do.
+
+    `capability` is an attribute of :class:`Engine`.
+    """
+    engine, of_tree = engine_of(method), capability == "tree_host"
+    if has_tree(method, host) if of_tree else engine is not None and getattr(engine, capability):
         return
-    engine, tree_host = next((n, e.tree_host) for n, e in ENGINES.items() if e.tree_host)
-    needed = Spelling(
-        f"the engine {engine} and the host {tree_host}",
-        f"--engine {engine} and --host {tree_host}",
-    )
-    raise OptionError(Message(option(name), " requires ", needed))
+    able = {name: getattr(e, capability) for name, e in ENGINES.items() if getattr(e, capability)}
+    words: list[str | Spelling] = [option("method", " or ".join(able))]
+    if of_tree:
+        words += [" and ", option("host", next(iter(able.values())))]
+    raise OptionError(Message(what, " requires ", *words))
 
 
 def method_name(method: Method) -> str:

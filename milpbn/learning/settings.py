@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
-from milpbn.anytime import SolveOptions
 from milpbn.encoding.columns import Variable
 from milpbn.errors import ModelFileError, OptionError
 from milpbn.families import Constraints
-from milpbn.families.constraints import BUDGETS, Arc
+from milpbn.families.constraints import Arc
 from milpbn.families.smoothing import Laplace, Smoothing, parse_smoothing
 from milpbn.families.views import other_resolutions
-from milpbn.learning.methods import Method, check_method, has_tree, method_name, require_tree
+from milpbn.learning.methods import Method, check_method, has_tree, method_name, require
 from milpbn.messages import Message, option
 from milpbn.parameters import Parameters, make_parameters
 from milpbn.parameters.ml import MaximumLikelihood
@@ -22,6 +21,20 @@ from milpbn.scores.definition import LOO
 from milpbn.scores.rows import NO_VALIDATION
 from milpbn.search import LEARNERS, Learner
 from milpbn.search.multinet import MULTINETS
+from milpbn.settings import (
+    BudgetNames,
+    MethodNames,
+    ScoreNames,
+    SettingNames,
+    SmoothingNames,
+    SolveOptions,
+    StateNames,
+    TreeNames,
+    check_settings,
+    chosen_states,
+    declared,
+    renamed,
+)
 from milpbn.structure import Structure
 
 
@@ -77,6 +90,8 @@ class Settings:
         Gap, threads, seed, memory limit.
     time_limit
         Seconds for everything, or None.
+    states
+        Which states the columns of a table become; what is not given is as the table says.
     choose_validation
         Whether the validation of the score was not given, so that :meth:`for_variables` may set
         it.
@@ -91,13 +106,14 @@ class Settings:
     smoothing: Smoothing = field(default_factory=Laplace)
     options: SolveOptions = field(default_factory=SolveOptions)
     time_limit: float | None = None
+    states: StateNames = field(default_factory=lambda: StateNames())
     choose_validation: bool = False
 
     def __post_init__(self) -> None:
         check_method(self.method, self.score)
-        for name in _OF_ONE_RUN:
+        for name, setting in declared(TreeNames).items():
             if getattr(self.options, name):
-                require_tree(name, self.method, self.options.host)
+                require(setting.needs, setting.spelling, self.method, self.options.host)
 
     @property
     def has_tree(self) -> bool:
@@ -106,7 +122,7 @@ class Settings:
 
     def with_learner(self, learner: Learner, **changes: Any) -> Settings:
         """The settings with a heuristic as the method; options of a tree have no meaning then."""
-        of_tree: dict[str, Any] = {name: getattr(SolveOptions, name) for name in _OF_ONE_RUN}
+        of_tree: dict[str, Any] = {name: one.default for name, one in declared(TreeNames).items()}
         options = replace(self.options, **of_tree)
         return replace(self, method=learner, options=options, **changes)
 
@@ -169,7 +185,7 @@ class Settings:
             "parameters": str(self.parameters),
             "smoothing": str(self.smoothing),
             "time_limit": self.time_limit,
-            **{k: v for k, v in asdict(self.options).items() if k not in _OF_ONE_RUN},
+            **{k: v for k, v in asdict(self.options).items() if k not in declared(TreeNames)},
         }
 
     @classmethod
@@ -179,12 +195,11 @@ class Settings:
         A structure that was given as a start or as the method is not in the file; the default
         is used instead.
         """
-        names = {k: v for k, v in content.items() if k in SettingNames.__annotations__}
+        names: Any = {k: v for k, v in content.items() if k in declared(SettingNames)}
         if "folds" in content:  # the name of the setting in older files
             names["validation"] = content["folds"]
         if "score" not in content:
             raise ModelFileError("settings: 'score' is missing")
-        names["structure_score"] = content["score"]
         names.setdefault("validation", NO_VALIDATION)
         names["constraints"] = Constraints.from_dict(content.get("constraints", {}))
         if names.get("p") is not None:
@@ -196,89 +211,59 @@ class Settings:
         return make_settings(**names)
 
 
-# Options of the tree. Where it was kept and who worked on it is no part of what was learned.
-_OF_ONE_RUN = ("checkpoint", "resume", "workers", "scheduler")
-
-OF_SOME_SCORES = ("p", "gamma", "penalty", "smoothing", "validation", "fold_seed")
-"""Settings that only some scores have, but that may be given for every score."""
-
-
-class SettingNames(TypedDict, total=False):
-    """The keywords of :func:`make_settings`; see :class:`Settings` for their meaning."""
-
-    structure_score: str | Score
-    p: float | None
-    gamma: float | None
-    penalty: float | str | None
-    ess: float | None
-    validation: int | str | None
-    fold_seed: int
-    smoothing: str | Smoothing
-    max_parents: int
-    class_parents: bool
-    constraints: Constraints | None
-    augmented: bool
-    max_arcs: int | None
-    max_features: int | None
-    max_parameters: int | None
-    method: Method
-    start: Structure | str | None
-    start_source: str
-    parameters: str | Parameters
-    time_limit: float | None
-    options: SolveOptions | None
-    gap: float
-    threads: int
-    seed: int
-    emit: str
-    memory_limit: int
-    host: str
-    checkpoint: str | None
-    resume: str | None
-    workers: int
-    scheduler: str | None
-
-
 def make_settings(**names: Unpack[SettingNames]) -> Settings:
     """Build settings from plain names and values; the others take their defaults.
 
-    Scores ignore those of `p`, `gamma`, `penalty`, `smoothing` and `validation` that they do not
-    have, so that the same names work for every score. Without `validation`, or with None, it is
-    chosen when the variables are known, see :meth:`Settings.for_variables`; ``"none"`` stands for
-    no validation. The budgets `max_arcs`, `max_features` and
-    `max_parameters` replace those of the constraints.
+    Settings that the score does not have are ignored if other scores have them and estimators pass
+    them on (`p`, `gamma`, `penalty`, `smoothing`, `validation`), so that the same names work for
+    every score. Without `validation`, or with None, it is chosen when the variables are known, see
+    :meth:`Settings.for_variables`; ``"none"`` stands for no validation. The budgets `max_arcs`,
+    `max_features`, `max_parameters`, and `max_cost` with its `feature_costs`, replace those of the
+    constraints.
 
     Examples
     --------
-    >>> settings = make_settings(structure_score="sm", p=0.8, max_parents=1, method="nb", seed=3)
+    >>> settings = make_settings(score="sm", p=0.8, max_parents=1, method="nb", seed=3)
     >>> settings.score.p, settings.space.max_parents, settings.options.seed
     (0.8, 1, 3)
     """
-    given: dict[str, Any] = dict(names)
+    given = renamed(names)
     if unknown := sorted(set(given) - set(SettingNames.__annotations__)):
         raise OptionError(
-            f"unknown setting {unknown[0]!r}; the settings are "
-            f"{', '.join(SettingNames.__annotations__)}"
+            f"unknown setting {unknown[0]!r}; the settings are {', '.join(declared(SettingNames))}"
         )
-    score = given.get("structure_score", SoftMargin.name)
-    common = {name: given.get(name) for name in OF_SOME_SCORES}
-    own = {"ess": given.get("ess")}
+    check_settings(given)
+    score = given.get("score", SoftMargin.name)
+    of_scores = declared(ScoreNames, SmoothingNames)
+    common = {name: given.get(name) for name, one in of_scores.items() if one.of_estimator}
+    own = {name: given.get(name) for name, one in of_scores.items() if not one.of_estimator}
     made = make_score(score, **applicable_settings(score, common), **own)
     by_name = isinstance(score, str) and given.get("validation") is None
     options = given.get("options") or SolveOptions()
     smoothing = parse_smoothing(given.get("smoothing", Laplace()))
-    if budgets := {name: given[name] for name in BUDGETS if given.get(name) is not None}:
+    if budgets := {
+        name: given[name] for name in declared(BudgetNames) if given.get(name) is not None
+    }:
         given["constraints"] = replace(given.get("constraints") or Constraints(), **budgets)
-    plain = ("method", "start", "start_source", "time_limit")
+    plain = ("time_limit", *declared(MethodNames))
     return Settings(
         score=made,
         space=SearchSpace(**{**_fields(SearchSpace, given), "smoothing": smoothing}),
         parameters=make_parameters(given.get("parameters", MaximumLikelihood.name)),
         smoothing=smoothing,
         options=replace(options, **_fields(SolveOptions, given)),
+        states=chosen_states(given),
         choose_validation=by_name and "validation" in made.parameter_names(),
         **{name: given[name] for name in plain if name in given},
     )
+
+
+def settings_for_codes(**names: Unpack[SettingNames]) -> Settings:
+    """Settings for encoded rows: which states columns become can no longer be chosen."""
+    made = make_settings(**names)
+    for name in made.states:
+        raise OptionError(f"{name} cannot be set for encoded rows; encode a table with it")
+    return made
 
 
 def _fields(kind: type, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from milpbn.learning.certification import check_certifiable, check_no_trends, pr
 from milpbn.learning.maximise import Shared, maximise
 from milpbn.learning.methods import method_name, wants_whole_space
 from milpbn.learning.objective import build_objective, family_space
-from milpbn.learning.settings import SettingNames, Settings, make_settings
+from milpbn.learning.settings import Settings, settings_for_codes
 from milpbn.network.monotone import broken_trends
 from milpbn.network.multinet import fit_classifier
 from milpbn.result import Listener, Result, Status, TracePoint
@@ -25,6 +25,7 @@ from milpbn.scores.definition import n_free_parameters
 from milpbn.scores.rescore import rescore
 from milpbn.search import Search
 from milpbn.search.multinet import MULTINETS, multinet_structures
+from milpbn.settings import SettingNames
 from milpbn.structure import AnyStructure, ClassStructures, Structure
 
 
@@ -47,20 +48,10 @@ def learn_structure(
         A file for the proof of the bound, which :func:`milpbn.check.check_certificate` and
         ``milpbn verify --certificate`` can check; only with branch-and-cut.
     settings
-        Score, search space, method and limits:
-
-        - `structure_score` (``"sm"``): the name of a score or a score object; `p` (0.9), `gamma`,
-          `ess`, `validation`, `fold_seed` and `smoothing` (``"laplace"``) are its settings, see
-          :func:`milpbn.scores.make_score`;
-        - `max_parents` (2), `class_parents` (True), `constraints`, `augmented`, `max_arcs`,
-          `max_features`, `max_parameters`: the search space;
-        - `method` (``"branch-and-cut"``): an engine, a heuristic of ``milpbn.search.LEARNERS`` by
-          name or as an object, or ``"multinet-cmi"``, ``"multinet-ear"``;
-        - `start` (``"local-search"``): a structure to start from; for the engines also the name
-          of the heuristic that looks for one; or None;
-        - `time_limit`: seconds for everything; `options` (:class:`milpbn.SolveOptions`) or its
-          fields `gap`, `threads`, `seed`, `memory_limit`, `emit`, `host`, `checkpoint`, `resume`,
-          `workers`, `scheduler`.
+        Score, search space, method and limits, such as `score` (``"sm"``), `p`, `max_parents`,
+        `method` (``"branch-and-cut"``), `start`, `time_limit`, `gap` and `seed`; the reference of
+        settings lists them. `options` are several of them as :class:`milpbn.SolveOptions`. What
+        columns become is decided when rows are encoded.
 
     Returns
     -------
@@ -80,14 +71,14 @@ def learn_structure(
     >>> from milpbn.encoding import Encoder
     >>> table = load_dataset("iris")
     >>> data = Encoder.fit(table).encode(table)
-    >>> result = learn_structure(data, structure_score="sm", p=0.9, max_parents=1)
+    >>> result = learn_structure(data, score="sm", p=0.9, max_parents=1)
     >>> str(result.status), round(result.objective, 4)
     ('optimal', 298.8924)
     >>> result = learn_structure(data, method="local-search", max_parents=1)
     >>> str(result.status), round(result.objective, 4), result.bound
     ('feasible', 298.8924, None)
     """
-    own = make_settings(**settings)
+    own = settings_for_codes(**settings)
     return run_method(data, own, listener=listener, certificate=certificate)
 
 
@@ -213,8 +204,8 @@ def _run_multinet(
     name = str(settings.method)
     if objective.space.budgets:
         raise OptionError(
-            f"{name} learns one structure per class, but max_arcs, max_features and "
-            "max_parameters limit a single structure; choose another method"
+            f"{name} learns one structure per class, but max_arcs, max_features, "
+            "max_parameters and max_cost limit a single structure; choose another method"
         )
     search = Search(objective, Progress(objective, clock), settings.options.seed)
     rows = MergedRows.from_codes(data.train(), data.train_weights())

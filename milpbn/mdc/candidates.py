@@ -136,10 +136,10 @@ def parent_choices(
             raise OptionError(f"{name} must not be negative: {value}")
     constraints = constraints or Constraints()
     constraints.check_names(nodes.names)
-    if constraints.budgets:
+    if constraints.budgets or constraints.feature_costs:
         raise ConstraintError(
-            "max_arcs, max_features and max_parameters are for a single class variable; remove "
-            "them from the constraints"
+            "max_arcs, max_features, max_parameters and max_cost with feature_costs are for a "
+            "single class variable; remove them from the constraints"
         )
     features = set(nodes.names[nodes.d :])
     for parent, child in constraints.required:

@@ -19,9 +19,9 @@ import scipy
 
 from milpbn._types import Codes, FloatArray
 from milpbn.encoding.columns import Variable
-from milpbn.errors import OptionError
 from milpbn.scores.base import DecomposableScore
 from milpbn.scores.definition import observed_counts
+from milpbn.settings import check_settings
 from milpbn.structure import Structure
 
 
@@ -42,8 +42,7 @@ class BDeu(DecomposableScore):
     certified = True
 
     def __post_init__(self) -> None:
-        if not (self.ess > 0 and math.isfinite(self.ess)):
-            raise OptionError(f"the equivalent sample size must be positive, not {self.ess}")
+        check_settings({"ess": self.ess})
 
     def local(self, counts: FloatArray, total: float) -> float:
         """See the module's formula."""

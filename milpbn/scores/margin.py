@@ -23,6 +23,7 @@ from milpbn.families.candidates import CLASS, FamilySpace
 from milpbn.families.rows import MergedRows
 from milpbn.scores.base import HINGE
 from milpbn.scores.concave import ConcaveObjective, ConcaveScore
+from milpbn.settings import check_settings
 
 
 @dataclass(frozen=True)
@@ -113,12 +114,11 @@ class MarginScore(ConcaveScore):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.gamma is None and self.p is None:
+            raise OptionError("a margin score needs p or gamma")
         if self.gamma is not None:
-            if not (self.gamma > 0 and math.isfinite(self.gamma)):
-                raise OptionError(f"gamma must be a positive number, not {self.gamma}")
             object.__setattr__(self, "p", None)
-        elif self.p is None or not 0.5 < self.p < 1:
-            raise OptionError(f"p must lie strictly between 0.5 and 1, not {self.p}")
+        check_settings({"p": self.p, "gamma": self.gamma})
 
     @property
     def hinge(self) -> float:

@@ -56,6 +56,17 @@ def score_class(score: str | Score) -> type[Score]:
     raise OptionError(f"unknown score {score!r}; {hint}known scores: {', '.join(known)}")
 
 
+def read_score(text: str) -> str:
+    """The name of a score; any case and aliases are accepted.
+
+    Examples
+    --------
+    >>> read_score("BIC")
+    'mdl'
+    """
+    return score_class(text.lower()).name
+
+
 def make_score(score: str | Score, **settings: Any) -> Score:
     """Make a score from its name and settings.
 

@@ -22,7 +22,7 @@ AUTO_GRID: list[dict[str, list[Any]]] = [
     {"method": ["nb"], "max_parents": [1], "bins": [FINE], "parameters": ["ml", "cl"]},
     {"method": ["tan-residual"], "bins": [FINE], "parameters": ["cl"]},
     {
-        "structure_score": ["cll"],
+        "score": ["cll"],
         "validation": ["loo"],
         "max_parents": [2, 3, 4],
         "class_parents": [False],
@@ -30,7 +30,7 @@ AUTO_GRID: list[dict[str, list[Any]]] = [
         "parameters": ["cl"],
     },
     {
-        "structure_score": ["sm"],
+        "score": ["sm"],
         "validation": ["loo"],
         "p": [0.95],
         "max_parents": [2, 3],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -11,6 +11,7 @@ import pandas as pd
 from milpbn.errors import ModelFileError
 from milpbn.schema import known_entries
 from milpbn.selection.criteria import CRITERIA
+from milpbn.settings import renamed
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,7 @@ class Selection:
     def from_dict(cls, content: Mapping[str, Any]) -> Selection:
         """The inverse of :meth:`to_dict`."""
         candidates = tuple(Candidate(**known_entries(Candidate, c)) for c in content["candidates"])
+        candidates = tuple(replace(c, values=renamed(c.values, warn=False)) for c in candidates)
         if not (content["by"] in CRITERIA and 0 <= content["chosen"] < len(candidates)):
             raise ModelFileError("the selection names a measure or a candidate that does not exist")
         return cls(**{**known_entries(cls, content), "candidates": candidates})
@@ -145,6 +147,5 @@ def show_values(values: Mapping[str, Any]) -> str:
     >>> show_values({"max_parents": 2, "p": 0.9})
     'max-parents=2, p=0.9'
     """
-    names = {"structure_score": "score"}
-    shown = (f"{names.get(k, k).replace('_', '-')}={v}" for k, v in values.items())
+    shown = (f"{k.replace('_', '-')}={v}" for k, v in values.items())
     return ", ".join(shown) or "the given settings"

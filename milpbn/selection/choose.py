@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ import pandas as pd
 from milpbn._types import FloatArray, IntArray
 from milpbn.clock import Clock
 from milpbn.datasets.bins import AUTO
-from milpbn.datasets.table import Table
+from milpbn.datasets.table import Table, with_states
 from milpbn.errors import BudgetError, MilpbnError, ProofWarning
 from milpbn.learning.classifier import encode, learn_classifier
 from milpbn.learning.maximise import Shared, warm_starter
@@ -35,6 +35,7 @@ from milpbn.selection.criteria import CRITERIA, mean_and_error, measure_all, sta
 from milpbn.selection.held_out import FoldLearner, Predicted
 from milpbn.selection.plan import Planned, SelectionPlan
 from milpbn.selection.validation import RowNumbers, part
+from milpbn.settings import StateNames
 from milpbn.structure import AnyStructure
 
 Watch = Callable[[int, int, str], None]
@@ -88,7 +89,6 @@ def learn_selected(
     """
     clock = clock or Clock(names.get("time_limit"))
     found = select_settings(table, names, plan, clock=clock, watch=watch)
-    table = selected_table(table, found.selection)
 
     def learn(own: Settings) -> Model:
         return learn_classifier(table, own, clock=clock, listener=listener, shared=found.shared)
@@ -109,11 +109,6 @@ def learn_final(learn: Callable[[Settings], Model], settings: Settings) -> Model
         told = f"{error}. Local search takes the place of {settings.method}"
         warnings.warn(told, ProofWarning, stacklevel=3)
     return learn(settings.with_learner(warm_starter(LocalSearch.name)))
-
-
-def selected_table(table: Table, selection: Selection) -> Table:
-    """The table, cut as the chosen candidate cuts it."""
-    return replace(table, bins=selection.values.get("bins", table.bins))
 
 
 def selected_model(model: Model, selection: Selection) -> Model:
@@ -166,7 +161,7 @@ def select_settings(
     settings = chosen.planned.settings
     if selection.interrupted and settings.method in ENGINES:
         settings = settings.with_learner(warm_starter(LocalSearch.name))
-    own = [tally for tally in tallies if tally.planned.bins == chosen.planned.bins]
+    own = [tally for tally in tallies if tally.planned.settings.states == settings.states]
     begin = tuple(structure for tally in own for structure in tally.structures)
     return Selected(selection, settings, Shared(begin=begin, chosen=chosen.chosen))
 
@@ -191,9 +186,10 @@ def validate(
     weights = rows.row_weights()
     held_out, interrupted = list[RowNumbers](), False
 
-    def cut(tally: Tally) -> str:
-        own = tally.planned.bins or rows.bins
-        return own if rows.numeric or AUTO in (own, rows.bins) else rows.bins
+    def cut(tally: Tally) -> StateNames:
+        states = tally.planned.settings.states
+        own = states.get("bins", rows.bins)
+        return states if rows.numeric or AUTO in (own, rows.bins) else {**states, "bins": rows.bins}
 
     def known() -> _HeldOut:
         numbers = np.concatenate([np.empty(0, dtype=np.intp), *held_out])
@@ -206,13 +202,13 @@ def validate(
         for train, test in splits:
             if not runs.begin_fold():
                 break
-            for bins in dict.fromkeys(cut(tally) for tally in tallies):
-                own = [tally for tally in tallies if cut(tally) == bins]
+            for states in _distinct(map(cut, tallies)):
+                own = [tally for tally in tallies if cut(tally) == states]
                 if all(tally.error for tally in own):
                     runs.skip(len(own))
                     continue
                 learner = FoldLearner(
-                    encode(replace(part(rows, train), bins=bins)),
+                    encode(with_states(part(rows, train), **states)),
                     [tally.planned.settings for tally in own],
                     part(rows, test).features,
                     classes,
@@ -230,6 +226,15 @@ def validate(
         if not held_out:  # the candidates that have finished the first fold can be compared
             held_out.append(np.sort(splits[0][1]))
     return _choose(plan, tallies, known(), interrupted), tallies
+
+
+def _distinct(items: Iterable[StateNames]) -> list[StateNames]:
+    """Each of some dictionaries once, in their order."""
+    found: list[StateNames] = []
+    for item in items:
+        if item not in found:
+            found.append(item)
+    return found
 
 
 @dataclass(frozen=True)

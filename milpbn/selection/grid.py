@@ -21,10 +21,11 @@ from milpbn.errors import OptionError
 from milpbn.learning.maximise import Shared
 from milpbn.learning.methods import engine_of
 from milpbn.learning.objective import build_objective
-from milpbn.learning.settings import SettingNames, Settings, make_settings
+from milpbn.learning.settings import Settings, settings_for_codes
 from milpbn.learning.structure import run_method
 from milpbn.result import Listener, Result, Status
 from milpbn.scores import Objective, Score
+from milpbn.settings import SettingNames
 from milpbn.structure import Structure
 
 
@@ -64,7 +65,7 @@ def learn_grid(
     >>> [(p, str(r.status), round(r.objective, 4)) for p, r in results.items()]
     [(0.6, 'optimal', 46.1784), (0.9, 'optimal', 298.8924)]
     """
-    made = make_settings(**settings).for_variables(data.variables)
+    made = settings_for_codes(**settings).for_variables(data.variables)
     runs = run_grid(
         data,
         settings_by_p(made, ps),

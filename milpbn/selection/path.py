@@ -15,12 +15,12 @@ from typing import Any, Unpack
 import pandas as pd
 
 from milpbn.clock import Clock
-from milpbn.datasets.table import Table
+from milpbn.datasets.table import Table, with_states
 from milpbn.encoding import EncodedData
 from milpbn.errors import MilpbnError, OptionError
 from milpbn.learning.classifier import Encoded, encode, fit_model, structure_clock
 from milpbn.learning.model import Model
-from milpbn.learning.settings import SettingNames, Settings, make_settings
+from milpbn.learning.settings import Settings, make_settings
 from milpbn.network.inference import accuracy
 from milpbn.result import Listener, Status
 from milpbn.scores import Objective
@@ -37,6 +37,7 @@ from milpbn.selection.grid import (
 )
 from milpbn.selection.penalties import penalty_grid
 from milpbn.selection.plan import SelectionPlan
+from milpbn.settings import SettingNames, chosen_states
 from milpbn.structure import Structure
 
 # The share of the time for choosing the penalties.
@@ -236,6 +237,7 @@ def learn_path(
     """
     plan = PathPlan(penalties, n_penalties, folds, ps)
     clock = Clock(settings.get("time_limit"))
+    table = with_states(table, **chosen_states(settings))
     return run_path(table, encode(table, clock), settings, plan, clock=clock, watch=watch)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,6 @@ from sklearn.model_selection import BaseCrossValidator, ParameterGrid, check_cv
 from milpbn.datasets.bins import parse_bins
 from milpbn.datasets.table import Table
 from milpbn.errors import OptionError
-from milpbn.families.constraints import BUDGETS
 from milpbn.learning.methods import ENGINES, Method
 from milpbn.learning.settings import Settings, make_settings
 from milpbn.messages import Message, Spelling
@@ -23,33 +21,20 @@ from milpbn.search.local_search import LocalSearch
 from milpbn.selection.auto import AUTO, AUTO_GRIDS, most_parents
 from milpbn.selection.criteria import CRITERIA, LOG_LOSS, criterion_name
 from milpbn.selection.validation import EnoughFolds, stratified_folds
+from milpbn.settings import SETTINGS, renamed
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 """Settings and their candidate values, or a list of such grids."""
 
-# The settings that can be chosen, and what their values must be if nothing else reads them.
-_ANY = (object, "a value")
-_NUMBER = (Real, "a number")
-_SWITCH = (bool, "true or false")
-_SELECTABLE: dict[str, tuple[Any, str]] = {
-    **dict.fromkeys(("structure_score", "penalty", "validation", "smoothing"), _ANY),
-    **dict.fromkeys(("method", "parameters", "bins"), _ANY),
-    **dict.fromkeys(("p", "gamma", "ess"), _NUMBER),
-    **dict.fromkeys(("max_parents", *BUDGETS), (Integral, "a whole number")),
-    **dict.fromkeys(("class_parents", "augmented"), _SWITCH),
-}
+_SELECTABLE = {name: one for name, one in SETTINGS.items() if one.selectable}
 
 
 class Planned(NamedTuple):
-    """A candidate: the number of its grid, the values that the grid gives, and all settings.
-
-    `bins` say how it cuts numeric columns; None for the bins of the table.
-    """
+    """A candidate: the number of its grid, the values that the grid gives, and all settings."""
 
     grid: int
     values: dict[str, Any]
     settings: Settings
-    bins: str | None = None
 
 
 @dataclass(frozen=True)
@@ -103,7 +88,8 @@ class SelectionPlan:
         if isinstance(self.grid, str):
             grids = list(AUTO_GRIDS[self.grid])
         else:
-            grids = [self.grid] if isinstance(self.grid, Mapping) else list(self.grid)
+            given = [self.grid] if isinstance(self.grid, Mapping) else self.grid
+            grids = [renamed(grid) for grid in given]
         if self.bins is None:
             return grids
         return [{**grid, "bins": self.bins} for grid in grids]
@@ -136,7 +122,7 @@ class SelectionPlan:
         """
         most = math.inf if not isinstance(self.grid, str) else most_parents(n_features)
         return [
-            Planned(grid, dict(values), _settings(names, values), values.get("bins"))
+            Planned(grid, dict(values), _settings(names, values))
             for grid, one in enumerate(self.grids)
             for values in ParameterGrid(one)
             if values.get("max_parents", 0) <= most
@@ -151,8 +137,7 @@ class SelectionPlan:
 
 def _not_selectable(name: str) -> Message:
     known = ", ".join(_SELECTABLE)
-    on_command_line = known.replace("structure_score", "score").replace("_", "-")
-    spelling = Spelling(known, on_command_line)
+    spelling = Spelling(known, known.replace("_", "-"))
     return Message(f"{name!r} cannot be selected; choose among ", spelling)
 
 
@@ -162,20 +147,17 @@ def _check_values(name: str, values: Any) -> None:
     listed = isinstance(values, Sequence | np.ndarray) and not isinstance(values, str)
     if not listed or len(values) == 0:
         raise OptionError(f"select {name}: expected a list of values, not {values!r}")
-    kind, what = _SELECTABLE[name]
     for value in values:
         if name == "bins":
             parse_bins(value)
-        if not isinstance(value, kind):
-            raise OptionError(f"select {name}: {value!r} is not {what}")
+        _SELECTABLE[name].check(value, f"select {name}: each value")
 
 
 def _settings(names: Mapping[str, Any], values: Mapping[str, Any]) -> Settings:
     """The settings of a candidate; local search if the engine cannot maximise its score."""
-    own = {**names, **values}
-    own.pop("bins", None)  # a property of the table
+    own = renamed({**names, **values})
     method: Method = own.get("method", Settings.method)
-    exact = score_class(own.get("structure_score", SoftMargin.name)).exact
+    exact = score_class(own.get("score", SoftMargin.name)).exact
     if isinstance(method, str) and method in ENGINES and not exact:
         own["method"] = LocalSearch.name
     return make_settings(**own)

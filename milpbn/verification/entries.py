@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from milpbn.settings import LimitNames, ProofNames, declared
+
 RUN = (
     "milpbn",
-    *(f"settings.{name}" for name in ("time_limit", "gap", "threads", "seed", "emit", "host")),
-    *("settings.memory_limit", "settings.start"),
+    *(f"settings.{name}" for name in (*declared(LimitNames, ProofNames), "start")),
     *(f"result.{name}" for name in ("solver", "nodes", "evaluations", "seconds", "source")),
     *("result.warm_start", "result.trace"),
 )

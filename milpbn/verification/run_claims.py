@@ -14,6 +14,7 @@ from milpbn.learning.model import Model
 from milpbn.learning.settings import Settings
 from milpbn.result import Result, Status, TracePoint
 from milpbn.scores import Score, make_score
+from milpbn.settings import StateNames, declared
 from milpbn.verification.entries import differences
 
 # Settings that the file does not have in the form that the run was given.
@@ -118,8 +119,8 @@ def selection_errors(model: Model, settings: Settings) -> Iterator[str]:
     """Where the settings are not those that the selection chose."""
     if model.selection is None:
         return
-    names = {"structure_score": "score"}
-    chosen = {names.get(k, k): v for k, v in model.selection.plain_values.items()}
+    of_columns = declared(StateNames)
+    chosen = {k: v for k, v in model.selection.plain_values.items() if k not in of_columns}
     if chosen.get("gamma") is not None:
         chosen["p"] = None
     if model.selection.interrupted:

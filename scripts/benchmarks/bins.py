@@ -49,7 +49,7 @@ def run(method: str = "local-search") -> None:
     grid: Grid | str = AUTO if method == SELECTION else {}
     engine = "local-search" if method == SELECTION else method
     names = {
-        **{"structure_score": "sm", "p": 0.95, "validation": "loo", "class_parents": False},
+        **{"score": "sm", "p": 0.95, "validation": "loo", "class_parents": False},
         **{"parameters": "cl", "method": engine, "time_limit": SECONDS},
     }
     records = Records(OUT / "bins.csv", _FIELDS)

@@ -53,7 +53,7 @@ def _limit() -> float:
 def _compile() -> None:
     for score in ("cll", "sm"):
         for name in ("iris", "corral"):
-            learn_structure(all_rows(name), max_parents=1, structure_score=score)
+            learn_structure(all_rows(name), max_parents=1, score=score)
 
 
 def measure(records: Records, name: str, label: str, limit: float) -> None:
@@ -65,7 +65,7 @@ def measure(records: Records, name: str, label: str, limit: float) -> None:
     begin = time.process_time()
     result = learn_structure(
         data,
-        structure_score=make_score(score, validation=validation),
+        score=make_score(score, validation=validation),
         class_parents=False,
         time_limit=limit,
     )
@@ -98,7 +98,7 @@ def workers() -> None:
         began = time.perf_counter()
         result = learn_structure(
             all_rows(name),
-            structure_score=make_score("cll", validation="loo"),
+            score=make_score("cll", validation="loo"),
             class_parents=False,
             workers=2,
             time_limit=60 * MINUTES,
@@ -125,7 +125,7 @@ def certificates() -> None:
             continue
         data = all_rows(name)
         settings = make_settings(
-            structure_score="cll", validation="loo", class_parents=False, time_limit=3600.0
+            score="cll", validation="loo", class_parents=False, time_limit=3600.0
         )
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "certificate.gz")

@@ -77,7 +77,7 @@ def measure(part, name, data: EncodedData, seconds, *, space="class-root", score
     result: Result = learn_structure(
         data,
         method=engine,
-        structure_score=score,
+        score=score,
         p=p,
         penalty=penalty,
         class_parents=space != "class-root",

@@ -81,9 +81,7 @@ def pyagrum_posterior(network: Network) -> Posterior:
 
 def run() -> None:
     data = encoded(load_dataset("letter"))
-    structure = learn_structure(
-        data, method="tan-cmi", structure_score="cr", class_parents=False
-    ).structure
+    structure = learn_structure(data, method="tan-cmi", score="cr", class_parents=False).structure
     network, _ = learn_parameters(data, structure)
     complete = data.test()[:, 1:]
     rng = np.random.default_rng(0)

@@ -139,7 +139,7 @@ def _folds(name: str, structure: str, parameters: str) -> Iterator[tuple[float, 
     """Accuracy in per cent and log-loss of each fold; the search always finds the same."""
     table = complete(load_dataset(name))
     settings = make_settings(
-        structure_score="sm", p=0.95, validation="loo", class_parents=False, max_parents=2,
+        score="sm", p=0.95, validation="loo", class_parents=False, max_parents=2,
         method=structure, parameters=parameters,
     )  # fmt: skip
     if structure == LocalSearch.name:

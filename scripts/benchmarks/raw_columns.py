@@ -60,7 +60,7 @@ _COARSE_GRIDS = SelectionPlan(
         {"method": ["nb"], "max_parents": [1]},
         {"method": ["tan-cmi"]},
         {
-            "structure_score": ["sm"],
+            "score": ["sm"],
             "validation": ["loo"],
             "p": [0.7, 0.95],
             "penalty": [0.0, 0.5, "bic"],

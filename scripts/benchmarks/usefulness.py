@@ -156,7 +156,7 @@ class AgrumBIC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: pd.DataFrame, y: pd.Series) -> "AgrumBIC":
         import pyagrum
 
-        first = BNClassifier(engine="nb", max_parents=1, missing="state").fit(X, y)
+        first = BNClassifier(method="nb", max_parents=1, missing="state").fit(X, y)
         variables, codes = first.encoder_.variables, first.model_.encoder.transform(X).codes
         labels = pd.Categorical(y.astype(str), categories=variables[0].states).codes
         template = pyagrum.BayesNet()
@@ -171,7 +171,7 @@ class AgrumBIC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         order = learner.names()
         arcs = [(order[a], order[b]) for a, b in learner.learnDAG().arcs()]
         structure = Structure.from_arcs(names, arcs)
-        self.fitted_ = BNClassifier(engine=structure, structure_score="mdl", missing="state").fit(
+        self.fitted_ = BNClassifier(method=structure, structure_score="mdl", missing="state").fit(
             X, y
         )
         self.classes_, self.network_ = self.fitted_.classes_, self.fitted_.network_

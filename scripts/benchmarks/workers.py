@@ -26,7 +26,7 @@ from milpbn import learn_structure
 from milpbn.anytime import Progress, SolveOptions, offer_simple_starts
 from milpbn.clock import Clock
 from milpbn.engines.branch_and_cut.engine import BranchAndCut
-from milpbn.engines.branch_and_cut.node_processor import Worker
+from milpbn.engines.branch_and_cut.node_processor import NodeProcessor
 from milpbn.engines.branch_and_cut.tree import Tree
 from milpbn.engines.distributed import supervisor
 from milpbn.learning.objective import build_objective
@@ -89,7 +89,7 @@ class RecordedTree(Tree):
         return super().close(node, children)
 
 
-class RecordedWorker(Worker):
+class RecordedProcessor(NodeProcessor):
     """A worker that measures the CPU time of each node with its branching, without local search."""
 
     tree: RecordedTree
@@ -107,7 +107,7 @@ class RecordedWorker(Worker):
 
 class RecordedSearch(BranchAndCut):
     tree_type = RecordedTree
-    worker_type = RecordedWorker
+    processor_type = RecordedProcessor
     tree: RecordedTree
 
 
@@ -126,7 +126,7 @@ def recorded_tree(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         search.start()
         tree.seconds[0] = time.process_time() - began
         tree.reopen(np.zeros(len(objective.space), dtype=bool), frozenset())
-        search.worker.work(tree.next(None))
+        search.processor.work(tree.next(None))
         OUT.mkdir(parents=True, exist_ok=True)
         np.savez(file, parents=tree.parents, bounds=tree.bounds, seconds=tree.seconds)
     saved = np.load(file)

@@ -121,7 +121,7 @@ def solve(key: Mapping[str, str], options: Options) -> Mapping[str, str]:
     began = time.perf_counter()
     result = learn_structure(
         data,
-        structure_score=key["score"],
+        score=key["score"],
         p=float(key["p"]),
         max_parents=int(key["k"]),
         class_parents=True,

@@ -16,7 +16,7 @@ from reproduction.runs import Group
 CL = "cl:method=cg,selection=cross-tuning"
 """Conditional likelihood as published: conjugate gradients, stopped by cross tuning."""
 
-PUBLISHED = {"structure_score": "cr", "smoothing": "epsilon", "class_parents": False}
+PUBLISHED = {"score": "cr", "smoothing": "epsilon", "class_parents": False}
 """The score, the smoothing and the search space of both publications."""
 
 _STRUCTURES = {

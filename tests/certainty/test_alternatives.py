@@ -105,7 +105,7 @@ def test_a_structure_that_was_dropped_is_found_although_several_families_differ(
     """Turning arcs round changes several families and, with this score, nothing else."""
     monkeypatch.setattr("milpbn.verification.verify.ENUMERABLE", 0)
     table, data = iris
-    settings = {"structure_score": "bdeu", "max_parents": 1}
+    settings = {"score": "bdeu", "max_parents": 1}
     model = learn_classifier(table, make_settings(**settings))
     found = learn_alternatives(data, best=2, **settings)
     best, other = found.structures

@@ -89,7 +89,7 @@ def test_other_rows_are_refused(iris):
     ("settings", "message"),
     [
         ({"method": "multinet-cmi"}, "a multinet has a structure per class"),
-        ({"method": "nb", "structure_score": "cr"}, "the score cr has no bounds"),
+        ({"method": "nb", "score": "cr"}, "the score cr has no bounds"),
     ],
 )
 def test_models_without_margins_are_refused(settings, message):
@@ -116,7 +116,7 @@ def test_verification_finds_a_margin_that_its_structure_does_not_have(iris):
 def test_verification_finds_a_bound_that_only_another_search_refutes():
     """The best structure with an arc turned round differs in two families."""
     table = load_dataset("iris")
-    model = learn_classifier(table, make_settings(structure_score="bdeu", max_parents=1))
+    model = learn_classifier(table, make_settings(score="bdeu", max_parents=1))
     margins = model_arc_margins(model, table)
     (told,) = (c for c in verify_model(replace(model, arcs=margins), table).checks
                if "arc margins" in c.claim)  # fmt: skip

@@ -30,7 +30,7 @@ def problem(seed, score, **more):
     data = encoded(codes, cards, weights, maps)
     try:
         settings = make_settings(
-            structure_score=score,
+            score=score,
             max_parents=case["max_parents"],
             class_parents=case["class_parents"],
             constraints=named(limits, data),

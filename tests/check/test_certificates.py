@@ -136,7 +136,7 @@ def test_other_engines_have_no_certificates(settings, tmp_path):
     from problems import encoded
 
     data = encoded(np.array([[0, 1], [1, 0], [1, 1]]), [2, 2])
-    message = "certificate requires the engine branch-and-cut and the host highs"
+    message = "certificate requires method='branch-and-cut' and host='highs'"
     with pytest.raises(OptionError, match=message):
         learn_structure(data, certificate=tmp_path / "c.gz", **settings)
     assert list(tmp_path.iterdir()) == []

@@ -728,7 +728,7 @@ def test_a_replay_has_a_time_limit(margins):
 def test_a_bound_that_rounding_makes_uncertain_is_not_optimal():
     """With a prior of 1e15 rows, the logarithms of gamma functions have no digit of the score."""
     data = encoded(np.random.default_rng(7).integers(0, 2, (30, 2)), [2] * 2)
-    told = certified_problem(data, make_settings(structure_score="bdeu", ess=1e15))
+    told = certified_problem(data, make_settings(score="bdeu", ess=1e15))
     told["settings"]["class_parents"] = False
     bounds = Bounds(told, [], data.train().astype(np.int64), None, 2**30)
     both = [[0, []], [1, []]], [[0, []], [1, [0]]]

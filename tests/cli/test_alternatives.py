@@ -48,8 +48,8 @@ def test_a_long_list_is_cut_off_and_compared_on_test_rows(milpbn):
         (["--within", "150%"], "within must be at least 0 and less than 1"),
         (["--within", "near"], "is not a gap"),
         (["--best", "0"], "0 is not in the range"),
-        (["--best", "3", "--engine", "monolithic"], "--best requires --engine branch-and-cut"),
-        (["--best", "3", "--p", "0.6,0.9"], "require a single value of p"),
+        (["--best", "3", "--method", "monolithic"], "--best requires --method branch-and-cut"),
+        (["--best", "3", "--p", "0.6,0.9"], "No such option '--best'"),
     ],
 )
 def test_bad_options(milpbn, options, message):

@@ -148,7 +148,7 @@ def clinic(tmp_path):
     return file
 
 
-OWN = ("--cuts", "visits=0.5", "--special", "age=-999", "--min-bin", "20%")
+OWN = ("--cuts", "visits=0.5", "--special", "age=-999", "--min-bin-share", "20%")
 
 
 def test_own_bins_go_from_the_options_to_the_answers(milpbn, clinic, tmp_path):
@@ -176,7 +176,7 @@ def test_own_bins_go_from_the_options_to_the_answers(milpbn, clinic, tmp_path):
     [
         (("--cuts", "visits"), "write income=1000,2000"),
         (("--special", "age=x"), "write income=1000,2000"),
-        (("--min-bin", "60%"), "not a share below a half"),
+        (("--min-bin-share", "60%"), "not a share below a half"),
         (("--cuts", "age=30", "--cuts", "age=40"), "names the column 'age' twice"),
         (("--cuts", "agee=30"), "--cuts: there is no feature 'agee'"),
         (("--special", "ill=1"), "--special: there is no feature 'ill'"),

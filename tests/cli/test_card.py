@@ -117,14 +117,14 @@ def test_rows_to_measure_on(
     rows = heart.features.assign(**{"class": heart.target}).head(40).astype(object)
     rows.loc[0, "thal"] = None
     rows.to_csv(tmp_path / "rows.csv", index=False)
-    result = milpbn("card", file, "--data", tmp_path / "rows.csv")
+    result = milpbn("card", file, "--test", tmp_path / "rows.csv")
     assert "1 incomplete row left out:" in result.stdout
     rows.drop(columns="class").to_csv(tmp_path / "rows.csv", index=False)
-    unlabelled = milpbn("card", file, "--data", tmp_path / "rows.csv")
+    unlabelled = milpbn("card", file, "--test", tmp_path / "rows.csv")
     assert unlabelled.exit_code == 0
     assert "Model and card" not in unlabelled.stdout
     assert "has no complete row with a known class" in unlabelled.stderr
-    model = BNClassifier(engine="nb").fit(heart.features, heart.target)
+    model = BNClassifier(method="nb").fit(heart.features, heart.target)
     model.save(tmp_path / "python.json")
     python = milpbn("card", tmp_path / "python.json")
     assert python.exit_code == 0

@@ -151,8 +151,8 @@ def test_other_files_are_not_certificates(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--engine", "monolithic"), "--certificate requires --engine branch-and-cut"),
-        (("--p", "0.6,0.9"), "--certificate requires a single value of p"),
+        (("--method", "monolithic"), "--certificate requires --method branch-and-cut"),
+        (("--p", "0.6,0.9"), "No such option '--certificate'"),
         (("--out", "c.gz"), "c.gz is also --out"),
         (("--out", "c.gz.part"), "--out c.gz.part is also the unfinished certificate"),
     ],

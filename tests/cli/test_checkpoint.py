@@ -72,9 +72,9 @@ def test_ctrl_c_leaves_a_checkpoint(launch, wait_for_line, milpbn, tmp_path):
 def test_local_scores_have_checkpoints_too(milpbn, tmp_path):
     scores, tree = tmp_path / "car.jkl", tmp_path / "car.tree"
     milpbn("scores", "--dataset", "car", "--score", "mdl", "--out", scores)
-    assert milpbn("solve", "--jkl", scores, "--checkpoint", tree, "--quiet").exit_code == 0
+    assert milpbn("solve-scores", scores, "--checkpoint", tree, "--quiet").exit_code == 0
     moved = scores.rename(tmp_path / "moved.jkl")
-    result = milpbn("solve", "--jkl", moved, "--resume", tree, "--quiet")
+    result = milpbn("solve-scores", moved, "--resume", tree, "--quiet")
     assert result.exit_code == 0, result.output
     assert "optimal" in result.stdout
 
@@ -84,9 +84,9 @@ def test_local_scores_have_checkpoints_too(milpbn, tmp_path):
     [
         (("--resume", "absent"), "File 'absent' does not exist"),
         (("--checkpoint", "absent/tree"), "there is no folder absent"),
-        (("--checkpoint", "tree", "--p", "0.6,0.9"), "require a single value of p"),
-        (("--checkpoint", "tree", "--engine", "monolithic"), "requires --engine branch-and-cut"),
-        (("--checkpoint", "tree", "--host", "scip"), "requires --engine branch-and-cut"),
+        (("--checkpoint", "tree", "--p", "0.6,0.9"), "No such option '--checkpoint'"),
+        (("--checkpoint", "tree", "--method", "monolithic"), "requires --method branch-and-cut"),
+        (("--checkpoint", "tree", "--host", "scip"), "requires --method branch-and-cut"),
         (("--checkpoint", "tree", "--out", "tree"), "--checkpoint tree is also --out"),
     ],
 )
@@ -116,4 +116,4 @@ def test_a_run_that_replaces_a_checkpoint_says_so_before_it_begins(milpbn, tmp_p
     assert milpbn(*command).stderr.startswith(note)
     scores = tmp_path / "iris.jkl"
     milpbn("scores", "--dataset", "iris", "--score", "mdl", "--out", scores)
-    assert milpbn("solve", "--jkl", scores, "--checkpoint", tree).stderr.startswith(note)
+    assert milpbn("solve-scores", scores, "--checkpoint", tree).stderr.startswith(note)

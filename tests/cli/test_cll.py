@@ -37,7 +37,7 @@ def test_the_log_loss_that_is_proven_is_said_in_words(milpbn: Run, tmp_path: Pat
 
 def test_an_open_run_says_what_was_found_and_what_is_proven(milpbn: Run, tmp_path: Path) -> None:
     model, page = tmp_path / "model.json", tmp_path / "report.html"
-    result = milpbn("solve", *DATA, *LOO, "--gap", 0.9, "--warm-start", "none", "--out", model)
+    result = milpbn("solve", *DATA, *LOO, "--gap", 0.9, "--start", "none", "--out", model)
     assert result.exit_code == 0, result.stderr
     assert "status      feasible" in result.stdout
     assert "per row; found 0." in result.stdout
@@ -80,7 +80,7 @@ def test_a_saved_tree_is_continued(milpbn: Run, tmp_path: Path) -> None:
     ("options", "message"),
     [
         (("--write-model", "x.lp"), "--write-model cannot be combined with --score cll"),
-        (("--engine", "monolithic"), "choose the method branch-and-cut"),
+        (("--method", "monolithic"), "choose the method branch-and-cut"),
         (("--p", "0.9"), "--p cannot be combined with --score cll"),
         (("--p", "0.6,0.9"), "--p cannot be combined with --score cll"),
     ],

@@ -71,7 +71,7 @@ def test_messages_and_tables_are_escaped(milpbn, rows, model, tmp_path):
 
 def test_reports_and_notebooks_are_escaped(milpbn, rows, model, tmp_path):
     page = tmp_path / "report.html"
-    done = milpbn("report", model, "--data", rows, "--row", "1", "--out", page)
+    done = milpbn("report", model, "--test", rows, "--row", "1", "--out", page)
     assert done.exit_code == 0, done.output
     assert_harmless(done)
     from milpbn.learning.model import Model
@@ -93,7 +93,7 @@ def test_data_are_printed_as_they_are(milpbn, rows, model):
 def test_a_long_value_is_not_repeated_as_a_whole(milpbn, tmp_path):
     path = tmp_path / "long.json"
     path.write_text(json.dumps({"x" * 100_000: ["y" * 100_000]}))
-    done = milpbn("solve", "--dataset", "corral", "--warm-start", path)
+    done = milpbn("solve", "--dataset", "corral", "--start", path)
     assert done.exit_code == 1
     assert len(done.stderr) < 5_000
     assert "more characters)" in done.stderr

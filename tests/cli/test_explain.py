@@ -167,3 +167,26 @@ def test_effects_that_cannot_be_shown(
     result = milpbn("explain", *heart, *more)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_reasons_and_flips_of_rows(milpbn: Run, iris_model: Path, iris_rows: Path) -> None:
+    result = milpbn("explain", iris_model, iris_rows, "--row", "1,60", "--why", "--flip")
+    assert result.exit_code == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["row 1", "row 1", "row 60", "row 60"]
+    assert "because petal" in lines[0]
+    assert " becomes " in lines[1]
+    told = milpbn("explain", iris_model, iris_rows, "--row", 1, "--why", "--flip", "--json")
+    row = json.loads(told.stdout)["rows"][0]
+    assert row["reason"]["prediction"] == row["flip"]["prediction"] == "Iris-setosa"
+    every = milpbn("explain", iris_model, iris_rows, "--why")
+    assert len(every.stdout.splitlines()) == 150
+    for options, message in (
+        (("--why", "--of", "x"), "--why and --flip cannot be combined with --of"),
+        (("--fixed", "petalwidth"), "--fixed requires --flip"),
+        (("--flip", "--fixed", "petal"), "'petal' is not a feature of the model"),
+        (("--why", "--row", "999"), "--row 999"),
+    ):
+        refused = milpbn("explain", iris_model, iris_rows, *options)
+        assert refused.exit_code == 2
+        assert message in refused.stderr

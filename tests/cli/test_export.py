@@ -1,4 +1,4 @@
-"""``milpbn export``, and the way back through ``learn --structure`` and ``solve --warm-start``."""
+"""``milpbn export``, and the way back through ``learn --structure`` and ``solve --start``."""
 
 import json
 
@@ -130,7 +130,7 @@ def test_a_given_structure_and_a_search_contradict(milpbn, tmp_path, option):
 def test_bif_is_a_warm_start(milpbn, iris_model, tmp_path):
     file = tmp_path / "start.bif"
     milpbn("export", iris_model, "--out", file)
-    options = ("--max-parents", 1, "--class-root", "--warm-start", file, "--json")
+    options = ("--max-parents", 1, "--class-root", "--start", file, "--json")
     result = milpbn("solve", "--dataset", "iris", *options)
     assert result.exit_code == 0, result.output
     start = json.loads(result.stdout)["result"]["warm_start"]

@@ -59,7 +59,7 @@ def test_ctrl_c_between_two_values_keeps_what_is_finished(
     [
         (("--out", "model.json"), "model-{p}.json"),
         (("--write-model", "x.lp"), "--write-model"),
-        (("--warm-start", "none"), "--warm-start"),
+        (("--start", "none"), "--start"),
         (("--score", "mdl"), "--p cannot be combined with --score mdl"),
     ],
 )

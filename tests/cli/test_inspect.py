@@ -258,21 +258,21 @@ def test_importance_on_other_rows(milpbn: Run, iris_model: Path, tmp_path: Path)
     iris = load_dataset("iris")
     rows = iris.features.assign(**{"class": iris.target}).iloc[::3]
     rows.to_csv(tmp_path / "rows.csv", index=False)
-    result = milpbn("inspect", iris_model, "--importance", "--data", tmp_path / "rows.csv")
+    result = milpbn("inspect", iris_model, "--importance", "--test", tmp_path / "rows.csv")
     assert f"Importance on 50 rows of {tmp_path / 'rows.csv'}." in result.stdout
     assert "accuracy lost" in result.stdout
     rows.drop(columns="class").to_csv(tmp_path / "rows.csv", index=False)
-    unlabelled = milpbn("inspect", iris_model, "--importance", "--data", tmp_path / "rows.csv")
+    unlabelled = milpbn("inspect", iris_model, "--importance", "--test", tmp_path / "rows.csv")
     assert unlabelled.exit_code == 0, unlabelled.stderr
     assert "accuracy lost" not in unlabelled.stdout
-    wrong = milpbn("inspect", iris_model, "--data", tmp_path / "rows.csv")
+    wrong = milpbn("inspect", iris_model, "--test", tmp_path / "rows.csv")
     assert (wrong.exit_code, wrong.stdout) == (2, "")
-    assert "--data requires --importance" in wrong.stderr
+    assert "--test requires --importance" in wrong.stderr
 
 
 def test_importance_of_a_model_without_data(milpbn: Run, tmp_path: Path) -> None:
     iris = load_dataset("iris")
-    model = BNClassifier(engine="nb").fit(iris.features, iris.target)
+    model = BNClassifier(method="nb").fit(iris.features, iris.target)
     model.save(tmp_path / "iris.json")
     result = milpbn("inspect", tmp_path / "iris.json", "--importance")
     assert result.exit_code == 0

@@ -193,7 +193,7 @@ def test_an_interrupted_run_keeps_structure_bound_and_trace(
 def test_an_interrupt_before_there_is_a_structure(process: Process, tmp_path: Path) -> None:
     code = (
         "import os, signal\nimport milpbn.cli.session as session\nfrom milpbn.cli import main\n"
-        "session.load_table = lambda **options: os.kill(os.getpid(), signal.SIGINT)\n"
+        "session.load_table = lambda *options: os.kill(os.getpid(), signal.SIGINT)\n"
         "main()\n"
     )
     options = ("--dataset", "iris", "--out", tmp_path / "model.json")
@@ -301,7 +301,7 @@ def test_a_command_that_writes_a_file_says_so(
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_cost_nothing(tmp_path: Path, closed: str) -> None:
     out = tmp_path / "model.json"
-    options = "solve --dataset corral --max-parents 1 --engine monolithic --out"
+    options = "solve --dataset corral --max-parents 1 --method monolithic --out"
     line = f'"{sys.executable}" -m milpbn {options} "{out}" {closed}'
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr

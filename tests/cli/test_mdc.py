@@ -72,11 +72,11 @@ def test_solve_writes_the_program_and_the_local_scores(milpbn, tmp_path):
     """Both describe the problem that was solved: other ways to solve it give the same optimum."""
     program, scores = tmp_path / "jura.lp", tmp_path / "jura.jkl"
     files = ("--write-model", program, "--write-scores", scores)
-    emit = ("--engine", "monolithic", "--emit", "highspy")
+    emit = ("--method", "monolithic", "--emit", "highspy")
     done = milpbn("mdc", "solve", *JURA, *files, *emit, "--json", "--quiet")
     assert done.exit_code == 0, done.output
     result = json.loads(done.stdout)["result"]
-    again = milpbn("solve", "--jkl", scores, "--json", "--quiet")
+    again = milpbn("solve-scores", scores, "--json", "--quiet")
     assert json.loads(again.stdout)["result"]["objective"] == pytest.approx(result["objective"])
     assert json.loads(again.stdout)["result"]["structure"] == result["structure"]
     solver = highspy.Highs()
@@ -88,7 +88,7 @@ def test_solve_writes_the_program_and_the_local_scores(milpbn, tmp_path):
     )
     refused = milpbn("mdc", "solve", *JURA, "--emit", "highspy")
     assert refused.exit_code == 2
-    assert "--emit requires --engine monolithic" in refused.stderr
+    assert "--emit requires --method monolithic" in refused.stderr
 
 
 @pytest.fixture(scope="session")
@@ -149,7 +149,7 @@ def test_a_frame_is_read_as_its_file_is(milpbn, odd_rows, tmp_path):
 def test_solve_starts_from_a_structure_file(milpbn, tmp_path):
     start = tmp_path / "start.txt"
     start.write_text("class_2\nclass_1 <- class_2\n")
-    done = milpbn("mdc", "solve", *JURA, "--warm-start", start, "--engine", "monolithic")
+    done = milpbn("mdc", "solve", *JURA, "--start", start, "--method", "monolithic")
     assert done.exit_code == 0
     assert re.search(r"warm start +\S*start.txt, -\d+", done.stdout)
 

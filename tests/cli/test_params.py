@@ -8,15 +8,14 @@ from pathlib import Path
 import click
 import pytest
 
+from milpbn.cli.options import option_type
 from milpbn.cli.params import (
     ARC,
-    SMOOTHING,
     Duration,
     Gap,
     Names,
     Number,
     OutputFile,
-    ScoreName,
     Size,
     refuse_overwriting,
 )
@@ -105,14 +104,14 @@ def test_arcs() -> None:
 
 
 def test_scores_go_by_any_case_and_alias() -> None:
-    assert ScoreName().convert("SBM", None, None) == "sbm"
-    assert ScoreName().convert("BIC", None, None) == "mdl"
+    assert option_type("score").convert("SBM", None, None) == "sbm"
+    assert option_type("score").convert("BIC", None, None) == "mdl"
     with pytest.raises(click.BadParameter, match="unknown score 'bdue'; did you mean bdeu"):
-        ScoreName().convert("bdue", None, None)
+        option_type("score").convert("bdue", None, None)
 
 
 def test_smoothing() -> None:
-    assert SMOOTHING.convert("laplace", None, None) == "laplace:1"
+    assert option_type("smoothing").convert("laplace", None, None) == "laplace:1"
     for text, message in (
         ("laplace:-1", "a positive count, not -1"),
         ("epsilon:2", "0 < epsilon < 1, not 2"),
@@ -120,7 +119,7 @@ def test_smoothing() -> None:
         ("none", "unknown smoothing 'none'"),
     ):
         with pytest.raises(click.BadParameter, match=message):
-            SMOOTHING.convert(text, None, None)
+            option_type("smoothing").convert(text, None, None)
 
 
 def test_outputs_that_could_not_be_written_are_refused(tmp_path: Path) -> None:

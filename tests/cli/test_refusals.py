@@ -86,10 +86,10 @@ def test_importance_without_any_rows(milpbn, edited):
     content = json.loads(path.read_text())
     shown = milpbn("inspect", path, "--importance")
     assert shown.exit_code == 0
-    assert "for permutation importance, give rows with --data" in shown.stderr
+    assert "for permutation importance, give rows with --test" in shown.stderr
     del content["importance"]
     path.write_text(json.dumps(content))
-    assert "give rows with --data" in refused(milpbn, 2, "inspect", path, "--importance")
+    assert "give rows with --test" in refused(milpbn, 2, "inspect", path, "--importance")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_options_that_do_not_go_together(milpbn, tmp_path):
     pairs = {
         ("solve", "--dataset", "iris", "--p", "0.6,0.6"): "'0.6,0.6' contains a number twice",
         ("evaluate", "--dataset", "iris", "--jobs", "many"): "many",
-        ("solve", "--dataset", "iris", "--emit", "pulp"): "--emit requires --engine monolithic",
+        ("solve", "--dataset", "iris", "--emit", "pulp"): "--emit requires --method monolithic",
         (
             *("mdc", "evaluate", "--dataset", "Jura", "--folds", "2"),
             *("--fold-file", tmp_path / "folds.csv"),
@@ -137,13 +137,13 @@ def test_options_that_do_not_go_together(milpbn, tmp_path):
 def test_scip_goes_with_branch_and_cut(milpbn):
     pytest.importorskip("pyscipopt")
     scip = ("solve", "--dataset", "iris", "--host", "scip")
-    assert "--host requires --engine branch-and-cut" in refused(
-        milpbn, 2, *scip, "--engine", "monolithic"
+    assert "--host requires --method branch-and-cut" in refused(
+        milpbn, 2, *scip, "--method", "monolithic"
     )
 
 
 def test_too_little_memory_is_no_traceback(milpbn, monkeypatch):
-    def full(**_):
+    def full(*_):
         raise MemoryError
 
     monkeypatch.setattr("milpbn.cli.session.load_table", full)

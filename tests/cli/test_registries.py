@@ -15,7 +15,6 @@ from click.testing import Result
 from scipy.special import xlogy
 
 from milpbn import Encoder, Model, load_dataset
-from milpbn.anytime.options import EMITTERS, HOSTS
 from milpbn.cli import cli
 from milpbn.evaluation.missing_curve import DEFAULT_CLASSIFIERS
 from milpbn.interchange import FILE_FORMATS
@@ -30,6 +29,7 @@ from milpbn.scores.base import DecomposableScore
 from milpbn.scores.definition import observed_counts
 from milpbn.search import LEARNERS, make_learner
 from milpbn.search.multinet import MULTINETS
+from milpbn.settings.run import EMITTERS, HOSTS
 
 Run = Callable[..., Result]
 
@@ -46,12 +46,12 @@ def option(*path: str) -> click.Option:
 @pytest.mark.parametrize(
     ("path", "names"),
     [
-        (("solve", "--engine"), list(ENGINES)),
+        (("solve", "--method"), list(ENGINES)),
         (("solve", "--host"), HOSTS),
         (("solve", "--emit"), EMITTERS),
         (("scores", "--score"), score_names(lambda s: s.decomposable, aliases=True)),
         (("export", "--format"), FILE_FORMATS),
-        (("mdc", "solve", "--engine"), list(ENGINES)),
+        (("mdc", "solve", "--method"), list(ENGINES)),
         (("mdc", "solve", "--mixed"), MIXED),
         (("mdc", "solve", "--loss"), LOSSES),
         (("mdc", "evaluate", "--order"), ORDERS),

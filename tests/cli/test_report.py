@@ -17,7 +17,7 @@ def test_report_is_one_file(milpbn, iris_model, tmp_path) -> None:
 
 def test_report_on_other_rows(milpbn, iris_model, iris_rows, tmp_path) -> None:
     out = tmp_path / "report.html"
-    result = milpbn("report", iris_model, "--data", iris_rows, "--row", "7,9", "--out", out)
+    result = milpbn("report", iris_model, "--test", iris_rows, "--row", "7,9", "--out", out)
     assert result.exit_code == 0, result.output
     text = out.read_text("utf-8")
     assert f"Measured on 150 rows of {iris_rows}." in text
@@ -27,10 +27,10 @@ def test_report_on_other_rows(milpbn, iris_model, iris_rows, tmp_path) -> None:
 
 def test_report_without_rows(milpbn, tmp_path) -> None:
     iris, path, out = load_dataset("iris"), tmp_path / "iris.json", tmp_path / "report.html"
-    BNClassifier(engine="nb").fit(iris.features, iris.target).save(path)
+    BNClassifier(method="nb").fit(iris.features, iris.target).save(path)
     result = milpbn("report", path, "--out", out)
     assert result.exit_code == 0, result.output
-    assert "give rows with --data" in result.stderr
+    assert "give rows with --test" in result.stderr
     assert "Measured on" not in out.read_text("utf-8")
     refused = milpbn("report", path, "--row", 1, "--out", out)
     assert refused.exit_code == 2
@@ -62,6 +62,6 @@ def test_report_when_the_data_have_moved(milpbn, iris_rows, tmp_path) -> None:
     rows.unlink()
     result = milpbn("report", model, "--out", out)
     assert result.exit_code == 1
-    assert "give rows with --data" in result.stderr
+    assert "give rows with --test" in result.stderr
     assert not out.exists()
-    assert milpbn("report", model, "--data", iris_rows, "--out", out).exit_code == 0
+    assert milpbn("report", model, "--test", iris_rows, "--out", out).exit_code == 0

@@ -1,4 +1,4 @@
-"""``milpbn scores`` and ``milpbn solve --jkl``."""
+"""``milpbn scores`` and ``milpbn solve-scores``."""
 
 import json
 
@@ -24,7 +24,7 @@ def test_scores_go_to_stdout_too(milpbn, car_jkl):
 def test_the_file_solves_to_the_objective_of_the_data(milpbn, car_jkl, tmp_path):
     out, trace = tmp_path / "structure.json", tmp_path / "trace.csv"
     files = ("--out", out, "--trace", trace)
-    by_scores = milpbn("solve", "--jkl", car_jkl, "--json", "--quiet", *files)
+    by_scores = milpbn("solve-scores", car_jkl, "--json", "--quiet", *files)
     by_data = milpbn("solve", "--dataset", "car", "--score", "mdl", "--json", "--quiet")
     assert by_scores.exit_code == by_data.exit_code == 0, by_scores.output
     mine, theirs = (json.loads(r.stdout)["result"] for r in (by_scores, by_data))
@@ -37,7 +37,7 @@ def test_the_file_solves_to_the_objective_of_the_data(milpbn, car_jkl, tmp_path)
 
 
 def test_the_report_has_no_classifier_in_it(milpbn, car_jkl):
-    result = milpbn("solve", "--jkl", car_jkl)
+    result = milpbn("solve-scores", car_jkl)
     assert result.exit_code == 0
     assert "status      optimal" in result.stdout
     assert "accuracy" not in result.stdout
@@ -56,13 +56,22 @@ def test_the_report_has_no_classifier_in_it(milpbn, car_jkl):
     ],
 )
 def test_options_about_data_do_not_go_with_scores(milpbn, car_jkl, option):
-    result = milpbn("solve", "--jkl", car_jkl, *option)
+    result = milpbn("solve-scores", car_jkl, *option)
     assert result.exit_code == 2
-    assert "cannot be combined with --jkl" in result.output
+    assert f"No such option '{option[0]}'" in result.output
+
+
+def test_the_old_spelling_works_with_a_note(milpbn, car_jkl):
+    for old in (("--jkl", car_jkl), (f"--jkl={car_jkl}",)):
+        result = milpbn("solve", *old)
+        assert result.exit_code == 0
+        assert result.stderr.startswith(
+            "note: `milpbn solve` with --jkl is now `milpbn solve-scores`"
+        )
 
 
 def test_a_start_that_needs_rows_is_refused(milpbn, car_jkl):
-    result = milpbn("solve", "--jkl", car_jkl, "--warm-start", "tan-cmi")
+    result = milpbn("solve-scores", car_jkl, "--start", "tan-cmi")
     assert result.exit_code == 1
     assert "tan-cmi" in result.output
 
@@ -70,7 +79,7 @@ def test_a_start_that_needs_rows_is_refused(milpbn, car_jkl):
 def test_a_truncated_file_is_an_error_without_traceback(milpbn, car_jkl):
     text = car_jkl.read_text()
     car_jkl.write_text(text[: len(text) // 2])
-    result = milpbn("solve", "--jkl", car_jkl)
+    result = milpbn("solve-scores", car_jkl)
     assert result.exit_code == 1
     assert "Error: " in result.stderr
     assert "car.jkl: " in result.stderr

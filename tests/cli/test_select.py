@@ -75,7 +75,7 @@ def test_learn_selects_with_a_heuristic(milpbn):
     )
     content = json.loads(result.stdout)
     chosen = content["selection"]["candidates"][content["selection"]["chosen"]]["values"]
-    assert content["settings"]["score"] == chosen["structure_score"]
+    assert content["settings"]["score"] == chosen["score"]
     assert content["result"]["bound"] is None
 
 
@@ -136,9 +136,13 @@ def test_evaluate_has_a_method_that_selects_by_itself(milpbn, monkeypatch):
             ("--select", "bins=mdlp", "--bins", "auto"),
             "cannot be combined with --select bins",
         ),
-        ("solve", ("--select", "p=0.9,2"), "p must lie strictly between 0.5 and 1, not 2"),
+        (
+            "solve",
+            ("--select", "p=0.9,2"),
+            "select p: each value must be a number above 0.5 and below 1, not 2",
+        ),
         ("solve", ("--select", "penalty=aic"), "penalty"),
-        ("solve", ("--select", "penalty=0,1", "--p", "0.6,0.9"), "requires a single value of p"),
+        ("solve", ("--select", "penalty=0,1", "--p", "0.6,0.9"), "No such option '--select'"),
         ("learn", ("--select", "p=0.9", "--method", "all"), "cannot be combined with --method all"),
         ("evaluate", ("--select", "auto"), "use --method auto"),
         ("evaluate", ("--select", "p=0.6", "--select-by", "f1"), "cannot select by 'f1'"),

@@ -20,7 +20,7 @@ from milpbn.learning import classifier
 Run = Callable[..., Result]
 
 BARE = ("solve", "--dataset", "iris", "--max-parents", 1)
-QUICK = (*BARE, "--warm-start", "none")
+QUICK = (*BARE, "--start", "none")
 
 
 def _fields(report: str) -> dict[str, str]:
@@ -124,7 +124,7 @@ def test_options_of_the_solver_reach_it(milpbn: Run, monkeypatch: pytest.MonkeyP
         return learn(data, settings, **more)
 
     monkeypatch.setattr(classifier, "run_method", listening)
-    engine = ("--engine", "monolithic", "--emit", "highspy")
+    engine = ("--method", "monolithic", "--emit", "highspy")
     more = ("--gap", "2%", "--threads", 2, "--seed", 7, "--memory-limit", "1GB")
     assert milpbn(*QUICK, *engine, *more).exit_code == 0
     options = SolveOptions(gap=0.02, threads=2, seed=7, emit="highspy", memory_limit=10**9)
@@ -171,9 +171,9 @@ def test_the_model_can_be_written_for_every_score(milpbn: Run, tmp_path: Path, s
 @pytest.mark.parametrize(
     "options",
     [
-        ("--engine", "branch-and-cut"),
-        ("--engine", "monolithic", "--emit", "pulp"),
-        ("--engine", "monolithic", "--emit", "highspy"),
+        ("--method", "branch-and-cut"),
+        ("--method", "monolithic", "--emit", "pulp"),
+        ("--method", "monolithic", "--emit", "highspy"),
     ],
 )
 def test_every_way_gives_the_same_optimum(milpbn: Run, options: tuple[str, ...]) -> None:
@@ -194,7 +194,7 @@ def test_what_is_open_is_told_by_row_and_of_the_hinge_loss(milpbn: Run) -> None:
 
 
 def test_a_model_is_a_warm_start(milpbn: Run, iris_model: Path) -> None:
-    result = milpbn(*BARE, "--warm-start", iris_model, "--json")
+    result = milpbn(*BARE, "--start", iris_model, "--json")
     warm = json.loads(result.stdout)["result"]["warm_start"]
     assert warm["source"] == str(iris_model)
     stored = Model.load(iris_model).result
@@ -203,18 +203,18 @@ def test_a_model_is_a_warm_start(milpbn: Run, iris_model: Path) -> None:
 
 def test_a_heuristic_finds_a_warm_start_unless_told_not_to(milpbn: Run) -> None:
     assert _fields(milpbn(*BARE).stdout)["warm start"].startswith("local-search, ")
-    assert _fields(milpbn(*BARE, "--warm-start", "nb").stdout)["warm start"].startswith("nb, ")
+    assert _fields(milpbn(*BARE, "--start", "nb").stdout)["warm start"].startswith("nb, ")
     assert "warm start" not in _fields(milpbn(*QUICK).stdout)
 
 
 def test_a_model_of_other_data_is_no_warm_start(milpbn: Run, iris_model: Path) -> None:
-    result = milpbn("solve", "--dataset", "synthetic-3", "--warm-start", iris_model)
+    result = milpbn("solve", "--dataset", "synthetic-3", "--start", iris_model)
     assert result.exit_code == 1
     assert "the structure's variables differ from the data's" in result.stderr
 
 
 def test_a_missing_warm_start_is_named(milpbn: Run, tmp_path: Path) -> None:
-    result = milpbn(*BARE, "--warm-start", tmp_path / "no.json")
+    result = milpbn(*BARE, "--start", tmp_path / "no.json")
     assert result.exit_code == 1
     assert f"{str(tmp_path / 'no.json')!r} is neither a file nor a heuristic" in result.stderr
     assert "tan-cmi" in result.stderr

@@ -56,7 +56,7 @@ def test_parquet_and_arff(milpbn: Run, iris_rows: Path, tmp_path: Path) -> None:
         f"@relation iris\n{names}@attribute class {{{classes}}}\n@data\n"
         + rows.to_csv(index=False, header=False)
     )
-    small = ("--max-parents", 1, "--warm-start", "none", "--json", "--quiet")
+    small = ("--max-parents", 1, "--start", "none", "--json", "--quiet")
     expected = json.loads(milpbn("solve", "--dataset", "iris", *small).stdout)["result"][
         "objective"
     ]
@@ -151,10 +151,10 @@ def test_a_file_that_is_not_there_is_named(milpbn: Run, tmp_path: Path, name: st
         (("--dataset", "iris", "--memory-limit", "4"), "'--memory-limit': '4' is not a size"),
         (("--dataset", "iris", "--smoothing", "none"), "'--smoothing': unknown smoothing 'none'"),
         (("--dataset", "iris", "--require", "a-b"), "'--require': 'a-b' is not an arc"),
-        (("--dataset", "iris", "--engine", "magic"), "'--engine': 'magic'"),
+        (("--dataset", "iris", "--method", "magic"), "'--method': 'magic'"),
         (
-            ("--dataset", "iris", "--engine", "branch-and-cut", "--emit", "pulp"),
-            "--emit requires --engine monolithic",
+            ("--dataset", "iris", "--method", "branch-and-cut", "--emit", "pulp"),
+            "--emit requires --method monolithic",
         ),
         (("--dataset", "iris", "--write-model", "a.txt"), "'a.txt' must end in .lp or .mps"),
         (("--dataset", "iris", "--out", "no/a.json"), "'--out': cannot write no/a.json"),
@@ -186,7 +186,7 @@ def test_wrong_options_are_named_at_once(
         (("--dataset", "mdc/Jura"), "use `milpbn mdc solve` for several"),
         (("--dataset", "iris", "--memory-limit", "1KB"), "the memory limit is"),
         (
-            ("--dataset", "vehicle", "--memory-limit", "20MB", "--engine", "monolithic"),
+            ("--dataset", "vehicle", "--memory-limit", "20MB", "--method", "monolithic"),
             "Use the score sbm",
         ),
     ],
@@ -220,9 +220,9 @@ def test_pictures_of_the_run_and_the_network(milpbn: Run, tmp_path: Path) -> Non
 def test_local_scores_have_a_gap_but_no_selection(milpbn: Run, tmp_path: Path) -> None:
     scores, plot = tmp_path / "car.jkl", tmp_path / "gap.svg"
     assert milpbn("scores", "--dataset", "iris", "--max-parents", 1, "--out", scores).exit_code == 0
-    done = milpbn("solve", "--jkl", scores, "--plot", plot)
+    done = milpbn("solve-scores", scores, "--plot", plot)
     assert done.exit_code == 0, done.output
     assert "<svg" in plot.read_text()
     for options in (("--select", "p=0.6,0.9"), ("--draw", "a.svg"), ("--select-by", "auc")):
-        refused = milpbn("solve", "--jkl", scores, *options)
-        assert (refused.exit_code, f"{options[0]} cannot be comb" in refused.stderr) == (2, True)
+        refused = milpbn("solve-scores", scores, *options)
+        assert (refused.exit_code, f"No such option '{options[0]}'" in refused.stderr) == (2, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from click.testing import Result
 
 Run = Callable[..., Result]
 
-QUICK = ("solve", "--dataset", "iris", "--max-parents", 1, "--warm-start", "none")
+QUICK = ("solve", "--dataset", "iris", "--max-parents", 1, "--start", "none")
 
 
 def _structure(result: Result) -> dict[str, list[str]]:
@@ -106,3 +107,28 @@ def test_a_bad_constraints_file_is_named(
     assert result.exit_code == 1
     assert f"{tmp_path / name}" in result.stderr
     assert message in result.stderr
+
+
+def test_costs_of_features_limit_the_structure(milpbn: Run, tmp_path: Path) -> None:
+    costs = ("--feature-cost", "petalwidth=5,petallength=4,sepallength=1")
+    out = tmp_path / "model.json"
+    result = milpbn(*QUICK, *costs, "--max-cost", 5, "--out", out)
+    assert result.exit_code == 0, result.stderr
+    assert re.search(r"^cost +5 \(", result.stdout, re.MULTILINE)
+    assert milpbn("verify", out).exit_code == 0
+    content = json.loads(out.read_text())
+    content["settings"]["constraints"]["max_cost"] = 1
+    out.write_text(json.dumps(content))
+    verified = milpbn("verify", out)
+    assert verified.exit_code == 4
+    assert "the features of the structure cost 5, but max_cost is 1" in verified.stdout
+    program = tmp_path / "iris.lp"
+    written = milpbn(*QUICK, *costs, "--max-cost", 5, "--quiet", "--write-model", program)
+    assert written.exit_code == 0
+    assert "budget.cost" in program.read_text()
+    refused = milpbn(*QUICK, *costs, "--max-cost", 5, "--certificate", tmp_path / "proof.gz")
+    assert refused.exit_code == 1
+    assert "does not know costs of features" in refused.stderr
+    alone = milpbn(*QUICK, "--max-cost", 5)
+    assert alone.exit_code == 1
+    assert "max_cost needs feature_costs" in alone.stderr

@@ -88,7 +88,7 @@ def test_a_wrong_address_is_an_error(milpbn, command, monkeypatch):
     [
         (("--workers", "-1"), "-1 is not in the range"),
         (("--workers", "2", "--scheduler", "x"), "give one of --workers and --scheduler"),
-        (("--workers", "2", "--engine", "monolithic"), "--workers requires --engine branch"),
+        (("--workers", "2", "--method", "monolithic"), "--workers requires --method branch"),
     ],
 )
 def test_options_that_do_not_go_together(milpbn, options, message):

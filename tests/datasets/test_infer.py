@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from milpbn.datasets import read_table, table_from_frame
-from milpbn.errors import DataError
+from milpbn.errors import DataError, OptionError
 from milpbn.messages import on_command_line
 
 N = 40
@@ -213,7 +213,7 @@ def test_unknown_target(tmp_path):
 
 
 def test_unknown_missing_policy(read):
-    with pytest.raises(DataError, match="unknown missing-value policy 'guess'"):
+    with pytest.raises(OptionError, match="missing must be one of auto, state, drop, not 'guess'"):
         read(missing="guess")
 
 
@@ -290,7 +290,7 @@ def test_target_bins_cut_a_numeric_target_into_classes_of_equal_size(read):
         read([1] * 40, target_bins=2)
     uneven = read([0] * 3 + [1] * 37, target_bins=4)
     assert uneven.target.value_counts().to_dict() == {"<= 0.5": 3, "> 0.5": 37}
-    with pytest.raises(ValueError, match="target_bins must be at least 2, not 1"):
+    with pytest.raises(ValueError, match="target_bins must be a whole number of at least 2, not 1"):
         read(LABELS, target_bins=1)
 
 

@@ -55,20 +55,20 @@ def test_ordered_categoricals_of_pandas_need_no_declaration(rows: pd.DataFrame) 
     kind = pd.CategoricalDtype(SIZES, ordered=True)
     frame = rows.astype({"size": kind}).drop(columns="class")
     table = table_from_frame(frame, rows["class"])
-    model = BNClassifier(engine="nb", parameters="cl:penalty=3").fit(frame, rows["class"])
+    model = BNClassifier(method="nb", parameters="cl:penalty=3").fit(frame, rows["class"])
     for variable in (Encoder.fit(table).variables[1], model.encoder_.variables[1]):
         assert (variable.states, variable.ordered) == (tuple(SIZES), 4)
-    declared = BNClassifier(engine="nb", parameters="cl:penalty=3", ordered={"size": SIZES})
+    declared = BNClassifier(method="nb", parameters="cl:penalty=3", ordered={"size": SIZES})
     plain = rows.drop(columns="class")
     found = declared.fit(plain, rows["class"]).predict_proba(plain)
     np.testing.assert_allclose(found, model.predict_proba(plain))
-    unordered = BNClassifier(engine="nb", parameters="cl:penalty=3").fit(plain, rows["class"])
+    unordered = BNClassifier(method="nb", parameters="cl:penalty=3").fit(plain, rows["class"])
     assert not np.allclose(found, unordered.predict_proba(plain))  # the smooth prior applies
 
 
 def test_the_order_survives_the_model_file(rows: pd.DataFrame, tmp_path: Path) -> None:
     frame = rows.drop(columns="class")
-    model = BNClassifier(engine="nb", ordered={"size": SIZES}).fit(frame, rows["class"])
+    model = BNClassifier(method="nb", ordered={"size": SIZES}).fit(frame, rows["class"])
     model.save(tmp_path / "model.json")
     again = BNClassifier.load(tmp_path / "model.json")
     assert again.encoder_.variables[1].ordered == 4
@@ -114,17 +114,7 @@ def test_a_column_is_not_both_ordered_and_numeric(file: Path, rows: pd.DataFrame
 
 
 def test_the_option_of_the_command_line(file: Path) -> None:
-    names = dict.fromkeys(("dataset", "missing", "dates"))
-    table = load_table(
-        **names,
-        file=str(file),
-        target="class",
-        categorical=(),
-        numeric=(),
-        drop=(),
-        ordered=(("size", tuple(SIZES)),),
-        rows="train",
-    )
+    table = load_table({"file": str(file), "target": "class", "ordered": {"size": tuple(SIZES)}})
     assert (table.ordered, table.states) == (("size",), {"size": tuple(SIZES)})
 
 
@@ -134,7 +124,7 @@ def test_a_direction_of_ordered_categories_needs_no_numbers(rows: pd.DataFrame) 
     for frame, ordered in [(features, {"size": SIZES}), (typed, {})]:
         table = table_from_frame(frame, rows["class"], monotone=up, ordered=ordered)
         assert Encoder.fit(table).variables[1].states[:4] == tuple(SIZES)
-        model = BNClassifier(engine="nb", monotone=up, ordered=ordered).fit(frame, rows["class"])
+        model = BNClassifier(method="nb", monotone=up, ordered=ordered).fit(frame, rows["class"])
         assert model.encoder_.variables[1].states[:4] == tuple(SIZES)
     with pytest.raises(DataError, match=r"holds no numbers.*; give the order .* with ordered"):
         table_from_frame(features, rows["class"], monotone=up)

@@ -126,7 +126,7 @@ def test_a_column_that_is_absent_is_missing_in_every_row(shop: pd.DataFrame) -> 
 
 def test_a_fitted_estimator_has_the_columns_of_scikit_learn(shop: pd.DataFrame) -> None:
     X = shop.drop(columns="kind")
-    model = BNClassifier(engine="nb").fit(X, shop["kind"])
+    model = BNClassifier(method="nb").fit(X, shop["kind"])
     with pytest.raises(ValueError, match="feature names"):
         model.predict(X[X.columns[::-1]])
 

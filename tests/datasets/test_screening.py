@@ -151,7 +151,7 @@ def test_dates_are_left_out_or_kept_as_categories(frame, dates, left):
 
 def test_an_unknown_choice_for_dates():
     with pytest.raises(OptionError, match="dates must be one of expand, drop, keep, not 'all'"):
-        screen(pd.DataFrame({"x": [1.0]}), Rules("T", dates="all"), {})
+        table_from_frame(pd.DataFrame({"x": [1.0]}), ["u"], dates="all")
 
 
 def only(values, wanted=None, **rules):

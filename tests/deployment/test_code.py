@@ -28,7 +28,7 @@ QUICK = ["car", "crx", "glass", "heart", "vote"]
 
 def learned(name, **settings):
     table = load_dataset(name)
-    settings = {"engine": "tan-cmi", "missing": "state", **settings}
+    settings = {"method": "tan-cmi", "missing": "state", **settings}
     features = table.features.sample(min(ROWS, len(table)), random_state=0)
     model = BNClassifier(**settings).fit(features, table.target[features.index])
     return model, with_holes(features[:30].reset_index(drop=True))
@@ -68,10 +68,10 @@ def test_code_gives_the_same_probabilities_on_every_data_set(kind, name, tmp_pat
 @pytest.mark.parametrize(
     ("name", "settings"),
     [
-        ("heart", {"engine": "hc", "bins": "auto"}),  # several resolutions
-        ("heart", {"engine": "multinet-cmi", "bins": "auto"}),
-        ("crx", {"engine": "hc", "smoothing": "epsilon"}),  # tables that do not sum to 1
-        ("german", {"engine": "nb", "max_states": 3}),  # pooled states
+        ("heart", {"method": "hc", "bins": "auto"}),  # several resolutions
+        ("heart", {"method": "multinet-cmi", "bins": "auto"}),
+        ("crx", {"method": "hc", "smoothing": "epsilon"}),  # tables that do not sum to 1
+        ("german", {"method": "nb", "max_states": 3}),  # pooled states
     ],
 )
 def test_every_kind_of_classifier_can_be_written(kind, name, settings, tmp_path):
@@ -154,7 +154,7 @@ def test_javascript_reads_values_as_python_does(tmp_path):
     frame = pd.DataFrame(
         {"size": [1.0, 2.0, 3.0, 11.0, 12.0, 13.0] * 4, "code": ["1", "2", "x", "3", "3", "2"] * 4}
     )
-    model = BNClassifier(engine="nb").fit(
+    model = BNClassifier(method="nb").fit(
         frame, ["small", "small", "small", "tall", "tall", "x"] * 4
     )
     sizes = ["7", " 12 ", "1e1", "huge", "", "nan", None, "0x10", "1_0", "inf", "-.5", True]
@@ -288,6 +288,6 @@ def test_special_values_are_states_in_code(kind, engine, tmp_path):
     frame.loc[::7, name] = -999.0
     frame.loc[::11, name] = -99.5
     own = {"bins": {name: [50.0]}, "special": {name: [-999.0, -99.5]}}
-    model = BNClassifier(engine=engine, **own).fit(frame, table.target)
+    model = BNClassifier(method=engine, **own).fit(frame, table.target)
     assert model.encoder_.columns[0].variable.card == 4
     check_model(kind, model, with_holes(frame[:40].reset_index(drop=True)), tmp_path)

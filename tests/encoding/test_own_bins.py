@@ -6,7 +6,7 @@ import pytest
 
 from milpbn import BNClassifier, BNClassifierCV, Encoder, evaluate
 from milpbn.datasets import table_from_frame
-from milpbn.datasets.table import binned
+from milpbn.datasets.table import with_states
 from milpbn.encoding.mdlp import mdlp_cuts
 from milpbn.errors import DataError, OptionError
 
@@ -111,7 +111,7 @@ def test_few_values_with_own_cuts_are_numbers(rows):
         ({"bins": {"income": [1, 1]}}, OptionError, "has a number twice"),
         ({"bins": {"*": [1, 2]}}, OptionError, "stands for the other columns"),
         ({"bins": {"*": "best"}}, OptionError, "unknown bins 'best'"),
-        ({"min_bin_share": 0.5}, OptionError, "from 0 to less than 0.5"),
+        ({"min_bin_share": 0.5}, OptionError, "a number of at least 0 and below 0.5"),
         ({"special": [-999]}, OptionError, "special must be a dictionary such as"),
         ({"monotone": "income+"}, OptionError, "monotone must be a dictionary such as"),
         ({"ordered": ["town"]}, OptionError, "ordered must be a dictionary such as"),
@@ -133,7 +133,7 @@ def test_a_classifier_keeps_them(rows, tmp_path):
         "special": {"income": [-999]},
         "min_bin_share": 0.05,
     }
-    model = BNClassifier(engine="nb", **settings).fit(frame, labels)
+    model = BNClassifier(method="nb", **settings).fit(frame, labels)
     states = ("<= 1000", "1000 to 2000", "> 2000", "-999")
     assert model.encoder_.columns[0].readable_states == states
     model.save(tmp_path / "model.json")
@@ -148,7 +148,7 @@ def test_a_classifier_keeps_them(rows, tmp_path):
 
 def test_candidates_share_them(rows):
     settings = {"bins": {"income": [1000], "*": "quantile:3"}, "special": {"income": [-999]}}
-    model = BNClassifierCV(param_grid={"engine": ["nb"]}, **settings).fit(*rows)
+    model = BNClassifierCV(param_grid={"method": ["nb"]}, **settings).fit(*rows)
     assert model.encoder_.columns[0].cuts == (1000.0,)
     assert model.best_params_["bins"] == "quantile:3"
 
@@ -157,7 +157,7 @@ def test_evaluation_takes_them(rows):
     table = table_from_frame(*rows)
     own = {"bins": {"income": [1500]}, "special": {"income": [-999]}}
     found = evaluate(table, ["nb"], folds=3, **own).summaries()[0]
-    wanted = evaluate(binned(table, **own), ["nb"], folds=3).summaries()[0]
+    wanted = evaluate(with_states(table, **own), ["nb"], folds=3).summaries()[0]
     assert (
         found.log_loss
         == wanted.log_loss
@@ -171,5 +171,5 @@ def test_columns_that_say_nothing_may_have_bins_and_a_direction(rows, values):
     frame = frame.assign(debt=values)
     own = {"special": {"debt": [-1]}, "monotone": {"debt": "increasing"}}
     assert list(table_from_frame(frame, labels, **own).features) == ["income", "age"]
-    model = BNClassifier(engine="nb", **own).fit(frame, labels)
+    model = BNClassifier(method="nb", **own).fit(frame, labels)
     assert "debt" not in [v.name for v in model.encoder_.variables]

@@ -76,7 +76,7 @@ def test_a_huge_weight_of_all_rows_leaves_the_number_of_nodes():
         codes, cards = random_codes(np.random.default_rng(1), 6, 3)
         weights = np.full(len(codes), weight)
         data, score = encoded(codes, cards, weights), make_score("sm", smoothing="laplace:0.001")
-        found.append(learn_structure(data, structure_score=score, max_parents=2, time_limit=30.0))
+        found.append(learn_structure(data, score=score, max_parents=2, time_limit=30.0))
     small, *large = found
     assert small.status == "optimal"
     for result in large:
@@ -95,7 +95,7 @@ def check_against_brute_force(engine, score, seed, codes, cards, case, limits):
         return learn_structure(
             data,
             method=engine,
-            structure_score=instance,
+            score=instance,
             start=None,
             max_parents=case["max_parents"],
             class_parents=case["class_parents"],
@@ -134,7 +134,7 @@ def test_augmented_families_have_their_own_optimum(engine, score, seed):
     result = learn_structure(
         encoded(codes, cards),
         method=engine,
-        structure_score=make_score(score, **applicable_settings(score, case)),
+        score=make_score(score, **applicable_settings(score, case)),
         max_parents=case["max_parents"],
         class_parents=case["class_parents"],
         augmented=True,
@@ -153,7 +153,7 @@ def test_trace_is_monotone_and_brackets_the_optimum(engine, seed):
     result = learn_structure(
         encoded(codes, cards),
         method=engine,
-        structure_score=make_score("sm", **applicable_settings("sm", case)),
+        score=make_score("sm", **applicable_settings("sm", case)),
         max_parents=case["max_parents"],
         class_parents=case["class_parents"],
     )

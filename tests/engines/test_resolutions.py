@@ -30,7 +30,7 @@ def learn(data, score, case, constraints, method, seed=0, **more):
     return learn_structure(
         data,
         method=method,
-        structure_score=make_score(score, **applicable_settings(score, case)),
+        score=make_score(score, **applicable_settings(score, case)),
         max_parents=case["max_parents"],
         class_parents=case["class_parents"],
         constraints=constraints,
@@ -118,7 +118,7 @@ def test_enumeration_agrees_with_branch_and_cut(score, penalty, validation):
     instance = make_score(score, p=0.9, penalty=penalty, validation=validation)
     objective = build_objective(data, instance, SearchSpace(max_parents=2, class_parents=False))
     _, best = best_by_enumeration(objective)
-    result = learn_structure(data, structure_score=instance, class_parents=False)
+    result = learn_structure(data, score=instance, class_parents=False)
     assert result.status == "optimal"
     assert result.objective == pytest.approx(best, rel=1e-6)
 

@@ -19,7 +19,7 @@ def test_it_is_a_transformer(estimator, check):
 def test_its_cuts_are_those_of_the_classifier():
     X, y = load_iris(return_X_y=True, as_frame=True)
     bins = MDLPDiscretizer().fit(X, y)
-    columns = BNClassifier(engine="nb").fit(X, y).encoder_.columns
+    columns = BNClassifier(method="nb").fit(X, y).encoder_.columns
     assert [cuts.tolist() for cuts in bins.cuts_] == [list(c.cuts) for c in columns]
     codes = np.stack([c.encode(X[c.name]).codes for c in columns], axis=1)
     assert (bins.transform(X) == codes).all()

@@ -36,7 +36,7 @@ LIBRARIES = {
 
 
 def fitted(X: Any, y: Any = Y) -> BNClassifier:
-    return BNClassifier(engine="tan-cmi", max_parents=2).fit(X, y)
+    return BNClassifier(method="tan-cmi", max_parents=2).fit(X, y)
 
 
 def content(model: BNClassifier) -> dict[str, Any]:
@@ -81,11 +81,11 @@ def test_weights_are_routed() -> None:
     weights = np.where(Y == "yes", 3.0, 0.5)
     folds = [(np.arange(40), np.arange(40, N))]
     with config_context(enable_metadata_routing=True):
-        model = BNClassifier(engine="nb").set_fit_request(sample_weight=True)
+        model = BNClassifier(method="nb").set_fit_request(sample_weight=True)
         model.set_score_request(sample_weight=False)
         routed = cross_validate(
             model, FRAME, Y, params={"sample_weight": weights}, cv=folds, return_estimator=True
         )
-    by_hand = BNClassifier(engine="nb").fit(FRAME[:40], Y[:40], weights[:40])
+    by_hand = BNClassifier(method="nb").fit(FRAME[:40], Y[:40], weights[:40])
     assert content(routed["estimator"][0]) == content(by_hand)
-    assert content(by_hand) != content(BNClassifier(engine="nb").fit(FRAME[:40], Y[:40]))
+    assert content(by_hand) != content(BNClassifier(method="nb").fit(FRAME[:40], Y[:40]))

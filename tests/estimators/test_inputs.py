@@ -52,6 +52,6 @@ def test_lists_of_labels_keep_their_types():
 
 
 def test_labels_of_other_rows_are_counted():
-    model = BNClassifier(engine="nb").fit(X, Y)
+    model = BNClassifier(method="nb").fit(X, Y)
     with pytest.raises(DataError, match="X has 20 rows, but y has 19 labels"):
         model.importances(X, Y[:-1])

@@ -31,7 +31,7 @@ def told(monkeypatch):
 
 
 def cross_validate(rows):
-    return cross_val_score(BNClassifier(max_parents=1, engine="nb"), *rows, cv=FOLDS)
+    return cross_val_score(BNClassifier(max_parents=1, method="nb"), *rows, cv=FOLDS)
 
 
 def test_a_note_that_all_folds_have_is_shown_once_for_the_line_that_asked(rows, told):
@@ -44,8 +44,8 @@ def test_a_note_that_all_folds_have_is_shown_once_for_the_line_that_asked(rows, 
 
 
 def test_another_line_is_told_again(rows, told):
-    cross_val_score(BNClassifier(max_parents=1, engine="nb"), *rows, cv=FOLDS)
-    cross_val_score(BNClassifier(max_parents=1, engine="nb"), *rows, cv=FOLDS)
+    cross_val_score(BNClassifier(max_parents=1, method="nb"), *rows, cv=FOLDS)
+    cross_val_score(BNClassifier(max_parents=1, method="nb"), *rows, cv=FOLDS)
     assert len(told) == 2
 
 
@@ -61,13 +61,13 @@ def test_filters_of_the_user_are_obeyed(rows, told):
     assert not told
     warnings.filterwarnings("error", category=DataWarning)
     with pytest.raises(DataWarning, match="column 'unit' is dropped"):
-        BNClassifier(engine="nb").fit(*rows)
+        BNClassifier(method="nb").fit(*rows)
 
 
 def test_what_was_ignored_was_not_shown(rows, told):
     for action, times in (("ignore", 0), ("default", 1)):
         warnings.simplefilter(action, DataWarning)
-        cross_val_score(BNClassifier(max_parents=1, engine="nb"), *rows, cv=FOLDS)
+        cross_val_score(BNClassifier(max_parents=1, method="nb"), *rows, cv=FOLDS)
         assert len(told) == times
 
 
@@ -83,7 +83,7 @@ def test_filters_for_other_lines_and_modules_do_not_count(rows, told):
 
 def test_whoever_calls_fit_is_told_each_time(rows, told):
     for _ in range(2):
-        BNClassifier(engine="nb").fit(*rows)
+        BNClassifier(method="nb").fit(*rows)
         warnings.simplefilter("default")  # Python forgets what it has shown
     assert len(told) == 2
     assert {Path(file) for _, _, file, *_ in told} == {Path(__file__)}

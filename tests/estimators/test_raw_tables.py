@@ -69,7 +69,7 @@ def frame_with(columns: dict[str, object]) -> pd.DataFrame:
 
 
 def fine() -> BNClassifier:
-    return BNClassifier(engine="nb", bins="fine", parameters="cl:penalty=3")
+    return BNClassifier(method="nb", bins="fine", parameters="cl:penalty=3")
 
 
 def selected() -> BNClassifier:

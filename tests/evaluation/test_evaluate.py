@@ -72,7 +72,7 @@ def test_the_seed_reaches_the_learners():
     shares = []
     for seed in (0, 1):
         (record,) = evaluate(table, ["ro-cr"], class_parents=False, seed=seed).records
-        learner = BNClassifier(engine="ro-cr", class_parents=False, random_state=seed)
+        learner = BNClassifier(method="ro-cr", class_parents=False, random_state=seed)
         learner.fit(train.features, train.target)
         shares.append(record.measures.correct / record.measures.rows)
         assert shares[-1] == pytest.approx(learner.score(test.features, test.target))
@@ -141,7 +141,7 @@ def test_hyper_parameters_are_selected_on_the_training_rows():
     grid = {"p": [0.51, 0.999], "max_parents": [1, 2]}
     (record,) = evaluate(table, ["hc"], select=grid, class_parents=False).records
     train = table.train()
-    learner = BNClassifier(engine="hc", class_parents=False)
+    learner = BNClassifier(method="hc", class_parents=False)
     search = GridSearchCV(learner, grid, cv=ValidationSplit(0), scoring="neg_log_loss")
     search.fit(train.features, train.target)
     assert record.selected == search.best_params_
@@ -233,7 +233,7 @@ def test_an_interrupted_fit_is_no_result(monkeypatch):
 
 def test_classifiers_of_ones_own():
     evaluation = evaluate(
-        "iris", {"most frequent": DummyClassifier(), "nb": BNClassifier(engine="nb")}
+        "iris", {"most frequent": DummyClassifier(), "nb": BNClassifier(method="nb")}
     )
     dummy, own = evaluation.summaries()
     assert dummy.accuracy == pytest.approx(1 / 3)
@@ -373,8 +373,8 @@ def test_a_class_that_only_test_rows_have_is_counted_as_error():
         ({"methods": ["multinet-cmi:mdl"]}, "the score mdl is not defined for multinets"),
         ({"methods": ["branch-and-cut:cr"]}, "the score cr cannot be maximised exactly"),
         ({"parameters": ["magic"]}, "unknown parameters 'magic'"),
-        ({"speed": 3}, "no parameter 'speed'"),
-        ({"engine": "nb"}, "no parameter 'engine' that can be set here"),
+        ({"speed": 3}, "'speed' is not a setting that all methods have"),
+        ({"engine": "nb"}, "'engine' is not a setting that all methods have"),
         ({"select": {"parameters": ["magic"]}}, "unknown parameters 'magic'"),
         ({"select": {"q": [1]}}, "'q' cannot be selected"),
         ({"select": {"p": 0.9}}, "select p: expected a list"),
@@ -400,6 +400,6 @@ def test_a_warning_that_several_folds_have_is_issued_once(n_jobs):
     frame = pd.DataFrame({"noise": rng.normal(size=60), "copy": label})
     table = table_from_frame(frame, pd.Series(label, name="y"))
     with pytest.warns(DataWarning) as caught:
-        evaluate(table, {"nb": BNClassifier(engine="nb")}, folds=3, n_jobs=n_jobs)
+        evaluate(table, {"nb": BNClassifier(method="nb")}, folds=3, n_jobs=n_jobs)
     texts = [str(w.message) for w in caught if w.category is DataWarning]
     assert texts == ["Features left out (no cut found): 'noise'; bins='auto' keeps it."]

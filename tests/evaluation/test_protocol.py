@@ -84,11 +84,11 @@ def test_validation_depends_on_the_seed_alone(n):
 def test_validation_works_in_a_grid_search():
     iris = load_dataset("iris")
     search = GridSearchCV(
-        BNClassifier(engine="nb"), {"smoothing": ["laplace", "epsilon"]}, cv=ValidationSplit()
+        BNClassifier(method="nb"), {"smoothing": ["laplace", "epsilon"]}, cv=ValidationSplit()
     )
     search.fit(iris.features, iris.target)
     shares = cross_val_score(
-        BNClassifier(engine="nb"), iris.features, iris.target, cv=ValidationSplit()
+        BNClassifier(method="nb"), iris.features, iris.target, cv=ValidationSplit()
     )
     assert search.n_splits_ == 5
     assert search.cv_results_["mean_test_score"][0] == pytest.approx(shares.mean())

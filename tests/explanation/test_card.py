@@ -139,7 +139,7 @@ def test_one_class_against_the_rest_is_counted_with_two_classes():
 
 def test_losses_are_those_of_scikit_learn():
     heart = load_dataset("heart")
-    model = BNClassifier(engine="nb").fit(heart.features, heart.target)
+    model = BNClassifier(method="nb").fit(heart.features, heart.target)
     codes = model.encoder_.encode(heart).codes.copy()
     codes[:7, 2] = -1
     card = model.card(points=5)
@@ -163,7 +163,7 @@ def test_features_without_influence_are_not_on_the_card():
 
 def test_labels_of_any_type_are_understood():
     X = pd.DataFrame({"a": [1, 1, 0, 0, 1, 0] * 5, "b": list("uvwuvw") * 5})
-    model = BNClassifier(engine="nb").fit(X, [True, True, False, False, True, True] * 5)
+    model = BNClassifier(method="nb").fit(X, [True, True, False, False, True, True] * 5)
     assert model.card(of=False).columns == ("False",)
     assert model.card().columns == ("True",)
     assert model.card().to_dict()["against"] == "False"
@@ -183,7 +183,7 @@ def test_cards_that_are_not_defined(problem):
 
 def test_without_complete_rows_there_is_no_loss_and_no_warning():
     iris = load_dataset("iris")
-    model = BNClassifier(engine="nb").fit(iris.features, iris.target)
+    model = BNClassifier(method="nb").fit(iris.features, iris.target)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         loss = model.card().loss(model.network_, np.full((3, 5), -1))

@@ -18,7 +18,7 @@ from milpbn.network.network import Network
 @pytest.fixture(scope="module")
 def car():
     table = load_dataset("car")
-    return table, BNClassifier(engine="tan-cmi").fit(table.features, table.target)
+    return table, BNClassifier(method="tan-cmi").fit(table.features, table.target)
 
 
 def by_definition(before, now):

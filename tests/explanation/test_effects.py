@@ -23,7 +23,7 @@ def rows():
 
 @pytest.fixture(scope="module")
 def model(rows):
-    return BNClassifier(engine="nb").fit(*rows)
+    return BNClassifier(method="nb").fit(*rows)
 
 
 def test_the_effect_in_naive_bayes_is_the_contribution_up_to_its_mean(rows, model):
@@ -44,7 +44,7 @@ def test_the_mean_over_the_rows_is_zero_and_two_classes_mirror_each_other(rows, 
 def test_effects_of_features_that_interact_are_means_over_the_rows():
     X = pd.DataFrame({"a": list("uuvvuvuv") * 40, "b": list("stststss") * 40})
     y = (X["a"] == "u").to_numpy() ^ (X["b"] == "s").to_numpy() ^ (np.arange(320) % 11 == 0)
-    model = BNClassifier(engine="tan-cmi").fit(X, y)
+    model = BNClassifier(method="tan-cmi").fit(X, y)
     (effect,) = model.effects(X, ["a"])
     means = [model.explain(X.assign(a=s), of=True).log_odds.mean() for s in effect.states]
     share = X["a"].value_counts(normalize=True)[list(effect.states)].to_numpy()
@@ -88,7 +88,7 @@ def test_states_that_are_no_numbers_are_crosses_with_their_names(rows):
     X = rows[0].copy()
     X.loc[::7, "age"] = np.nan
     X.loc[1::9, "age"] = -999
-    model = BNClassifier(engine="nb", special={"age": [-999]}).fit(X, rows[1])
+    model = BNClassifier(method="nb", special={"age": [-999]}).fit(X, rows[1])
     (age,) = model.effects(X, ["age"])
     axes = Figure().subplots()
     draw_effect(age, axes)

@@ -38,12 +38,12 @@ def mixed():
 MODELS = {
     "exact": {"time_limit": 5, "gap": 1.0},
     "class root": {"class_parents": False, "time_limit": 5, "gap": 1.0},
-    "three parents": {"engine": "hc", "structure_score": "mdl", "max_parents": 3},
-    "multinet": {"engine": "multinet-cmi"},
-    "epsilon": {"engine": "tan-cmi", "smoothing": "epsilon:0.01"},
-    "cl": {"engine": "tan-cmi", "parameters": "cl:penalty=0.1"},
-    "mm": {"engine": "nb", "parameters": "mm"},
-    "missing states": {"engine": "tan-cmi", "missing": "state", "max_states": 3},
+    "three parents": {"method": "hc", "structure_score": "mdl", "max_parents": 3},
+    "multinet": {"method": "multinet-cmi"},
+    "epsilon": {"method": "tan-cmi", "smoothing": "epsilon:0.01"},
+    "cl": {"method": "tan-cmi", "parameters": "cl:penalty=0.1"},
+    "mm": {"method": "nb", "parameters": "mm"},
+    "missing states": {"method": "tan-cmi", "missing": "state", "max_states": 3},
 }
 
 
@@ -88,7 +88,7 @@ def test_log_odds_are_those_of_the_probabilities(fitted, mixed):
 def test_two_classes_need_no_weights():
     X = pd.DataFrame({"a": ["x", "x", "y", "y", "y", "x"], "b": list("uvuvuv")})
     y = np.array(["no", "no", "yes", "yes", "no", "yes"])
-    model = BNClassifier(engine="nb").fit(X, y)
+    model = BNClassifier(method="nb").fit(X, y)
     rest, pair = model.explain(X, of="yes"), model.explain(X, of="yes", against="no")
     np.testing.assert_allclose(rest.contributions, pair.contributions, **EXACT)
     # P(a=y | yes) = 3/5, P(a=y | no) = 2/5 with Laplace smoothing.
@@ -113,7 +113,7 @@ def test_one_row_against_every_competitor(fitted, mixed):
 
 def test_states_are_in_the_units_of_the_user(mixed):
     X, y = mixed
-    explanation = BNClassifier(engine="nb").fit(X, y).explain(X.iloc[[4]])
+    explanation = BNClassifier(method="nb").fit(X, y).explain(X.iloc[[4]])
     assert " to " in explanation.states["price"][4] or explanation.states["price"][4][0] in "<>"
     assert explanation.states["kind"][4] == X["kind"][4]
 
@@ -121,7 +121,7 @@ def test_states_are_in_the_units_of_the_user(mixed):
 def test_the_index_of_the_frame_is_kept(mixed):
     X, y = mixed
     rows = X.set_axis([f"r{k}" for k in range(len(X))])
-    explanation = BNClassifier(engine="nb").fit(X, y).explain(rows[5:8])
+    explanation = BNClassifier(method="nb").fit(X, y).explain(rows[5:8])
     assert list(explanation.contributions.index) == ["r5", "r6", "r7"]
     assert len(explanation) == 3
     assert repr(explanation) == "<Explanation: 3 rows, 6 features, log-odds against all others>"
@@ -131,17 +131,17 @@ def test_the_index_of_the_frame_is_kept(mixed):
 def test_labels_of_any_type_are_plain_data(mixed, kind):
     X, y = mixed
     labels = (y > 0).astype(str if kind is object else int).astype(kind)
-    explanation = BNClassifier(engine="nb").fit(X, labels).explain(X[:2])
+    explanation = BNClassifier(method="nb").fit(X, labels).explain(X[:2])
     told = json.loads(json.dumps(explanation.to_dict(1)))
     assert told["class"] == labels.tolist()[1]
     total = sum(next(iter(item["contributions"].values())) for item in told["contributions"])
     assert total == pytest.approx(explanation.log_odds[1], abs=1e-9)
-    pair = BNClassifier(engine="nb").fit(X, labels).explain(X[:2], against=labels.tolist()[1])
+    pair = BNClassifier(method="nb").fit(X, labels).explain(X[:2], against=labels.tolist()[1])
     assert repr(pair).endswith(f"against {labels.tolist()[1]!r}>")
 
 
 def test_unknown_classes_are_refused(mixed):
-    model = BNClassifier(engine="nb").fit(*mixed)
+    model = BNClassifier(method="nb").fit(*mixed)
     with pytest.raises(OptionError, match=r"of: there is no class 7; the classes are 0, 1, 2"):
         model.explain(mixed[0], of=7)
     with pytest.raises(OptionError, match="both 1"):
@@ -175,7 +175,7 @@ def test_parents_of_the_class_share_what_its_table_contributes():
     b = np.where(rng.random(400) < 0.7, y, 1 - y)
     X = pd.DataFrame({"a": a, "b": b}).astype(str)
     arcs = Constraints(required=[("a", "class"), ("class", "b")], forbidden=[("a", "b")])
-    model = BNClassifier(constraints=arcs, engine="local-search").fit(X, y)
+    model = BNClassifier(constraints=arcs, method="local-search").fit(X, y)
     assert model.structure_.to_dict() == {"class": ["a"], "a": [], "b": ["class"]}
     explanation = model.explain(X)
     table = model.network_.log_cpts[0]
@@ -192,15 +192,15 @@ def test_importances_of_weighted_rows_are_those_of_repeated_rows(mixed):
     X, y = mixed
     twice = pd.concat([X, X[:50]], ignore_index=True)
     weights = np.where(np.arange(len(X)) < 50, 2.0, 1.0)
-    once = BNClassifier(engine="nb").fit(X, y, sample_weight=weights)
-    repeated = BNClassifier(engine="nb").fit(twice, np.append(y, y[:50]))
+    once = BNClassifier(method="nb").fit(X, y, sample_weight=weights)
+    repeated = BNClassifier(method="nb").fit(twice, np.append(y, y[:50]))
     np.testing.assert_allclose(once.feature_importances_, repeated.feature_importances_)
 
 
 def test_contributions_and_permutations_side_by_side(mixed):
     X, y = mixed
     X = X.drop(columns="day")
-    model = BNClassifier(engine="nb").fit(X, y)
+    model = BNClassifier(method="nb").fit(X, y)
     table = model.importances(X, y, n_repeats=3)
     assert table["contribution"].is_monotonic_decreasing
     # Nothing can be lost by permuting what says little about the class.
@@ -211,7 +211,7 @@ def test_contributions_and_permutations_side_by_side(mixed):
 
 
 def test_a_file_without_importances_says_so(tmp_path):
-    model = BNClassifier(engine="nb").fit([["a"], ["b"], ["a"]], [0, 1, 0])
+    model = BNClassifier(method="nb").fit([["a"], ["b"], ["a"]], [0, 1, 0])
     replace(model.model_, importance={}).save(tmp_path / "old.json")
     old = BNClassifier.load(tmp_path / "old.json")
     assert not hasattr(old, "feature_importances_")
@@ -219,7 +219,7 @@ def test_a_file_without_importances_says_so(tmp_path):
 
 def test_a_model_explains_rows_of_a_file(tmp_path):
     heart = load_dataset("heart")
-    BNClassifier(engine="tan-cmi").fit(heart.features, heart.target).save(tmp_path / "m.json")
+    BNClassifier(method="tan-cmi").fit(heart.features, heart.target).save(tmp_path / "m.json")
     explanation = Model.load(tmp_path / "m.json").explain(heart.features)
     np.testing.assert_allclose(explanation.contributions.sum(axis=1), explanation.log_odds, **EXACT)
     assert set(explanation.classes) == set(heart.target)
@@ -227,10 +227,10 @@ def test_a_model_explains_rows_of_a_file(tmp_path):
 
 def test_very_many_rows_are_sampled(mixed, monkeypatch):
     X, y = mixed
-    whole = BNClassifier(engine="nb").fit(X, y).feature_importances_
+    whole = BNClassifier(method="nb").fit(X, y).feature_importances_
     monkeypatch.setattr("milpbn.learning.classifier._MOST_TERMS", 0)
     monkeypatch.setattr("milpbn.learning.classifier._LEAST_ROWS", 120)
     weights = np.ones(len(y))
-    part = BNClassifier(engine="nb").fit(X, y, sample_weight=weights).feature_importances_
+    part = BNClassifier(method="nb").fit(X, y, sample_weight=weights).feature_importances_
     assert part.tolist() != whole.tolist()
     np.testing.assert_allclose(part, whole, rtol=0.2)

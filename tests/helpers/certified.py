@@ -77,7 +77,7 @@ def _settings(score, case, constraints, **more):
     if score in oracle.MARGINS:
         own["validation"] = own.get("validation") or "none"
     return make_settings(
-        structure_score=score,
+        score=score,
         max_parents=case["max_parents"],
         class_parents=case["class_parents"],
         constraints=constraints,
@@ -148,7 +148,7 @@ def certified_sights(seed, path, **more):
     data = encoded(codes, [classes, 4, 4, 4], None, maps)
     score, penalty = ("sm", "sm", "sbm")[seed % 3], (0.0, 0.02)[seed % 5 == 0]
     settings = make_settings(
-        structure_score=score, validation="loo", penalty=penalty, class_parents=False,
+        score=score, validation="loo", penalty=penalty, class_parents=False,
         **{"start": None, **more},
     )  # fmt: skip
     result = run_method(data, settings, certificate=path)

@@ -33,6 +33,7 @@ from valid_inputs import (
 
 from milpbn.check import check_certificate
 from milpbn.cli import cli, params
+from milpbn.cli.options import option_type
 from milpbn.datasets import read_table
 from milpbn.datasets.readers import read_raw
 from milpbn.errors import MilpbnError
@@ -213,9 +214,10 @@ def use_model(kind, content):
             ["predict", model, data],
             ["export", model, "--format", "bif"],
             ["explain", model, data],
-            ["card", model, "--data", data],
-            ["inspect", model, "--importance", "--data", data],
-            ["report", model, "--data", data, "--out", Path(folder, "report.html")],
+            ["explain", model, data, "--why", "--flip"],
+            ["card", model, "--test", data],
+            ["inspect", model, "--importance", "--test", data],
+            ["report", model, "--test", data, "--out", Path(folder, "report.html")],
             ["stability", model, "--data", data, "--resamples", 1],
             ["arcs", model, "--data", data],
             ["drift", model, data],
@@ -301,22 +303,23 @@ PARSERS = {
     "Order": (params.Order(), b"size=S,M,L", b'a="b, c",d'),
     "ColumnNumbers": (params.ColumnNumbers(), b"income=1000,2000", b"a=b=-999"),
     "Share": (params.Share(), b"5%", b"0.05"),
-    "MONOTONE": (params.MONOTONE, b"age+,income-", b'"a, b"+'),
     "COSTS": (params.COSTS, b"sick:healthy=10,healthy:sick=1"),
     "Jobs": (params.Jobs(), b"-1", b"2"),
     "Candidates": (params.Candidates(), b"p=0.6,0.9", b"auto", b"penalty=0.5,bic"),
     "Counts": (params.Counts(), b"0,5,10"),
-    "ScoreName": (params.ScoreName(), b"sm", b"BIC"),
+    "score": (option_type("score"), b"sm", b"BIC"),
+    "smoothing": (option_type("smoothing"), b"laplace:2", b"epsilon:1e-5"),
+    "penalty": (option_type("penalty"), b"bic", b"0.1"),
+    "validation": (option_type("validation"), b"loo", b"5", b"none"),
+    "class_weight": (option_type("class_weight"), b"sick=5,healthy=1", b"balanced"),
+    "parameters": (option_type("parameters"), b"cl:penalty=0.1,method=cg", b"mm", b"ml"),
+    "bins": (option_type("bins"), b"mdlp", b"quantile:6"),
+    "monotone": (option_type("monotone"), b"age+,income-", b'"a, b"+'),
     "Number": (params.Number(0.5, 1), b"0.9"),
     "Numbers": (params.Numbers(0.5, 1), b"0.6, 0.9"),
     "ARC": (params.ARC, b"A->B", b'"a->b" -> c'),
-    "SMOOTHING": (params.SMOOTHING, b"laplace:2", b"epsilon:1e-5"),
-    "PENALTY": (params.PENALTY, b"bic", b"0.1"),
+    "feature_costs": (option_type("feature_costs"), b"test=5,xray=20", b'"a, b=3"'),
     "PENALTIES": (params.PENALTIES, b"0,0.5,bic"),
-    "VALIDATION": (params.VALIDATION, b"loo", b"5", b"none"),
-    "CLASS_WEIGHT": (params.CLASS_WEIGHT, b"sick=5,healthy=1", b"balanced"),
-    "PARAMETERS": (params.PARAMETERS, b"cl:penalty=0.1,method=cg", b"mm", b"ml"),
-    "BINS": (params.BINS, b"mdlp", b"quantile:6"),
     "FOLDS": (params.FOLDS, b"5", b"none"),
     "BASE": (params.BASE, b"logistic:C=0.1", b"forest:n_estimators=3", b"gaussian-nb"),
 }

@@ -75,6 +75,9 @@ def _budgets(parents, budgets, cards):
         yield len(ends - {0}), budgets["max_features"]
     if "max_parameters" in budgets:
         yield n_parameters(parents, cards), budgets["max_parameters"]
+    if "max_cost" in budgets:
+        ends = {v for i, s in enumerate(parents) for p in s for v in (i, p)}
+        yield sum(budgets["costs"][v] for v in ends - {0}), budgets["max_cost"]
 
 
 def n_parameters(parents, cards):

@@ -241,7 +241,7 @@ def _estimator(frame, target, options):
             warnings.simplefilter("ignore")
             table = table_from_frame(X, y, **options)
             wrong = loss(X, "", table)
-            model = BNClassifier(engine="nb", **options).fit(X, y)
+            model = BNClassifier(method="nb", **options).fit(X, y)
             proba = model.predict_proba(X)
     except (MilpbnError, ValueError) as error:
         return "" if str(error) else f"an error without a message: {error!r}"

@@ -23,7 +23,7 @@ SEEN = Structure(
 def seen_model(structure: Structure = SEEN) -> BNClassifier:
     """A given structure with resolutions, fitted to iris."""
     iris = load_dataset("iris")
-    return BNClassifier(engine=structure, bins="auto").fit(iris.features, iris.target)
+    return BNClassifier(method=structure, bins="auto").fit(iris.features, iris.target)
 
 
 def random_seen(seed: int, name: str, *, class_root: bool = False) -> tuple[Encoder, Structure]:

@@ -62,11 +62,11 @@ def test_a_variable_of_local_scores_needs_a_parent_set(tmp_path):
 
 def test_models_as_networks(tmp_path):
     corral, path = load_dataset("corral"), tmp_path / "model.json"
-    BNClassifier(engine="nb").fit(corral.features, corral.target).save(path)
+    BNClassifier(method="nb").fit(corral.features, corral.target).save(path)
     assert read_network(path).structure == read_structure(path)
     with pytest.raises(ModelFileError, match="the class of the model is 'class', not 'A0'"):
         read_network(path, target="A0")
-    BNClassifier(engine="multinet-cmi").fit(corral.features, corral.target).save(path)
+    BNClassifier(method="multinet-cmi").fit(corral.features, corral.target).save(path)
     for read in (read_network, read_structure):
         with pytest.raises(ModelFileError, match=r"model\.json is a multinet"):
             read(path)

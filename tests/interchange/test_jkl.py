@@ -80,7 +80,7 @@ def test_a_round_trip_solves_to_the_same_objective(tmp_path, seed, score):
     assert (scores.given.weights == objective.weights).all()
     assert list(scores.given.space.parent_sets) == list(objective.space.parent_sets)
     there = maximise(scores.given, Settings(score=scores, start=None), Clock())
-    here = learn_structure(data, structure_score=score, max_parents=3)
+    here = learn_structure(data, score=score, max_parents=3)
     assert (str(here.status), str(there.status)) == ("optimal", "optimal")
     assert there.objective == pytest.approx(here.objective, abs=1e-9)
     assert there.objective == pytest.approx(best_by_enumeration(scores.given), abs=1e-9)

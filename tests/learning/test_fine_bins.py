@@ -112,7 +112,7 @@ def test_a_pair_that_only_matters_together_is_kept():
     rng = np.random.default_rng(0)
     x = pd.DataFrame(rng.uniform(-1, 1, (600, 3)), columns=list("abc"))
     y = np.where(x.a * x.b > 0, "same", "other")
-    learned = BNClassifier(engine="tan-residual", bins="fine", parameters="cl")
+    learned = BNClassifier(method="tan-residual", bins="fine", parameters="cl")
     learned.fit(x[:400], y[:400])
     assert {frozenset(arc) for arc in learned.structure_.arcs if "class" not in arc[0]} >= {
         frozenset("ab")
@@ -125,6 +125,6 @@ def test_noise_gets_no_arc():
     x = pd.DataFrame(rng.normal(size=(400, 12)))
     x.columns = [f"x{j}" for j in range(12)]
     y = np.where(x.x0 + rng.normal(size=400) > 0, "yes", "no")
-    learned = BNClassifier(engine="tan-residual", bins="fine", parameters="cl:penalty=3")
+    learned = BNClassifier(method="tan-residual", bins="fine", parameters="cl:penalty=3")
     learned.fit(x, y)
     assert len(learned.structure_.arcs) == 12

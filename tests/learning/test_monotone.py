@@ -80,7 +80,7 @@ def test_the_result_is_the_best_of_all_monotone_structures(score, seed, class_pa
     kept = np.array([is_monotone(codes, own) for own in parents])
     assert 1 < kept.sum() < len(kept)
     result = learn_structure(
-        data, structure_score=score, max_parents=2, class_parents=class_parents, time_limit=60
+        data, score=score, max_parents=2, class_parents=class_parents, time_limit=60
     )
     assert result.status == "optimal"
     assert result.objective == pytest.approx(values[kept].max(), abs=1e-6)
@@ -193,7 +193,7 @@ def test_what_cannot_be_monotone_is_refused(patients):
         ({"monotone": {"agee": "increasing"}}, "there is no feature 'agee'"),
         ({**up, "parameters": "cl"}, "not kept by the parameters cl; .* no others in a selection"),
         ({**up, "parameters": "mm"}, "not kept by the parameters mm"),
-        ({**up, "engine": "multinet-cmi"}, "need one structure for all classes"),
+        ({**up, "method": "multinet-cmi"}, "need one structure for all classes"),
     ]:
         with pytest.raises(MilpbnError, match=told):
             BNClassifier(**settings).fit(frame, labels)
@@ -233,7 +233,7 @@ def test_own_cuts_in_the_wrong_order_are_left_out_with_a_note(patients):
     frame, labels = patients
     cuts = [24, 26, 28, 30, 32, 50, 60]
     with pytest.warns(match="Column 'age': left out because of a monotone effect: cuts? ") as notes:
-        model = BNClassifier(engine="nb", monotone=UP, bins={"age": cuts}).fit(frame, labels)
+        model = BNClassifier(method="nb", monotone=UP, bins={"age": cuts}).fit(frame, labels)
     kept = model.encoder_.columns[0].cuts
     assert 0 < len(kept) < len(cuts)
     assert set(kept) < set(map(float, cuts))
@@ -243,6 +243,6 @@ def test_own_cuts_in_the_wrong_order_are_left_out_with_a_note(patients):
 @pytest.mark.parametrize("score", ["sm", "mdl"])
 def test_without_time_the_answer_is_monotone_too(score):
     data = problem(0)
-    result = learn_structure(data, structure_score=score, time_limit=1e-6)
+    result = learn_structure(data, score=score, time_limit=1e-6)
     assert result.status == "time_limit"
     assert is_monotone(data.codes.tolist(), result.structure.parents)

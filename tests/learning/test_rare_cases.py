@@ -14,7 +14,7 @@ from milpbn.selection.validation import stratified_folds
 def test_labels_are_strings_or_numbers():
     labels = np.array([1, "1"] * 10, dtype=object)
     with pytest.raises(DataError, match="mixes strings and numbers"):
-        BNClassifier(engine="nb").fit(pd.DataFrame({"x": [*"ab"] * 10}), labels)
+        BNClassifier(method="nb").fit(pd.DataFrame({"x": [*"ab"] * 10}), labels)
 
 
 def test_settings_that_do_not_exist():
@@ -26,7 +26,7 @@ def test_settings_that_do_not_exist():
 
 def test_a_model_of_another_learner_has_no_selection(tmp_path):
     iris, path = load_dataset("iris"), tmp_path / "model.json"
-    BNClassifier(engine="nb").fit(iris.features, iris.target).save(path)
+    BNClassifier(method="nb").fit(iris.features, iris.target).save(path)
     loaded = BNClassifierCV.load(path)
     assert loaded.selection_ is None
     assert (loaded.best_params_, len(loaded.cv_results_)) == ({}, 0)

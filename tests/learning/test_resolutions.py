@@ -35,8 +35,8 @@ def test_rows_are_held_out_unless_something_else_is_asked_for(iris):
     assert learn(iris).result.score_parameters["validation"] == "loo"
     assert "validation" not in learn(iris, validation="none").result.score_parameters
     assert learn(iris, validation=5).result.score_parameters["validation"] == 5
-    assert learn(iris, structure_score="mdl").result.score_parameters == {}
-    given = learn(iris, structure_score=make_score("sm"), method="nb")
+    assert learn(iris, score="mdl").result.score_parameters == {}
+    given = learn(iris, score=make_score("sm"), method="nb")
     assert "validation" not in given.result.score_parameters
 
 
@@ -44,7 +44,7 @@ def test_notes_say_how_rows_are_scored():
     several = encoded(np.array([[0, 0]]), [2, 3], None, [[], [[0, 0, 1]]]).variables
     one = encoded(np.array([[0, 0]]), [2, 3]).variables
     assert make_settings().notes(one) == []
-    assert make_settings(structure_score="mdl").notes(several) == []
+    assert make_settings(score="mdl").notes(several) == []
     assert make_settings(validation=5).notes(several) == []
     assert make_settings(validation="none", penalty=0.1).notes(several) == []
     (note,) = make_settings().notes(several)

@@ -47,7 +47,7 @@ def learn(data, **options):
 
 @pytest.mark.parametrize("score", ["sm", "sbm", "mdl", "bdeu"])
 def test_the_objective_is_the_score_from_the_data_up(data, score):
-    result = learn(data, structure_score=score)
+    result = learn(data, score=score)
     assert result.status == "optimal"
     assert result.score == score
     independent = rescore(make_score(score), result.structure, data.variables, data.train())
@@ -55,14 +55,14 @@ def test_the_objective_is_the_score_from_the_data_up(data, score):
 
 
 def test_settings_reach_the_score(data):
-    result = learn(data, structure_score="sm", gamma=0.5, smoothing="epsilon:1e-3")
+    result = learn(data, score="sm", gamma=0.5, smoothing="epsilon:1e-3")
     assert result.score_parameters == {"gamma": 0.5, "smoothing": "epsilon:0.001"}
     assert result.objective <= 0.5 * len(data.codes)
 
 
 def test_a_score_object_is_taken_as_it_is(data):
     score = make_score("bdeu", ess=7.0)
-    assert learn(data, structure_score=score).score_parameters == {"ess": 7.0}
+    assert learn(data, score=score).score_parameters == {"ess": 7.0}
 
 
 def test_only_training_rows_are_looked_at(data):
@@ -124,7 +124,7 @@ def test_the_listener_hears_the_whole_trace(data, method, start):
 )
 @pytest.mark.parametrize("start", [None, "local-search"])
 def test_objective_and_bound_are_there_at_every_moment_and_monotone(data, method, start, score):
-    trace = learn(data, method=method, start=start, structure_score=score).trace
+    trace = learn(data, method=method, start=start, score=score).trace
     objectives, bounds = [t.objective for t in trace], [t.bound for t in trace]
     assert None not in objectives
     assert None not in bounds
@@ -137,8 +137,8 @@ def test_a_start_is_taken_for_every_score(data, score):
     # For decomposable scores the naive Bayes families may be pruned.
     names = tuple(v.name for v in data.variables)
     naive = Structure(names, ((), (0,), (0,), (0,)))
-    cold = learn(data, structure_score=score)
-    warm = learn(data, structure_score=score, start=naive)
+    cold = learn(data, score=score)
+    warm = learn(data, score=score, start=naive)
     assert warm.status == "optimal"
     assert warm.objective == pytest.approx(cold.objective)
     assert warm.warm_start.source == "warm-start"
@@ -179,12 +179,12 @@ def test_an_unknown_method_is_named_with_the_known_ones(data):
 
 def test_a_score_for_heuristics_has_no_exact_engine(data):
     with pytest.raises(OptionError, match=r"the score cr cannot be maximised exactly.*local-"):
-        learn(data, structure_score="cr", start="local-search")
+        learn(data, score="cr", start="local-search")
 
 
 def test_a_smooth_score_has_no_single_linear_program(data):
     with pytest.raises(OptionError, match=r"cll is not piecewise linear.*branch-and-cut"):
-        learn(data, structure_score="cll", method="monolithic")
+        learn(data, score="cll", method="monolithic")
 
 
 def test_a_time_limit_during_scoring_says_what_to_do(data):
@@ -200,7 +200,7 @@ def test_a_time_limit_during_scoring_says_what_to_do(data):
     ],
 )
 def test_there_is_a_structure_whatever_the_limit(data, method, score):
-    result = learn(data, method=method, structure_score=score, time_limit=0.0)
+    result = learn(data, method=method, score=score, time_limit=0.0)
     assert str(result.status) == "time_limit" or method in ("nb", "tan-cmi", "tan-ear")
     assert result.objective == pytest.approx(
         rescore(make_score(score), result.structure, data.variables, data.train())

@@ -8,7 +8,7 @@ import pytest
 from milpbn import BNClassifier, DataWarning, Encoder, learn_classifier, load_dataset, make_settings
 from milpbn.clock import Clock
 from milpbn.datasets import read_features
-from milpbn.datasets.table import directed
+from milpbn.datasets.table import with_states
 from milpbn.errors import DataError, OptionError
 from milpbn.families.smoothing import parse_smoothing
 from milpbn.learning.classifier import Encoded, encode, learn_encoded
@@ -106,7 +106,7 @@ def test_resolutions_and_weights_are_refused():
 
 
 def test_new_rows_that_break_a_monotone_effect_are_refused():
-    table = directed(load_dataset("heart"), {"oldpeak": "increasing"})
+    table = with_states(load_dataset("heart"), monotone={"oldpeak": "increasing"})
     model = learn_classifier(table, make_settings(max_parents=1, method="nb"))
     codes = encode(table).data.train()
     place = [v.name for v in model.network.variables].index("oldpeak")
@@ -125,7 +125,7 @@ def halves(name):
     return table.rows(~odd), frame
 
 
-@pytest.mark.parametrize("settings", [{"max_parents": 1}, {"structure_score": "mdl"}])
+@pytest.mark.parametrize("settings", [{"max_parents": 1}, {"score": "mdl"}])
 def test_a_new_search_finds_the_optimum_of_all_rows(settings):
     old, later = halves("monks-3")
     model = learn_classifier(old, make_settings(**settings))
@@ -177,10 +177,10 @@ def test_a_search_refuses_other_rows():
 def test_partial_fit_counts_on():
     car = load_dataset("car")
     X, y = car.features, car.target
-    model = BNClassifier(engine="nb").partial_fit(X[::2], y[::2], classes=sorted(set(y)))
+    model = BNClassifier(method="nb").partial_fit(X[::2], y[::2], classes=sorted(set(y)))
     first = model.result_
     assert model.partial_fit(X[1::2], y[1::2]) is model
-    fresh = BNClassifier(engine="nb").fit(X, y)
+    fresh = BNClassifier(method="nb").fit(X, y)
     assert np.array_equal(model.predict_proba(X), fresh.predict_proba(X))
     assert model.result_ is first
     with pytest.raises(AttributeError, match="it was updated"):
@@ -192,7 +192,7 @@ def test_partial_fit_counts_on():
     with pytest.raises(OptionError, match="later rows cannot have weights"):
         model.partial_fit(X[:2], y[:2], sample_weight=[1, 2])
     with pytest.raises(DataError, match="the class 'best' has no row"):
-        BNClassifier(engine="nb").partial_fit(X, y, classes=["acc", "best"])
+        BNClassifier(method="nb").partial_fit(X, y, classes=["acc", "best"])
 
 
 def test_labelled_rows_are_read_as_for_learning(tmp_path):
@@ -215,7 +215,7 @@ def test_labelled_rows_are_read_as_for_learning(tmp_path):
 
 def test_estimators_whose_tables_are_no_counts_cannot_add_rows():
     for told in ({"parameters": "cl"}, {"class_weight": "balanced"}):
-        model = BNClassifier(engine="nb", **told)
+        model = BNClassifier(method="nb", **told)
         assert not hasattr(model, "partial_fit")
         with pytest.raises(AttributeError):
             _ = model.partial_fit

@@ -59,7 +59,7 @@ def test_weights_are_repeated_rows_for_every_score(method, score, validation):
         pytest.skip("does not apply")
     if validation and made.decomposable:
         pytest.skip("does not apply")
-    options = {"method": method, "structure_score": made, "max_parents": 2}
+    options = {"method": method, "score": made, "max_parents": 2}
     weighted, repeated = both(seed=7)
     same_results(learn_structure(weighted, **options), learn_structure(repeated, **options))
 
@@ -67,7 +67,7 @@ def test_weights_are_repeated_rows_for_every_score(method, score, validation):
 @pytest.mark.parametrize("penalty", [0.2, "bic"])
 @pytest.mark.parametrize("score", ["sm", "sbm"])
 def test_weights_are_repeated_rows_with_a_penalty(score, penalty):
-    options = {"structure_score": score, "penalty": penalty, "max_parents": 2}
+    options = {"score": score, "penalty": penalty, "max_parents": 2}
     weighted, repeated = both(seed=8)
     same_results(learn_structure(weighted, **options), learn_structure(repeated, **options))
 
@@ -75,7 +75,7 @@ def test_weights_are_repeated_rows_with_a_penalty(score, penalty):
 @pytest.mark.parametrize("method", [*LEARNERS, "multinet-cmi", "multinet-ear"])
 def test_weights_are_repeated_rows_for_every_heuristic(method):
     brief = {"sa": SimulatedAnnealing(max_rejections=5), "local-search": LocalSearch(5)}
-    options = {"structure_score": "cll", "class_parents": False, "seed": 3}
+    options = {"score": "cll", "class_parents": False, "seed": 3}
     options["method"] = brief.get(method, method)
     weighted, repeated = both(seed=9)
     same_results(learn_structure(weighted, **options), learn_structure(repeated, **options))
@@ -128,7 +128,7 @@ def test_light_rows_do_not_turn_a_cost_into_a_gain():
     codes, cards = random_codes(np.random.default_rng(3), 4, 2)
     data = encoded(codes, cards, np.full(len(codes), 1e-4))
     assert make_score("sm", penalty="bic").cost_per_parameter(data.weights.sum()) == 0
-    result = learn_structure(data, structure_score="mdl")
+    result = learn_structure(data, score="mdl")
     assert result.status == "optimal"
     assert result.objective <= 0
 
@@ -140,9 +140,9 @@ def test_a_score_without_weights_says_so():
             return super().definition(structure, variables, codes)
 
     weighted, repeated = both(seed=1)
-    learn_structure(repeated, structure_score=Unweighted())
+    learn_structure(repeated, score=Unweighted())
     with pytest.raises(OptionError, match="the definition of the score mdl takes none"):
-        learn_structure(weighted, structure_score=Unweighted())
+        learn_structure(weighted, score=Unweighted())
 
 
 def small_table(n=80, seed=0):

@@ -41,7 +41,7 @@ def test_some_costs_leave_no_choice():
 
 def test_equal_costs_give_the_most_probable_class():
     X, y = load_iris(return_X_y=True)
-    model = BNClassifier(engine="nb").fit(X, y)
+    model = BNClassifier(method="nb").fit(X, y)
     costs = {i: {j: 1 for j in range(3) if j != i} for i in range(3)}
     assert (model.decide(X, costs) == model.predict(X)).all()
 

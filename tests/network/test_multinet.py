@@ -155,7 +155,7 @@ def test_scores_of_multinets_are_those_counted_by_hand(seed):
 def test_a_learned_multinet_scores_what_is_counted_by_hand(two_trees, method):
     data = encoded(two_trees.codes[:200], [2] * 5)
     results = {
-        name: learn_structure(data, method=method, structure_score=name, class_parents=False)
+        name: learn_structure(data, method=method, score=name, class_parents=False)
         for name in ("sm", "cr", "cll")
     }
     parents = [own.parents for own in results["sm"].structure.structures]
@@ -201,7 +201,7 @@ def test_the_gradient_is_that_of_the_value(two_trees, loss):
 @pytest.mark.parametrize("parameters", ["ml", "cl", "mm:lambda=0.5"])
 def test_a_multinet_is_saved_and_read_with_its_parameters(vehicle, tmp_path, parameters):
     encoder, data = vehicle
-    result = learn_structure(data, method="multinet-ear", structure_score="cr", class_parents=False)
+    result = learn_structure(data, method="multinet-ear", score="cr", class_parents=False)
     network, report = learn_parameters(data, result.structure, parameters=parameters)
     if parameters != "ml":
         assert report.objective > report.start
@@ -243,7 +243,7 @@ def test_a_class_without_rows_is_naive(two_trees):
 def test_scores_without_a_multinet_are_refused(two_trees):
     for score in ("sbm", "mdl", "bdeu"):
         with pytest.raises(OptionError, match="not defined for multinets"):
-            learn_structure(two_trees, method="multinet-cmi", structure_score=score)
+            learn_structure(two_trees, method="multinet-cmi", score=score)
 
 
 def test_each_class_is_drawn_into_its_own_file(two_trees, tmp_path):

@@ -74,7 +74,7 @@ def test_without_axes_there_is_a_new_figure(model) -> None:
 
 def test_a_multinet_has_no_single_network() -> None:
     iris = load_dataset("iris")
-    model = BNClassifier(engine="multinet-cmi").fit(iris.features, iris.target)
+    model = BNClassifier(method="multinet-cmi").fit(iris.features, iris.target)
     with pytest.raises(OptionError, match="one network per class"):
         plot_network(model)
     plot_network(model.structure_.structures[0], ax=Figure().subplots())

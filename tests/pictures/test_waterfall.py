@@ -13,7 +13,7 @@ def model():
     # Two columns that say the same as the class, in all rows but one.
     y = [0] * 1000 + [1] * 1000
     X = pd.DataFrame({"a": list("u" * 1000 + "v" * 1000), "b": list("s" * 999 + "t" * 1001)})
-    return BNClassifier(engine="nb").fit(X, y)
+    return BNClassifier(method="nb").fit(X, y)
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ def test_every_decision_about_a_column_is_a_warning(constant):
         {"x": [0, 1, 2, 3, 4, 5] * 4, **{f"c{k}": "same" for k in range(constant)}}
     )
     with pytest.warns(DataWarning) as caught:
-        BNClassifier(engine="nb").fit(frame, [0, 0, 0, 1, 1, 1] * 4)
+        BNClassifier(method="nb").fit(frame, [0, 0, 0, 1, 1, 1] * 4)
     told = " ".join(str(w.message) for w in caught)
     assert all(f"'c{k}'" in told for k in range(constant))
     assert "'x'" not in told

@@ -184,7 +184,7 @@ def test_engines_prove_the_optimum(problem):
     objective, score = problem
     best, families = all_structures(objective)[0]
     pool = Pool()
-    settings = make_settings(structure_score=score, start=None)
+    settings = make_settings(score=score, start=None)
     for result in (
         solve_monolithic(objective, score),
         solve_branch_and_cut(objective, score, pool=pool),

@@ -223,7 +223,7 @@ def test_results_can_be_plotted(rows, table):
 def test_a_report_loads_nothing_and_escapes_names(rows, name):
     frame, labels = rows
     frame = frame.rename(columns={frame.columns[0]: f"<b>{name}"})
-    model = BNClassifier(engine="nb").fit(frame, labels)
+    model = BNClassifier(method="nb").fit(frame, labels)
     with TemporaryDirectory() as folder:
         path = Path(folder, "report.html")
         report(model, path, frame, labels)

@@ -45,7 +45,7 @@ from milpbn.errors import CertificateError
 from milpbn.learning.certification import certified_problem
 from milpbn.learning.classifier import Encoded, encode, fit_model, learn_encoded
 from milpbn.learning.objective import build_objective
-from milpbn.learning.settings import SearchSpace, SettingNames
+from milpbn.learning.settings import SearchSpace
 from milpbn.learning.structure import run_method
 from milpbn.learning.update import StructureUpdate, add_rows, search_again
 from milpbn.network.inference import accuracy
@@ -53,6 +53,7 @@ from milpbn.scores import SoftMargin
 from milpbn.scores.rescore import rescore
 from milpbn.selection.candidates import Candidate, Selection
 from milpbn.selection.path import PathPoint, PathWatch, PenaltyPath
+from milpbn.settings import SettingNames
 from milpbn.verification.certificate_claims import check_model
 from milpbn.verification.checks import Check, Verification
 from milpbn.verification.verify import verify_model
@@ -61,7 +62,7 @@ QUICK = {"max_parents": 1}
 NAMES = st.fixed_dictionaries(
     {},
     optional={
-        "structure_score": st.sampled_from(["sm", "sbm"]),
+        "score": st.sampled_from(["sm", "sbm"]),
         "p": st.floats(0.51, 0.99),
         "penalty": st.floats(0, 2) | st.just("bic"),
         "max_parents": st.integers(1, 5),
@@ -81,7 +82,7 @@ NAMES = st.fixed_dictionaries(
 
 @of(
     *("milpbn.make_settings", "milpbn.Settings", "milpbn.learning.settings.SearchSpace"),
-    *("milpbn.learning.settings.SettingNames", "milpbn.SolveOptions"),
+    *("milpbn.settings.SettingNames", "milpbn.SolveOptions"),
 )
 @given(NAMES)
 def test_settings_come_back_from_a_model_file(names):

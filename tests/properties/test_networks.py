@@ -15,14 +15,18 @@ from milpbn.explanation import (
     Drift,
     Effect,
     Explanation,
+    Flip,
+    Reason,
     ScoreCard,
     drift_of,
     effects_of,
     explain_codes,
     explain_rows,
+    flip_of,
     importance_table,
     make_card,
     mean_contributions,
+    reason_of,
 )
 from milpbn.explanation.card import CardLoss, CardTable
 from milpbn.families import Laplace
@@ -157,7 +161,7 @@ def test_effects_are_zero_on_average_and_for_features_that_do_not_matter(pair, m
 @given(frames())
 def test_raw_rows_and_codes_are_explained_alike(rows):
     frame, labels = rows
-    model = BNClassifier(engine="nb").fit(frame, labels)
+    model = BNClassifier(method="nb").fit(frame, labels)
     found = explain_rows(model.network_, model.encoder_, frame)
     codes = model.encoder_.transform(frame).codes
     wanted = explain_codes(model.network_, model.encoder_, codes)
@@ -251,3 +255,41 @@ def test_drift_is_the_divergence_of_shares_both_ways(pair, more):
     own = drift_of(network, encoder_of(data), data.train())
     assert own.columns["psi"].to_numpy() == pytest.approx(0)
     assert own.changed == ()
+
+
+@of("milpbn.explanation.reason_of", "milpbn.explanation.Reason")
+@some
+@given(networks(), st.integers(0, 5))
+def test_a_reason_holds_for_every_completion(pair, number):
+    data, network = pair
+    row = data.codes[number % len(data.codes), 1:]
+    found = reason_of(network, encoder_of(data), row)
+    assert isinstance(found, Reason)
+    chosen = [v.name in found.states for v in data.variables[1:]]
+    free = [
+        [code] if fixed else range(v.card)
+        for code, fixed, v in zip(row, chosen, data.variables[1:], strict=True)
+    ]
+    joint = log_joint(network, np.array(list(product(*free))))
+    best = data.variables[0].states.index(found.prediction)
+    assert (joint[:, [best]] >= joint - 1e-8).all()
+
+
+@of("milpbn.explanation.flip_of", "milpbn.explanation.Flip")
+@some
+@given(networks(), st.integers(0, 5))
+def test_a_flip_changes_the_prediction(pair, number):
+    data, network = pair
+    row = data.codes[number % len(data.codes), 1:]
+    found = flip_of(network, encoder_of(data), row)
+    assert isinstance(found, Flip)
+    assert found.complete
+    changed = row.copy()
+    for j, variable in enumerate(data.variables[1:]):
+        if variable.name in found.changes:
+            changed[j] = variable.states.index(found.changes[variable.name][1])
+    before, after = predict(network, np.array([row, changed]))
+    states = data.variables[0].states
+    assert states[before] == found.prediction
+    assert (found.other or found.prediction) == states[after]
+    assert (found.other is None) == (not found.changes)

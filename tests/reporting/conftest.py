@@ -49,7 +49,7 @@ def evil() -> tuple[BNClassifier, pd.DataFrame, list[str]]:
         }
     )
     labels = ["<img src=x onerror=alert(1)>" if k < 22 else EVIL for k in range(40)]
-    return BNClassifier(engine="tan-cmi").fit(frame, labels), frame, labels
+    return BNClassifier(method="tan-cmi").fit(frame, labels), frame, labels
 
 
 @pytest.fixture(scope="session")

@@ -41,7 +41,7 @@ def test_sections_appear_only_if_there_is_something_to_show(fitted, iris) -> Non
 
 @pytest.mark.parametrize("engine", ["nb", "multinet-cmi", "tan-cmi"])
 def test_every_kind_of_classifier_has_a_report(iris, engine) -> None:
-    model = BNClassifier(engine=engine).fit(iris.features, iris.target)
+    model = BNClassifier(method=engine).fit(iris.features, iris.target)
     text = text_of(model, iris.features, iris.target)
     HtmlPage(text)
     assert "there is no bound on the best score" in text

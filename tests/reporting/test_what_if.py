@@ -62,9 +62,9 @@ def holes(codes, seed=0):
 
 KINDS = [
     ("iris", {"max_parents": 2}),
-    ("heart", {"engine": "hc", "bins": "auto"}),
-    ("heart", {"engine": "multinet-cmi"}),
-    ("crx", {"engine": "hc", "smoothing": "epsilon", "missing": "state"}),
+    ("heart", {"method": "hc", "bins": "auto"}),
+    ("heart", {"method": "multinet-cmi"}),
+    ("crx", {"method": "hc", "smoothing": "epsilon", "missing": "state"}),
 ]
 
 
@@ -108,7 +108,7 @@ def smallest_change(network, codes, free, forbidden):
     return None
 
 
-@pytest.mark.parametrize("settings", [{"max_parents": 2}, {"engine": "multinet-cmi"}])
+@pytest.mark.parametrize("settings", [{"max_parents": 2}, {"method": "multinet-cmi"}])
 def test_the_smallest_change_is_that_of_an_exhaustive_search(settings, tmp_path):
     model, codes = fitted("iris", **settings)
     codes = holes(codes[::9])
@@ -132,7 +132,7 @@ def test_the_smallest_change_is_that_of_an_exhaustive_search(settings, tmp_path)
 
 
 def test_a_search_that_would_be_long_says_how_far_it_came(tmp_path):
-    model, codes = fitted("vote", engine="nb", missing="state")
+    model, codes = fitted("vote", method="nb", missing="state")
     log_proba = log_posterior(model.network, codes[:, 1:])
     clear = codes[[int(log_proba.max(axis=1).argmax())]]
     incomplete = clear.copy()
@@ -144,7 +144,7 @@ def test_a_search_that_would_be_long_says_how_far_it_came(tmp_path):
 
 
 def test_there_is_no_calculator_for_large_tables(monkeypatch):
-    model, codes = fitted("iris", engine="nb")
+    model, codes = fitted("iris", method="nb")
     rows = MeasuredRows(codes, "rows")
     assert 'id="what-if"' in html_report(model, rows)
     monkeypatch.setattr(what_if, "_MOST_ENTRIES", 10)

@@ -77,7 +77,7 @@ def test_the_quick_bound_takes_the_best_family_of_every_variable():
 
 @pytest.mark.parametrize("ess", [0.0, -1.0, math.inf, math.nan])
 def test_a_bad_sample_size_is_refused(ess):
-    with pytest.raises(OptionError, match=f"equivalent sample size must be positive, not {ess}"):
+    with pytest.raises(OptionError, match=f"ess must be a number above 0, not {ess}"):
         BDeu(ess=ess)
 
 

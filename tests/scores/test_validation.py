@@ -130,4 +130,4 @@ def test_the_setting_survives_files_and_estimators(tmp_path):
 
 
 def test_scores_without_rows_ignore_it_in_settings():
-    assert make_settings(structure_score="mdl", validation="loo").score == make_score("mdl")
+    assert make_settings(score="mdl", validation="loo").score == make_score("mdl")

@@ -35,7 +35,7 @@ def test_finds_the_brute_force_optimum_almost_always(score):
         found = learn_structure(
             encoded(codes, cards),
             method=LocalSearch(patience=40),
-            structure_score=score,
+            score=score,
             gamma=2.2,
             **space,
         )
@@ -74,7 +74,7 @@ def test_never_ends_below_its_start_for_any_row_score(score, validation):
     data = encoded(codes, cards)
     names = [v.name for v in data.variables]
     start = Structure.from_arcs(names, [("class", names[1])])
-    settings = {"structure_score": score, "validation": validation, **space}
+    settings = {"score": score, "validation": validation, **space}
     search = LocalSearch(patience=5)
     result = learn_structure(data, method=search, start=start, **settings)
     made = make_score(score, validation=validation)
@@ -118,9 +118,7 @@ def test_the_time_limit_and_an_interrupt_keep_the_best_structure(now, status):
 def test_finds_the_proven_optimum_of_real_data_from_any_seed(name, p):
     data = all_rows(name)
     score = make_score("sm", p=p)
-    proven = learn_structure(
-        data, method="branch-and-cut", structure_score=score, class_parents=False
-    )
+    proven = learn_structure(data, method="branch-and-cut", score=score, class_parents=False)
     assert proven.status == "optimal"
     objective = build_objective(data, score, SearchSpace(max_parents=2, class_parents=False))
     enough = proven.objective - 1e-6 * abs(proven.objective)

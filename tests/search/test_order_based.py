@@ -170,7 +170,7 @@ def test_structures_by_information_do_not_depend_on_the_score(method):
     codes, cards = random_codes(rng, 6, 3)
     data = encoded(codes, cards)
     found = [
-        learn_structure(data, method=method, structure_score=score, class_parents=False).structure
+        learn_structure(data, method=method, score=score, class_parents=False).structure
         for score in ("cr", "mdl", "bdeu")
     ]
     assert found[0] == found[1] == found[2]

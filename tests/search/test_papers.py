@@ -80,7 +80,7 @@ def test_mofn(learner, printed):
 def multinet_percent(table, method):
     data = Encoder.fit(table).encode(table)
     structure = learn_structure(
-        data, method=method, structure_score="cr", smoothing="epsilon", class_parents=False
+        data, method=method, score="cr", smoothing="epsilon", class_parents=False
     ).structure
     network, _ = learn_parameters(data, structure, smoothing="epsilon")
     return 100 * accuracy(network, data.test())
@@ -108,7 +108,7 @@ def test_the_exact_soft_margin_on_mofn():
     # Peharz & Pernkopf (2012), table 2.
     table = rows_of_the_papers("mofn-3-7-10", 300)
     data = Encoder.fit(table).encode(table)
-    result = learn_structure(data, structure_score="sm", p=0.6, max_parents=2)
+    result = learn_structure(data, score="sm", p=0.6, max_parents=2)
     assert result.status == "optimal"
     network, _ = learn_parameters(data, result.structure)
     assert 100 * accuracy(network, data.test()) == pytest.approx(92.19, abs=0.005)
@@ -131,7 +131,7 @@ def test_the_exact_mdl_network(name, n_train, printed):
     # Peharz & Pernkopf (2012), table 2: the parent sets of the margin scores, Laplace smoothing.
     table = rows_of_the_papers(name, n_train)
     data = Encoder.fit(table).encode(table)
-    result = learn_structure(data, structure_score="mdl", max_parents=2, augmented=True)
+    result = learn_structure(data, score="mdl", max_parents=2, augmented=True)
     assert result.status == "optimal"
     network, _ = learn_parameters(data, result.structure)
     assert 100 * accuracy(network, data.test()) == pytest.approx(printed, abs=0.005)

@@ -9,7 +9,7 @@ from milpbn.datasets.generators import wide
 
 
 def pairs_found(features, labels):
-    model = BNClassifier(engine="tan-residual").fit(features, labels)
+    model = BNClassifier(method="tan-residual").fit(features, labels)
     names = list(features.columns)
     arcs = [(names.index(p), names.index(c)) for p, c in model.structure_.arcs if p != "class"]
     return {tuple(sorted(arc)) for arc in arcs}

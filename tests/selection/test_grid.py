@@ -22,7 +22,7 @@ def heart():
 
 @pytest.mark.parametrize("score", ["sm", "sbm"])
 def test_every_p_is_solved_as_it_would_be_alone(heart, score):
-    settings = {"structure_score": score, "max_parents": 1}
+    settings = {"score": score, "max_parents": 1}
     results = learn_grid(heart, [0.9, 0.55, 0.7], **settings)
     assert list(results) == [0.55, 0.7, 0.9]
     for p, result in results.items():
@@ -57,8 +57,8 @@ def test_a_grid_needs_values_and_a_margin_score(heart):
     with pytest.raises(OptionError, match="empty"):
         learn_grid(heart, [])
     with pytest.raises(OptionError, match="margin score"):
-        learn_grid(heart, [0.9], structure_score="mdl")
-    with pytest.raises(OptionError, match="between"):
+        learn_grid(heart, [0.9], score="mdl")
+    with pytest.raises(OptionError, match=r"p must be a number above 0.5 and below 1, not 1.5"):
         learn_grid(heart, [0.9, 1.5])
 
 

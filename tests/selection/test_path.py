@@ -175,7 +175,7 @@ def test_a_search_space_without_arcs_has_a_single_point(iris):
         ({"penalties": [-1]}, "the penalty must be a number from 0 on"),
         ({"n_penalties": 1}, "at least 2 penalties"),
         ({"folds": 1}, "at least 2 folds"),
-        ({"structure_score": "mdl"}, "needs a score with a penalty for parameters, not mdl"),
+        ({"score": "mdl"}, "needs a score with a penalty for parameters, not mdl"),
     ],
 )
 def test_bad_options_are_named(iris, options, message):

@@ -44,7 +44,7 @@ def test_candidates_score_as_scikit_learn_scores_them(monks, by):
     selection, *_ = select_settings(monks, {"method": "hc", "class_parents": False}, plan)
     train = monks.train()
     search = GridSearchCV(
-        BNClassifier(engine="hc", class_parents=False), grid, scoring=SCORERS[by], cv=plan.cv
+        BNClassifier(method="hc", class_parents=False), grid, scoring=SCORERS[by], cv=plan.cv
     ).fit(train.features, train.target)
     # One number over all held-out rows here, the mean over folds there: equal folds, except AUC.
     sign = -1 if by == "log-loss" else 1
@@ -72,7 +72,7 @@ def fold_losses(table, names, values, splitter, score):
 @pytest.mark.parametrize("by", ["log-loss", "accuracy"])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_first_grid_within_one_standard_error(monks, by, seed):
-    train, names = monks.train(), {"engine": "hc", "class_parents": False}
+    train, names = monks.train(), {"method": "hc", "class_parents": False}
     grids = [{"max_parents": [1], "p": [0.6]}, {"max_parents": [2], "p": [0.6, 0.9]}]
     grids.append({"max_parents": [3], "p": [0.9]})
     candidates = [(g, c) for g, grid in enumerate(grids) for c in ParameterGrid(grid)]
@@ -119,7 +119,7 @@ def test_proofs_inside_the_folds_on_request(monks, monkeypatch):
 
 
 def test_scores_without_an_exact_engine_are_searched(monks):
-    plan = SelectionPlan({"structure_score": ["cr"], "max_parents": [2]}, cv=2)
+    plan = SelectionPlan({"score": ["cr"], "max_parents": [2]}, cv=2)
     model = learn_selected(monks, {}, plan)
     assert (model.result.engine, model.result.bound) == ("local-search", None)
 
@@ -189,10 +189,13 @@ def test_a_class_that_a_fold_lacks_is_no_obstacle():
             {"grid": "all"},
             "the grid must be a dictionary, a list of dictionaries or 'auto', not 'all'",
         ),
-        ({"grid": {"seed": [1]}}, "'seed' cannot be selected; choose among structure_score"),
+        ({"grid": {"seed": [1]}}, "'seed' cannot be selected; choose among score"),
         ({"grid": {"p": 0.9}}, "select p: expected a list of values, not 0.9"),
         ({"grid": {"p": "0.9"}}, "select p: expected a list of values, not '0.9'"),
-        ({"grid": {"max_parents": [1.5]}}, "select max_parents: 1.5 is not a whole number"),
+        (
+            {"grid": {"max_parents": [1.5]}},
+            "select max_parents: each value must be a whole number of at least 1, not 1.5",
+        ),
         (
             {"grid": {"bins": ["mdlp", "4"]}},
             "unknown bins '4'; write mdlp, fine, auto",
@@ -239,12 +242,12 @@ def test_splits_may_be_given_as_a_list(monks):
 
 
 def test_the_estimator_reports_every_candidate(monks):
-    grid = [{"engine": ["nb", "tan-cmi"]}, {"p": np.array([0.6, 0.9]), "max_parents": (1,)}]
+    grid = [{"method": ["nb", "tan-cmi"]}, {"p": np.array([0.6, 0.9]), "max_parents": (1,)}]
     model = BNClassifierCV(param_grid=grid, cv=ValidationSplit(), scoring="auc")
     model.fit(monks.features, monks.target)
     table = model.cv_results_
     assert len(table) == 4
-    assert set(table["engine"].dropna()) == {"nb", "tan-cmi"}
+    assert set(table["method"].dropna()) == {"nb", "tan-cmi"}
     best = table.loc[table["auc"].idxmax()]
     assert all(best[name] == value for name, value in model.best_params_.items())
     shares = model.predict_proba(monks.features)
@@ -255,10 +258,10 @@ def test_cuts_are_learned_inside_the_folds():
     iris = load_dataset("iris")
     splitter = StratifiedKFold(3, shuffle=True, random_state=1)
     bins = ["mdlp", "quantile:3", "quantile:8"]
-    ours = BNClassifierCV(param_grid={"engine": ["nb"]}, bins=bins, cv=splitter)
+    ours = BNClassifierCV(param_grid={"method": ["nb"]}, bins=bins, cv=splitter)
     ours.fit(iris.features, iris.target)
     search = GridSearchCV(
-        BNClassifier(engine="nb"), {"bins": bins}, scoring="neg_log_loss", cv=splitter
+        BNClassifier(method="nb"), {"bins": bins}, scoring="neg_log_loss", cv=splitter
     ).fit(iris.features, iris.target)
     found = -ours.cv_results_["log_loss"]
     assert list(found) == pytest.approx(list(search.cv_results_["mean_test_score"]), abs=1e-9)
@@ -268,13 +271,13 @@ def test_cuts_are_learned_inside_the_folds():
 
 def test_cuttings_go_with_every_grid_or_belong_to_one(tmp_path):
     iris = load_dataset("iris")
-    grids = [{"engine": ["nb"]}, {"engine": ["tan-cmi"]}]
+    grids = [{"method": ["nb"]}, {"method": ["tan-cmi"]}]
     model = BNClassifierCV(param_grid=grids, bins=["mdlp", "quantile:4"])
     model.fit(iris.features, iris.target)
     assert len(model.cv_results_) == 4
     model.save(tmp_path / "model.json")
     assert BNClassifierCV.load(tmp_path / "model.json").bins == model.best_params_["bins"]
-    inside = BNClassifierCV(param_grid={"bins": ["quantile:5"], "engine": ["nb"]})
+    inside = BNClassifierCV(param_grid={"bins": ["quantile:5"], "method": ["nb"]})
     assert inside.fit(iris.features, iris.target).encoder_.bins == "quantile:5"
 
 

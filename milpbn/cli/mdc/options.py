@@ -11,7 +11,7 @@ import click
 
 from milpbn.cli.data import load_table, show_notes
 from milpbn.cli.grouping import Group, option, option_group
-from milpbn.cli.options import given_constraints, seed_option
+from milpbn.cli.options import given_constraints, setting_option
 from milpbn.cli.params import BASE, FOLDS
 from milpbn.cli.registries import Registered, base_models, registry
 from milpbn.cli.workers import jobs_options, n_jobs
@@ -70,7 +70,7 @@ model_options = option_group(
             rare=True,
         ),
         jobs_options("Number of processes that train base models; -1 for all cores."),
-        seed_option("Random seed for folds, validation and base models."),
+        setting_option("seed", "Random seed for folds, validation and base models."),
     )
 )
 """Options that describe the classifier."""
@@ -81,9 +81,7 @@ def load_several(options: Mapping[str, Any]) -> Table:
     from milpbn.datasets import load_catalog
     from milpbn.errors import DataError
 
-    names = ("dataset", "file", "categorical", "numeric", "drop", "missing", "dates", "weight")
-    told = {name: options[name] for name in names}
-    table = load_table(**told, target=options["targets"], rows="all")
+    table = load_table({**options, "rows": "all"})
     if table.targets.shape[1] < 2:
         bundled = [name for name, e in load_catalog().items() if len(e.targets) > 1]
         hint = f"choose one of {', '.join(bundled)}" if options["dataset"] else "give several"
@@ -106,18 +104,19 @@ def notes_for_warnings(*, quiet: bool) -> Iterator[None]:
 
 def given_gbnc_settings(options: Mapping[str, Any]) -> GBNCSettings:
     """The settings that the options describe."""
-    from milpbn.cli.solve import start_structure
+    from milpbn.cli.engine import start_structure
     from milpbn.mdc import GBNCSettings
     from milpbn.mdc.base_estimators import make_base
 
     same = ("validation", "max_parents", "mixed", "max_discrete_parents", "seed")
-    of_solve = ("loss", "engine", "time_limit", "emit")
-    start = options.get("warm_start", "none")
+    of_solve = {"loss": "loss", "method": "engine", "time_limit": "time_limit", "emit": "emit"}
+    start = options.get("start", "none")
     return GBNCSettings(
         make_base(options["base"]),
         constraints=given_constraints(options),
         n_jobs=n_jobs(options),
         start=start_structure(start),
         start_source=start,
-        **{name: options[name] for name in (*same, *of_solve) if name in options},
+        **{name: options[name] for name in same},
+        **{field: options[name] for name, field in of_solve.items() if name in options},
     )

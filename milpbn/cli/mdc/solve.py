@@ -12,6 +12,7 @@ import click
 from milpbn import PROCESS_START
 from milpbn.cli.data import check_data_options, several_targets_options, show_notes
 from milpbn.cli.drawing import draw_network_of, plot_gap_of
+from milpbn.cli.engine import check_engine, engine_option
 from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
 from milpbn.cli.mdc.options import (
@@ -22,13 +23,13 @@ from milpbn.cli.mdc.options import (
 )
 from milpbn.cli.options import (
     constraint_options,
-    emit_option,
     output_options,
     picture_options,
+    setting_option,
     write_model_option,
 )
 from milpbn.cli.outputs import Outputs, say
-from milpbn.cli.params import Duration, OutputFile, refuse_overwriting
+from milpbn.cli.params import OutputFile, refuse_overwriting
 from milpbn.cli.registries import Registered, registry
 from milpbn.cli.workers import worker_processes
 
@@ -52,36 +53,22 @@ if TYPE_CHECKING:
     show_default=True,
     help="Loss that predictions minimise; `milpbn predict --loss` can override it.",
 )
-@option(
-    Group.PROOF,
-    "--engine",
-    type=Registered(registry("milpbn.learning.methods", "ENGINES")),
-    default="branch-and-cut",
-    show_default=True,
-    help="Engine that finds the class network.",
-    rare=True,
-)
-@option(
-    Group.PROOF,
-    "--warm-start",
-    metavar="FILE|NAME|none",
+@engine_option
+@setting_option(
+    "start",
+    "Start from a model or structure file, or from the result of a heuristic; none for no start.",
     default="none",
-    show_default=True,
-    help="Start from a model or structure file, or from the result of a heuristic; none for no "
-    "start.",
-    rare=True,
+    shown="none",
 )
-@option(
-    Group.LIMITS, "--time-limit", type=Duration(), help="Time limit for the run: 90, 90s, 5m, 2h."
-)
-@emit_option
+@setting_option("time_limit")
+@setting_option("emit")
 @write_model_option
 @option(
     Group.PROOF,
     "--write-scores",
     type=OutputFile(".jkl"),
     metavar="X.jkl",
-    help="Save the local scores of the families, for `milpbn solve --jkl` and other solvers.",
+    help="Save the local scores of the families, for `milpbn solve-scores` and other solvers.",
     rare=True,
 )
 @output_options
@@ -111,11 +98,9 @@ def solve(ctx: click.Context, /, **options: Any) -> None:
         },
         {"the data": options["file"], "the constraints": options["constraints_file"]},
     )
-    from milpbn.cli.solve import check_emit
     from milpbn.clock import Clock
-    from milpbn.learning.methods import ENGINES
 
-    check_emit(ctx, ENGINES[options["engine"]])
+    check_engine(ctx, options)
     clock = Clock(options["time_limit"], started=PROCESS_START)
     settings = given_gbnc_settings(options)
     table = load_several(options)

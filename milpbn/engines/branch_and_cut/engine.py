@@ -21,7 +21,7 @@ from milpbn.clock import Clock, OutOfTime
 from milpbn.cluster import ClusterLost
 from milpbn.engines.branch_and_cut.branching import Brancher
 from milpbn.engines.branch_and_cut.cuts.oracle import CutOracle
-from milpbn.engines.branch_and_cut.node_processor import Worker
+from milpbn.engines.branch_and_cut.node_processor import NodeProcessor
 from milpbn.engines.branch_and_cut.primal import Primal
 from milpbn.engines.branch_and_cut.proof import ProofLog
 from milpbn.engines.branch_and_cut.relaxation import Relaxation
@@ -155,10 +155,10 @@ def root_bound(objective: Objective, families: Families, clock: Clock | None = N
 
 
 class BranchAndCut:
-    """One solve: an oracle, a tree and a worker."""
+    """One solve: an oracle, a tree and a node processor."""
 
     tree_type: type[Tree] = Tree
-    worker_type: type[Worker] = Worker
+    processor_type: type[NodeProcessor] = NodeProcessor
 
     def __init__(
         self,
@@ -177,7 +177,7 @@ class BranchAndCut:
         self.tree = self.tree_type(progress, options.gap, len(objective.space), log)
         self.brancher = Brancher(self.oracle)
         primal = Primal(objective, progress, options.seed, self.tree.checkpoint)
-        self.worker = self.worker_type(
+        self.processor = self.processor_type(
             self.tree, self.oracle, self._relaxation(), self.brancher, primal
         )
         nodes = [self.tree.root] if checkpoints is None else checkpoints.attach(self)
@@ -193,29 +193,29 @@ class BranchAndCut:
 
             supervise(self)
         else:
-            self.worker.work(self.tree.next(self.start()))
+            self.processor.work(self.tree.next(self.start()))
 
     def _fill_pool(self) -> None:
         """Keep the cuts for other runs, unless they are valid for some of the families only."""
         if self.pool is not None and len(self.oracle.families) == len(self.objective.space):
-            self.pool.replace(self.worker.relaxation.pool())
+            self.pool.replace(self.processor.relaxation.pool())
 
     def start(self) -> Node | None:
         """Process the root; returns the node to continue with, if it is not the best open one."""
         if not self.tree.root_is_open:
             return None  # the run continues an earlier one
         if self.pool is not None:
-            self.worker.relaxation.fill(self.pool)
+            self.processor.relaxation.fill(self.pool)
         root = self.tree.root
         try:
-            point = self.worker.close_root(root)
+            point = self.processor.close_root(root)
         finally:
             self._fill_pool()
         if point is not None and self._can_shrink():
             self._shrink()
-            point = self.worker.process(root)
-        self.worker.relaxation.begin_here()
-        first = self.tree.close(root, self.worker.children_of_root(root, point))
+            point = self.processor.process(root)
+        self.processor.relaxation.begin_here()
+        first = self.tree.close(root, self.processor.children_of_root(root, point))
         self.tree.report()
         return first
 
@@ -226,11 +226,11 @@ class BranchAndCut:
 
     def _shrink(self) -> None:
         """Continue with a program that has columns only for the families that are left."""
-        cuts = self.worker.relaxation.pool()
+        cuts = self.processor.relaxation.pool()
         self.oracle.keep(np.flatnonzero(self.tree.root.allowed))
         self.replace_program(cuts)
 
     def replace_program(self, cuts: Pool) -> None:
         """Continue with a new program for the families of the oracle."""
-        self.worker.relaxation = self._relaxation()
-        self.worker.relaxation.fill(cuts)
+        self.processor.relaxation = self._relaxation()
+        self.processor.relaxation.fill(cuts)

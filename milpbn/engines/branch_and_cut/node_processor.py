@@ -47,7 +47,7 @@ _PROBE_SUCCESS = 0.25
 _ROUNDING = 0.1
 
 
-class Worker:
+class NodeProcessor:
     """Processes nodes one after the other, with its own relaxation.
 
     Parameters

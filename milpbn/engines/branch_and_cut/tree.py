@@ -1,7 +1,7 @@
 """The branch-and-cut tree: open nodes, their common bound, and the nodes being processed.
 
 A node is a set of families that are still allowed and a set of pairs that must be joined.
-A worker takes nodes, closes or splits them
+A processor takes nodes, closes or splits them
 (:mod:`milpbn.engines.branch_and_cut.node_processor`), and returns children. Other processes may
 work on nodes, too (:mod:`milpbn.engines.distributed.supervisor`): these count as being processed
 until an answer has arrived.

@@ -213,7 +213,7 @@ def load_node(saved: SavedNode, space: FamilySpace) -> Node:
 
 def save_cuts(search: BranchAndCut) -> SavedCuts:
     """The rows of the leading worker's relaxation."""
-    n, pool = len(search.objective.space), search.worker.relaxation.pool()
+    n, pool = len(search.objective.space), search.processor.relaxation.pool()
     return SavedCuts(
         tuple(SavedCut(cut.group, cut.rows.astype(_ROWS).tobytes()) for cut in pool.cuts),
         tuple((tuple(sorted(c.members)), c.k) for c in pool.clusters),

@@ -206,7 +206,7 @@ def look_for(problem: SharedProblem, packed: bytes) -> bytes:
     search = _search_for(problem)
     search.tree.begin(task, _teller(problem.key))
     with suppress(OutOfTime):
-        search.worker.primal.search_widely(task.seconds, _PATIENCE)
+        search.processor.primal.search_widely(task.seconds, _PATIENCE)
     return msgspec.msgpack.encode(incumbent_of(search.progress))
 
 
@@ -216,13 +216,13 @@ def work_on(problem: SharedProblem, start: Snapshot, packed: bytes) -> bytes:
     search = _search_for(problem)
     if not search.has_cuts:
         restore_cuts(search, start)
-        search.worker.relaxation.solve(tolerance=np.inf)
-        search.worker.relaxation.begin_here()
+        search.processor.relaxation.solve(tolerance=np.inf)
+        search.processor.relaxation.begin_here()
         search.has_cuts = True
     tree, before = search.tree, search.tree.count
     tree.log.begin(search.oracle, tree.begin(task, _teller(problem.key)))
     with suppress(OutOfTime):
-        search.worker.work(tree.next(None))
+        search.processor.work(tree.next(None))
     now, then = tree.record, task.record
     done = TreeRecord(
         now.count - before, now.settled, now.falls - then.falls, now.branchings - then.branchings

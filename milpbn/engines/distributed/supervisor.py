@@ -177,7 +177,7 @@ class _Supervisor:
                 # It was counted, but not processed.
                 self.tree.put([node], [node], TreeRecord(count=-1))
                 return True
-            node = self.search.worker.step(node)
+            node = self.search.processor.step(node)
         return False
 
     @property

@@ -20,9 +20,10 @@ from milpbn.clock import Checkpoint, no_checkpoint
 from milpbn.engines.monolithic.model import ColumnBlock, RowBlock, SparseModel
 from milpbn.engines.monolithic.names import ModelNames
 from milpbn.errors import BudgetError
-from milpbn.families.candidates import CLASS, DEFAULT_MEMORY, FamilySpace
+from milpbn.families.candidates import CLASS, FamilySpace
 from milpbn.scores import MarginObjective, Objective
 from milpbn.scores.base import HINGE, LINEAR
+from milpbn.settings.run import DEFAULT_MEMORY
 from milpbn.words import memory
 
 # Entries of the dense block for a chunk of margin rows.
@@ -62,7 +63,7 @@ class ModelLayout:
         position = np.empty(space.n_variables)
         position[list(space.structure(families).order)] = np.arange(space.n_variables)
         x[self.order] = position
-        if space.budgets.max_features is not None:
+        if _limits_features(space):
             x[self.used] = space.budget_use.touches[families].any(axis=0)[CLASS + 1 :]
         return x
 
@@ -265,9 +266,13 @@ def _order_rows(space: FamilySpace, first_order: int, names: ModelNames) -> RowB
     )
 
 
+def _limits_features(space: FamilySpace) -> bool:
+    return bool(space.budgets) and bool(space.budget_use.features)
+
+
 def _used_columns(space: FamilySpace, names: ModelNames) -> ColumnBlock:
-    # used[i] in [0, 1], only if the number of features is limited
-    n = 0 if space.budgets.max_features is None else space.n_variables - 1
+    # used[i] in [0, 1], only if the number of features or their cost is limited
+    n = space.n_variables - 1 if _limits_features(space) else 0
     return ColumnBlock(
         "used",
         np.zeros(n),
@@ -282,14 +287,14 @@ def _budget_rows(space: FamilySpace, first_used: int) -> RowBlock:
     # sum_{i,S} |S| eta[i,S] <= max_arcs
     # sum_{i,S} (r_i - 1) q_S eta[i,S] <= max_parameters
     # sum_i used[i] <= max_features
+    # sum_i cost_i used[i] <= max_cost
     rows = [
         (name, np.flatnonzero(row), row[row != 0], limit)
         for name, (row, limit) in space.budget_use.linear.items()
     ]
-    most = space.budgets.max_features
-    if most is not None:
-        used = first_used + np.arange(space.n_variables - 1)
-        rows.append(("features", used, np.ones(len(used)), float(most)))
+    for name, (weights, limit) in space.budget_use.features.items():
+        costly = np.flatnonzero(weights)
+        rows.append((name, first_used + costly - CLASS - 1, weights[costly], limit))
     return RowBlock(
         "budget",
         starts=np.cumsum([0, *(len(index) for _, index, _, _ in rows)]),
@@ -305,7 +310,7 @@ def _use_rows(space: FamilySpace, first_used: int, names: ModelNames) -> RowBloc
     # sum_{S not empty} eta[i,S] <= used[i]                    for every feature i
     # sum_{S contains i} eta[j,S] <= used[i]                   for every feature i and j != i
     by: dict[tuple[int, int], list[int]] = {}
-    if space.budgets.max_features is not None:
+    if _limits_features(space):
         for f, feature in np.argwhere(space.budget_use.touches).tolist():
             by.setdefault((feature, int(space.child[f])), []).append(f)
     pairs = sorted(by)

@@ -66,7 +66,7 @@ def check(option, seed):
     assert rescore(score, structure, data.variables, *rows) == pytest.approx(best, abs=1e-9)
     result = learn_structure(
         data,
-        structure_score=score,
+        score=score,
         start=None,
         max_parents=space.max_parents,
         class_parents=space.class_parents,
@@ -115,7 +115,7 @@ def test_every_penalty_of_a_grid_has_its_optimum(seed):
     data, score, space, _, _ = problem(option, 2 * seed)
     penalties = [2.0, 0.4, 0.1, 0.0]
     settings = make_settings(
-        structure_score="cll",
+        score="cll",
         validation=score.validation or "none",
         max_parents=space.max_parents,
         class_parents=space.class_parents,
@@ -141,11 +141,11 @@ def separable(weight):
 
 def test_almost_no_loss_is_proven_per_row():
     """A relative gap means nothing near 0: here 1e-8 nats per row are within the tolerance."""
-    result = learn_structure(separable(1e6), structure_score="cll")
+    result = learn_structure(separable(1e6), score="cll")
     assert result.scale == pytest.approx(0.01 * result.weight)
     assert result.status == "optimal"
     assert result.gap_abs <= 1e-6 * result.scale
-    assert learn_structure(separable(10.0), structure_score="cll").scale == 1.0
+    assert learn_structure(separable(10.0), score="cll").scale == 1.0
     assert learn_structure(separable(1e6)).scale == 1.0
 
 
@@ -155,7 +155,7 @@ def test_a_bound_that_is_known_in_advance_says_little_about_the_log_loss():
     assert result.bound_is_trivial
     assert result.bound == 0.0
     data = problem("loo", 3)[0]
-    stopped = learn_structure(data, structure_score="cll", validation="loo", time_limit=0.0)
+    stopped = learn_structure(data, score="cll", validation="loo", time_limit=0.0)
     assert stopped.log_loss > stopped.log_loss_bound == 0
     assert "log-loss below 0.0000 per row; found" in str(stopped)
 
@@ -164,7 +164,7 @@ def test_the_requested_gap_ends_the_search():
     data, score, space, *_ = problem("plain", 1)
     loose = learn_structure(
         data,
-        structure_score=score,
+        score=score,
         constraints=space.constraints,
         start=None,
         options=SolveOptions(gap=0.5),

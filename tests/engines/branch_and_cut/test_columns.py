@@ -79,7 +79,7 @@ def test_losses_are_right_for_families_outside_the_working_set(seed):
     best, value = best_by_enumeration(objective)
     progress.incumbent(best, "given")
     search = BranchAndCut(objective, progress, SolveOptions())
-    point = search.worker.relaxation.solve()
+    point = search.processor.relaxation.solve()
     forced = point.bound - point.loss
     # No structure, and so not the best one, scores more than its families allow.
     assert value <= forced[best].min() + 1e-9

@@ -52,7 +52,7 @@ def test_only_a_proof_makes_a_program_empty(small):
     search = BranchAndCut(
         small, Progress(small, Clock(), None, small.quick_bound()), SolveOptions()
     )
-    relaxation = search.worker.relaxation
+    relaxation = search.processor.relaxation
     assert relaxation.solve() is not None
     assert relaxation._farkas().bound >= -1e-9
     # The pair must be joined, and nothing that joins it is allowed.
@@ -74,12 +74,12 @@ def test_a_last_choice_is_a_structure_or_nothing(small):
     space = small.space
     families = space.feasible_families()
     node = Node(progress.bound, 0, search.oracle.vertex(families).astype(bool))
-    search.worker.settle_last(node, families)
+    search.processor.settle_last(node, families)
     assert node.bound == progress.value == small.value(families)
     cyclic = families.copy()
     cyclic[1], cyclic[2] = space.find(1, (0, 2)), space.find(2, (0, 1))
     node = Node(progress.bound, 0, search.oracle.vertex(cyclic).astype(bool))
-    search.worker.settle_last(node, cyclic)
+    search.processor.settle_last(node, cyclic)
     assert node.bound == -np.inf
 
 

@@ -28,7 +28,7 @@ def test_scip_finds_and_proves_the_brute_force_optimum(score, seed):
     def learn():
         return learn_structure(
             data,
-            structure_score=make_score(score, **applicable_settings(score, case)),
+            score=make_score(score, **applicable_settings(score, case)),
             start=None,
             max_parents=case["max_parents"],
             class_parents=case["class_parents"],

@@ -278,7 +278,7 @@ def test_another_problem_is_refused_with_what_differs(objective, saved, tmp_path
     with pytest.raises(OptionError, match=r"\(candidate families \(max_parents, .*73 .*109 "):
         learn_structure(data, resume=str(file))
     with pytest.raises(OptionError, match="score: sm there, mdl now"):
-        learn_structure(data, structure_score="mdl", class_parents=False, resume=str(file))
+        learn_structure(data, score="mdl", class_parents=False, resume=str(file))
     with pytest.raises(OptionError, match=r"training rows: .*max_arcs: None there, 9 now"):
         learn_structure(
             replace(data, weights=np.full(len(data.codes), 2.0)), class_parents=False,
@@ -294,7 +294,7 @@ def test_another_problem_is_refused_with_what_differs(objective, saved, tmp_path
 def test_only_a_run_with_a_tree_can_be_saved(tmp_path):
     data, file = all_rows("iris"), str(tmp_path / "tree")
     for settings in ({"method": "nb"}, {"method": "monolithic"}, {"host": "scip"}):
-        with pytest.raises(OptionError, match="checkpoint requires the engine branch-and-cut"):
+        with pytest.raises(OptionError, match="checkpoint requires method='branch-and-cut'"):
             learn_structure(data, checkpoint=file, **settings)
     with pytest.raises(BudgetError, match="the tree does not fit into the memory limit"):
         learn_structure(noise(), checkpoint=file, memory_limit=2 * 10**5)

@@ -146,7 +146,7 @@ def after_the_root(objective):
     search = BranchAndCut(objective, progress, SolveOptions())
     poor = incumbent_of(progress)
     root = search.tree.root
-    search.tree.close(root, search.worker.children(root, search.worker.process(root)))
+    search.tree.close(root, search.processor.children(root, search.processor.process(root)))
     return msgspec.structs.replace(take_snapshot(search, search.tree.open_nodes), incumbent=poor)
 
 
@@ -193,9 +193,9 @@ def test_threads_of_a_worker_count_their_own_tables(objective):
 def test_options_that_do_not_go_together(monkeypatch):
     with pytest.raises(OptionError, match="give one of workers and scheduler"):
         SolveOptions(workers=1, scheduler="tcp://x")
-    with pytest.raises(OptionError, match="workers must not be negative"):
+    with pytest.raises(OptionError, match="workers must be a whole number of at least 0"):
         SolveOptions(workers=-1)
-    with pytest.raises(OptionError, match="workers requires the engine branch-and-cut"):
+    with pytest.raises(OptionError, match="workers requires method='branch-and-cut'"):
         learn_structure(noise(), method="monolithic", workers=2)
 
 

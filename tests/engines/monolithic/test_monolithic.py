@@ -149,7 +149,7 @@ def test_a_command_whose_solver_crashes_ends_with_a_note_and_its_files(monkeypat
 
     monkeypatch.setattr("milpbn.engines.monolithic.highs._COMMAND", ("-c", DYING))
     out = tmp_path / "model.json"
-    options = ["--dataset", "heart", "--engine", "monolithic", "--out", str(out)]
+    options = ["--dataset", "heart", "--method", "monolithic", "--out", str(out)]
     done = CliRunner().invoke(cli, ["solve", *options])
     assert done.exit_code == 3, done.output
     assert "note: HiGHS crashed: its process" in done.stderr
@@ -355,9 +355,9 @@ def test_a_variable_called_none_is_learned_like_any_other():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"gap": -0.1}, "gap must not be negative: -0.1"),
-        ({"gap": float("nan")}, "gap must not be negative: nan"),
-        ({"threads": 0}, "threads must be at least 1, not 0"),
+        ({"gap": -0.1}, "gap must be a number of at least 0, not -0.1"),
+        ({"gap": float("nan")}, "gap must be a number of at least 0, not nan"),
+        ({"threads": 0}, "threads must be a whole number of at least 1, not 0"),
         ({"emit": "cplex"}, "emit must be one of pulp, highspy, not 'cplex'"),
     ],
 )
@@ -399,7 +399,7 @@ def test_a_run_that_ends_by_itself_ends_with_a_proof():
     result = learn_structure(
         encoded(codes, [3, 3, 2, 2]),
         method="monolithic",
-        structure_score="sbm",
+        score="sbm",
         gamma=0.004000005333346137,
         max_parents=1,
         class_parents=False,

@@ -69,8 +69,8 @@ class CutOracle:
         self.families = np.arange(len(self.space))
         """The families that a better structure can contain, in ascending order."""
         self.clusters = ClusterOracle(self.space)
-        limited = self.space.budgets.max_features is not None
-        self.features = FeatureOracle(self.space) if limited else None
+        limits = self.space.budget_use.features if self.space.budgets else {}
+        self.features = {name: FeatureOracle(self.space, name) for name in limits}
         self.concave: ConcaveOracle | None = None
         self.height_limits: FloatArray = np.empty(0)
         """Upper bounds of each group's T; there is no lower bound."""
@@ -139,7 +139,7 @@ class CutOracle:
 
         The rows of :meth:`first_rows` are not checked, because they hold at every point.
         """
-        features = [] if self.features is None else self.features.separate(eta)
+        features = (row for own in self.features.values() for row in own.separate(eta))
         return [*self._violated_clusters(eta), *features]
 
     def _violated_clusters(self, eta: FloatArray) -> list[Cluster]:
