@@ -125,7 +125,7 @@ def test_a_start_and_constraints_are_obeyed(mixed):
     assert apart.objective_ < model.objective_
     with pytest.raises(ConstraintError, match="there is no such variable"):
         GBNCClassifier(constraints=Constraints(forbidden=["colour->kind"])).fit(X, y)
-    with pytest.raises(ConstraintError, match="max_parameters are for a single class variable"):
+    with pytest.raises(ConstraintError, match="are for a single class variable"):
         GBNCClassifier(constraints=Constraints(max_arcs=3)).fit(X, y)
 
 
