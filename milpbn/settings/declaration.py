@@ -112,6 +112,7 @@ class Setting:
 
         Examples
         --------
+        >>> from milpbn.settings.values import Whole
         >>> threads = Setting(OptionGroup.LIMITS, Whole(1), "Number of threads.", 1, name="threads")
         >>> threads.check(0)
         Traceback (most recent call last):
@@ -130,6 +131,7 @@ def declared(*names: type) -> dict[str, Setting]:
     Examples
     --------
     >>> from typing import Annotated, TypedDict
+    >>> from milpbn.settings.values import Whole
     >>> class Names(TypedDict, total=False):
     ...     threads: Annotated[int, Setting(OptionGroup.LIMITS, Whole(1), "Number of threads.", 1)]
     >>> declared(Names)["threads"].flag
