@@ -30,7 +30,7 @@ def test_every_type_of_option_is_tried():
         return issubclass(kind, click.ParamType) and kind.__module__ == params.__name__
 
     known = {name for name, value in vars(params).items() if is_type(value)}
-    # Output files are not read. "Parsed" is the type of the settings that have a reader of their own.
+    # Output files are not read, and "Parsed" is for the settings that have a reader of their own.
     public = {name for name in known if not name.startswith("_")} - {"OutputFile", "Parsed"}
     read = {name for name, setting in SETTINGS.items() if isinstance(setting.values, Parsed)}
     assert public | read == set(PARSERS)

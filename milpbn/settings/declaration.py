@@ -132,8 +132,8 @@ def declared(*names: type) -> dict[str, Setting]:
     --------
     >>> from typing import Annotated, TypedDict
     >>> from milpbn.settings.values import Whole
-    >>> class Names(TypedDict, total=False):
-    ...     threads: Annotated[int, Setting(OptionGroup.LIMITS, Whole(1), "Number of threads.", 1)]
+    >>> threads = Setting(OptionGroup.LIMITS, Whole(1), "Number of threads.", 1)
+    >>> Names = TypedDict("Names", {"threads": Annotated[int, threads]})
     >>> declared(Names)["threads"].flag
     '--threads'
     """
