@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from inputs import PARSERS, TARGETS
 
 from milpbn.cli import params
+from milpbn.settings import SETTINGS
+from milpbn.settings.values import Parsed
 
 FEW = {"claims": 3, "model": 5, "multinet": 3, "gbnc": 5, "skops": 3}
 
@@ -28,6 +30,7 @@ def test_every_type_of_option_is_tried():
         return issubclass(kind, click.ParamType) and kind.__module__ == params.__name__
 
     known = {name for name, value in vars(params).items() if is_type(value)}
-    # Output files are not read, and the others are bases of the types of options.
-    public = {name for name in known if not name.startswith("_")}
-    assert public - {"OutputFile", "Parsed", "ParsedText"} == set(PARSERS)
+    # Output files are not read, and "Parsed" is for the settings that have a reader of their own.
+    public = {name for name in known if not name.startswith("_")} - {"OutputFile", "Parsed"}
+    read = {name for name, setting in SETTINGS.items() if isinstance(setting.values, Parsed)}
+    assert public | read == set(PARSERS)

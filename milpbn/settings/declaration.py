@@ -112,6 +112,7 @@ class Setting:
 
         Examples
         --------
+        >>> from milpbn.settings.values import Whole
         >>> threads = Setting(OptionGroup.LIMITS, Whole(1), "Number of threads.", 1, name="threads")
         >>> threads.check(0)
         Traceback (most recent call last):
@@ -130,8 +131,9 @@ def declared(*names: type) -> dict[str, Setting]:
     Examples
     --------
     >>> from typing import Annotated, TypedDict
-    >>> class Names(TypedDict, total=False):
-    ...     threads: Annotated[int, Setting(OptionGroup.LIMITS, Whole(1), "Number of threads.", 1)]
+    >>> from milpbn.settings.values import Whole
+    >>> threads = Setting(OptionGroup.LIMITS, Whole(1), "Number of threads.", 1)
+    >>> Names = TypedDict("Names", {"threads": Annotated[int, threads]})
     >>> declared(Names)["threads"].flag
     '--threads'
     """

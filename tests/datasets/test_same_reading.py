@@ -27,7 +27,7 @@ def read_three_ways(path: Path, target: str) -> list[Table]:
     texts = labels.astype(str).rename(target)
     options = {"categorical_features": (), "numeric_features": (), "ordered": {}}
     options |= {"missing": "auto", "dates": "expand", "max_states": 50, "bins": "mdlp"}
-    fitted = labelled_table(features, texts, tuple(sorted(set(texts))), **options)
+    fitted = labelled_table(features, {target: (texts, tuple(sorted(set(texts))))}, **options)
     return [read_table(path, target), table_from_frame(features, labels), fitted]
 
 

@@ -325,7 +325,7 @@ def test_bundled_data_are_encoded_as_before(name):
     expected = Encoder.fit(table)
     parameters = {"categorical_features": "from_dtype", "numeric_features": table.numeric}
     screened = labelled_table(
-        table.features, table.target, expected.target.states, **parameters,
+        table.features, {table.target.name: (table.target, expected.target.states)}, **parameters,
         missing=table.missing, dates="expand", max_states=50, bins="mdlp", ordered={},
     )  # fmt: skip
     assert Encoder.fit(screened).variables == expected.variables
