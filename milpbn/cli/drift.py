@@ -39,7 +39,7 @@ def drift(model_file: str, data_file: str, show_all: bool, as_json: bool, out: s
     """Compare the rows of FILE (CSV, Parquet or ARFF) with those that MODEL.json was learned from.
 
     For each column, the population stability index (PSI) measures how much the shares of its
-    states differ: from 0.1 on the column has changed, and from 0.25 on it has changed much, if
+    states differ: at 0.1 or more the column has changed, at 0.25 or more it has changed much, if
     chance alone does not explain it. Values that the model does not know count as a state. If
     FILE has the class, it is compared, too.
 

@@ -46,7 +46,7 @@ def scores(**options: Any) -> None:
     """Write the score of every candidate parent set, in the format of GOBNILP (.jkl).
 
     Parent sets with a subset that scores at least as high are left out: no optimal structure
-    needs them. Scores are natural logarithms; higher is better. `milpbn solve --jkl` reads the
+    needs them. Scores are natural logarithms; higher is better. `milpbn solve-scores` reads the
     file.
 
     \b

@@ -60,7 +60,7 @@ def update(ctx: click.Context, /, **options: Any) -> None:
 
     The tables are counted from all rows, without the old ones: their counts are in the model.
     The result is the same, to the last bit, as with all rows from the beginning. Cuts, states and
-    the structure stay. Whether the structure is still optimal, only --search can say.
+    the structure stay. Only --search can tell whether the structure is still optimal.
 
     Rows with a missing or unknown value that has no state are left out. A file that was added
     before is refused.
