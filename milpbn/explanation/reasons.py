@@ -106,7 +106,7 @@ class Flip:
         if self.other is None:
             what = "no change" if self.complete else f"no change of up to {self.tried} features"
             return f"{self.prediction}: {what} of the known features flips it"
-        told = ", ".join(f"{name} from {a} to {b}" for name, (a, b) in self.changes.items())
+        told = ", ".join(f"{name}: {a} -> {b}" for name, (a, b) in self.changes.items())
         return f"{self.prediction} becomes {self.other} ({self.probability:.3f}) with {told}"
 
 
@@ -159,7 +159,7 @@ def flip_of(network: Classifier, encoder: Encoder, row: Codes, fixed: Iterable[s
     >>> model = BNClassifier(max_parents=1).fit(monks.features, monks.target)
     >>> row = model.encode_rows(monks.features.head(1))[0, 1:]
     >>> print(flip_of(model.network_, model.encoder_, row))
-    0 becomes 1 (0.897) with a2 from 3 to 2, a5 from 4 to 3
+    0 becomes 1 (0.897) with a2: 3 -> 2, a5: 4 -> 3
     """
     names, words = [c.name for c in encoder.columns], [c.readable_states for c in encoder.columns]
     kept = set(fixed)

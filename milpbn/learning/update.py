@@ -92,14 +92,14 @@ def add_rows(model: Model, codes: Codes, source: Mapping[str, Any] | None = None
 
 
 def check_updatable(model: Model) -> None:
-    """Raise if the tables of a model are no functions of its counts."""
+    """Raise if the tables of a model cannot be updated from its counts."""
     _check_weights(model)
     if model.parameters.method != "ml":
-        told = f"the parameters {model.parameters.method} are no functions of counts"
-        raise OptionError(Message(f"{told}; learn them from all rows: ", _SEARCH))
+        told = f"{model.parameters.method} parameters cannot be updated from counts; "
+        raise OptionError(Message(told, "to learn them again from all rows, use ", _SEARCH))
     if model.network.structure.resolutions_to_dict():
-        told = "with several resolutions, the tables of the model are no functions of its counts"
-        raise OptionError(Message(f"{told}; count all rows: ", _SEARCH))
+        told = "tables with several resolutions cannot be updated from counts; "
+        raise OptionError(Message(told, "to count all rows again, use ", _SEARCH))
     if not model.network.has_counts:
         raise OptionError(f"the file is too old to have counts; {_AGAIN}")
 

@@ -22,6 +22,7 @@ from milpbn._types import Families
 from milpbn.anytime import Run, SolveOptions
 from milpbn.clock import Clock
 from milpbn.families.feasibility import Feasibility
+from milpbn.result import Status
 from milpbn.scores import Objective, SoftMargin
 from milpbn.search import run_learner
 from milpbn.search.local_search import LocalSearch
@@ -85,9 +86,11 @@ def next_breakpoint(
     while clock.remaining > 0:
         run = Run(clock, SolveOptions(seed=seed), space.structure(best))
         now = objective.with_penalty(penalty)
-        found = run_learner(LocalSearch(_PATIENCE), now, SoftMargin(), run).structure
-        assert isinstance(found, Structure)
-        families = space.families(found)
+        result = run_learner(LocalSearch(_PATIENCE), now, SoftMargin(), run)
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt  # there is no network yet that could be kept
+        assert isinstance(result.structure, Structure)
+        families = space.families(result.structure)
         more = float(size[families].sum()) - base_size
         ratio = (plain.value(families) - value) / more if more > 0 else 0.0
         if ratio <= penalty * (1 + 1e-9):

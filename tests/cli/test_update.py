@@ -181,7 +181,7 @@ def test_parameters_of_a_search_need_all_rows(
     assert milpbn(*learn, "--data", old, "--out", model).exit_code == 0
     refused = milpbn("update", model, new)
     assert refused.exit_code == 1
-    assert "no functions of counts; learn them from all rows: --search" in refused.stderr
+    assert "cl parameters cannot be updated from counts; to learn them again" in refused.stderr
     assert milpbn("update", model, new, "--search").exit_code == 0
     assert content(model).parameters.method.startswith("cl")
     assert milpbn("verify", model).exit_code == 0

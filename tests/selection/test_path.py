@@ -1,5 +1,7 @@
 """The path of a penalty: the optima of single runs, in order, with held-out measures."""
 
+from dataclasses import replace
+
 import numpy as np
 import oracle
 import pytest
@@ -11,7 +13,10 @@ from milpbn.errors import OptionError
 from milpbn.learning.classifier import encode
 from milpbn.learning.objective import build_objective
 from milpbn.learning.settings import SearchSpace
+from milpbn.result import Status
 from milpbn.scores import make_score
+from milpbn.search import run_learner
+from milpbn.selection import penalties
 from milpbn.selection.path import PathWatch
 from milpbn.selection.penalties import next_breakpoint, penalty_grid
 
@@ -152,6 +157,15 @@ def test_ctrl_c_keeps_the_finished_points(iris):
 
 def _interrupt(penalty):
     raise KeyboardInterrupt
+
+
+def test_ctrl_c_in_the_search_for_penalties_ends_it(iris, monkeypatch):
+    def interrupted(*parts):
+        return replace(run_learner(*parts), status=Status.INTERRUPTED)
+
+    monkeypatch.setattr(penalties, "run_learner", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        learn_path(iris, n_penalties=3, **SPACE)
 
 
 def test_ctrl_c_in_the_folds_keeps_the_points(iris):
