@@ -93,7 +93,7 @@ def test_resolutions_and_weights_are_refused():
     coarse = learn_classifier(replace(iris, bins="auto"), make_settings(max_parents=1))
     assert coarse.network.structure.resolutions_to_dict()
     codes = encode(replace(iris, bins="auto")).data.codes
-    with pytest.raises(OptionError, match="with several resolutions, the tables"):
+    with pytest.raises(OptionError, match="tables with several resolutions cannot be updated"):
         add_rows(coarse, codes)
     weighted = learn_classifier(replace(iris, class_weight="balanced"), settings)
     weights = learn_classifier(replace(iris, weights=np.full(len(iris), 2.0)), settings)
