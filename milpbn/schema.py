@@ -100,7 +100,7 @@ class EncoderContent(TypedDict, total=False):
 class FileColumns(TypedDict, total=False):
     """How the columns of the user's file were read."""
 
-    target: Required[str | list[str]]
+    target: Required[Annotated[str, Meta(min_length=1)] | Annotated[list[str], Meta(min_length=1)]]
     categorical: list[str]
     numeric: list[str]
     drop: list[str]
@@ -144,6 +144,7 @@ class DataContent(TypedDict, total=False):
     rows: Literal["train", "all"]
     n_rows: Count
     n_incomplete_rows: Count
+    weighted: bool
     missing: Policy
     bins: str
     own_bins: OwnBinsContent

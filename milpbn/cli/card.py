@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.grouping import Group, command, option
-from milpbn.cli.models import single_class_model
+from milpbn.cli.models import keep_data, single_class_model
 from milpbn.cli.outputs import Outputs, say
 from milpbn.cli.params import OutputFile, refuse_overwriting
 from milpbn.cli.rows import measured_rows, measured_rows_option
@@ -74,6 +74,7 @@ def card(
     from milpbn.errors import OptionError
 
     model = single_class_model(model_file)
+    keep_data(model, {"--out": out})
     try:
         made = model.card(of=of, points=points)
     except OptionError as error:

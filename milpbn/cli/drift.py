@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milpbn.cli.grouping import Group, command, option
-from milpbn.cli.models import single_class_model
+from milpbn.cli.models import keep_data, single_class_model
 from milpbn.cli.outputs import Outputs, say
 from milpbn.cli.params import OutputFile, refuse_overwriting
 from milpbn.words import count, name_in_list
@@ -53,6 +53,7 @@ def drift(model_file: str, data_file: str, show_all: bool, as_json: bool, out: s
     from milpbn.explanation import drift_of
 
     model = single_class_model(model_file)
+    keep_data(model, {"--out": out})
     found = drift_of(model.network, model.encoder, rows_of_file(model, data_file).codes)
     with Outputs() as outputs:
         if as_json:

@@ -10,7 +10,7 @@ import click
 
 from milpbn.cli.effects import ModelEffects
 from milpbn.cli.grouping import Group, command, option
-from milpbn.cli.models import single_class_model
+from milpbn.cli.models import keep_data, single_class_model
 from milpbn.cli.outputs import Outputs
 from milpbn.cli.params import Counts, Names, OutputFile, refuse_overwriting
 from milpbn.cli.reasons import Answers, chosen_rows
@@ -150,6 +150,7 @@ def explain(
     if plot and (rows is None or len(rows) != 1):
         raise click.UsageError("--plot requires one row, such as --row 1, or --effects")
     model = single_class_model(model_file)
+    keep_data(model, {"--plot": plot, "--out": out})
     explanation = _explanation(model, data_file, rows, of, against, strict)
     with Outputs() as outputs:
         if as_json:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from milpbn.cli.grouping import Group, command, option
-from milpbn.cli.models import trust_option
+from milpbn.cli.models import keep_data, trust_option
 from milpbn.cli.outputs import Outputs, say
 from milpbn.cli.params import Names, OutputFile, refuse_overwriting
 from milpbn.cli.registries import Registered, registry
@@ -103,6 +103,7 @@ def export(
     from milpbn.structure import Structure
 
     model = load_model(model_file, trust)
+    keep_data(model, {"--out": out})
     name = str(model.data.get("name") or "milpbn")
     written: str | bytes
     if (single := model.single) is not None:

@@ -105,8 +105,30 @@ class Command(click.Command):
             )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments; old spellings of options become the new ones."""
-        return super().parse_args(ctx, list(self._renamed(args)))
+        """Read the arguments; old spellings become the new ones, and no option is given twice."""
+        renamed = list(self._renamed(args))
+        self._refuse_repeated(renamed)
+        return super().parse_args(ctx, renamed)
+
+    def _refuse_repeated(self, args: Sequence[str]) -> None:
+        """Raise an error if an option has two values, of which one would be ignored."""
+        options = {flag: one for one in self.params for flag in (*one.opts, *one.secondary_opts)}
+        given: dict[str | None, str] = {}
+        rest = iter(args)
+        for arg in rest:
+            if arg == "--":
+                return
+            flag, equals, _ = arg.partition("=")
+            one = options.get(flag)
+            if not isinstance(one, click.Option) or one.multiple or one.count:
+                continue
+            if one.name in given:
+                first = given[one.name]
+                both = f"{flag} is given twice" if first == flag else f"{first} contradicts {flag}"
+                raise click.UsageError(f"{both}; choose one")
+            given[one.name] = flag
+            if not one.is_flag and not equals:
+                next(rest, None)
 
     def _renamed(self, args: Sequence[str]) -> Iterator[str]:
         options = [one for one in self.params if isinstance(one, Option)]

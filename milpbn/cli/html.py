@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from milpbn.cli.grouping import Group, command, option
-from milpbn.cli.models import single_class_model
+from milpbn.cli.models import keep_data, single_class_model
 from milpbn.cli.outputs import Outputs, say
 from milpbn.cli.params import Counts, OutputFile, refuse_overwriting
 from milpbn.cli.rows import measured_rows, measured_rows_option
@@ -50,6 +50,7 @@ def report(model_file: str, out: str, file: str | None, explained: tuple[int, ..
     from milpbn.words import count
 
     model = single_class_model(model_file)
+    keep_data(model, {"--out": out})
     rows = measured_rows(model, model_file, file)
     if rows is None:
         say(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import click
 
 from milpbn.cli.grouping import Command, Group, option
 from milpbn.cli.outputs import say
-from milpbn.cli.params import Names
+from milpbn.cli.params import Names, refuse_overwriting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +44,12 @@ def single_class_model(path: str) -> Model:
     if model is None:
         raise ModelFileError(f"{path} is a model for several class variables; this needs one")
     return model
+
+
+def keep_data(model: AnyModel, outputs: Mapping[str, str | None]) -> None:
+    """Refuse outputs (option and file) that would replace the data of a model."""
+    for source in (model.data, *model.data.get("updates", ())):
+        refuse_overwriting(outputs, {"the data of the model": source.get("file")})
 
 
 def old_spelling(command: click.Command) -> click.Command:

@@ -9,7 +9,7 @@ import click
 
 from milpbn.cli.data import show_notes
 from milpbn.cli.grouping import Group, command, option
-from milpbn.cli.models import trust_option
+from milpbn.cli.models import keep_data, trust_option
 from milpbn.cli.outputs import Outputs, say
 from milpbn.cli.params import COSTS, Names, OutputFile, refuse_overwriting
 from milpbn.cli.registries import Registered, registry
@@ -82,6 +82,7 @@ def predict(
     from milpbn.model_files import load_model
 
     model = load_model(model_file, trust)
+    keep_data(model, {"--out": out})
     frame = read_features(data_file, model.sources(), model.targets, keep=keep, strict=strict)
     predictions = model.predict(frame, loss=loss, costs=costs)
     report_values(data_file, frame, predictions.unseen, predictions.missing_counts)

@@ -11,7 +11,13 @@ from milpbn import PROCESS_START
 from milpbn.cli.drift import note_drift
 from milpbn.cli.grouping import Group, command, option
 from milpbn.cli.interrupts import EXIT_STOPPED, Interrupts
-from milpbn.cli.models import labelled_rows, model_table, moved_data_option, single_class_model
+from milpbn.cli.models import (
+    keep_data,
+    labelled_rows,
+    model_table,
+    moved_data_option,
+    single_class_model,
+)
 from milpbn.cli.outputs import Outputs, say
 from milpbn.cli.params import Duration, OutputFile, refuse_options, refuse_overwriting
 from milpbn.words import arc_in_list, count
@@ -80,6 +86,7 @@ def update(ctx: click.Context, /, **options: Any) -> None:
     out = options["out"] or file
     check_writable(out)
     model = single_class_model(file)
+    keep_data(model, {"--out": options["out"]})
     rows = labelled_rows(model, new)
     _refuse_known(model, rows, file, new)
     run = _Run(ctx, options, model, rows)

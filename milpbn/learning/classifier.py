@@ -219,6 +219,7 @@ def describe_rows(encoded: Encoded) -> dict[str, Any]:
         "name": data.name,
         "n_rows": int(data.is_train.sum()),
         "n_incomplete_rows": data.n_dropped_rows,
+        **({"weighted": True} if data.weights is not None else {}),
         "missing": encoded.encoder.missing,
         "bins": encoded.encoder.bins,
         **({"monotone": m} if (m := dict(encoded.encoder.monotone)) else {}),

@@ -105,8 +105,10 @@ def check_updatable(model: Model) -> None:
 
 
 def _check_weights(model: Model) -> None:
-    weighted = model.result.weight != model.result.n_rows
-    if weighted or model.data.get("class_weight") is not None:
+    told = model.data  # files of earlier versions do not say "weighted"
+    weighted = told.get("weighted") or told.get("columns", {}).get("weight") is not None
+    scaled = model.result.weight != model.result.n_rows
+    if weighted or scaled or told.get("class_weight") is not None:
         raise OptionError(f"the model was learned with weights, which new rows lack; {_AGAIN}")
 
 

@@ -89,3 +89,17 @@ def test_every_visible_command_is_in_a_section(milpbn: Run) -> None:
     hidden = [name for name in cli.commands if f"\n  {name} " not in shown]
     assert hidden == ["check"]
     assert cli.commands["check"].hidden
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--p", "0.6", "--p=0.9"], "--p is given twice"),
+        (["--class-root", "--class-parents"], "--class-root contradicts --class-parents"),
+        (["--engine", "monolithic", "--method", "nb"], "--method is given twice"),
+    ],
+)
+def test_no_option_is_given_twice(milpbn: Run, options: list[str], message: str) -> None:
+    result = milpbn("solve", "--dataset", "iris", *options)
+    assert result.exit_code == 2
+    assert f"{message}; choose one" in result.stderr

@@ -222,3 +222,33 @@ def test_the_codes_of_later_rows_are_those_of_a_fresh_reading(
     whole = model.encoder.transform(labelled_rows(model, str(iris_rows))).codes
     order = [*range(0, 150, 2), *range(1, 150, 2)]
     assert np.array_equal(codes[:, 1:], whole[order])
+
+
+def test_the_data_of_the_model_are_not_replaced(
+    milpbn: Run, parts: tuple[Path, Path, Path]
+) -> None:
+    model, old, new = parts
+    before = old.read_bytes()
+    for command in (
+        ["update", model, new],
+        ["predict", model, new],
+        ["export", model, "--format", "bif"],
+    ):
+        refused = milpbn(*map(str, command), "--out", str(old))
+        assert refused.exit_code == 2
+        assert "is also the data of the model; choose another name" in refused.stderr
+    assert old.read_bytes() == before
+
+
+@pytest.mark.parametrize("target", [[], ""])
+def test_data_without_a_target_are_refused(
+    milpbn: Run, parts: tuple[Path, Path, Path], tmp_path: Path, target: object
+) -> None:
+    known = json.loads(parts[0].read_text())
+    known["data"]["columns"]["target"] = target
+    damaged = tmp_path / "damaged.json"
+    damaged.write_text(json.dumps(known))
+    for command in ("verify", "card"):
+        refused = milpbn(command, str(damaged))
+        assert refused.exit_code == 1
+        assert "target" in refused.stderr

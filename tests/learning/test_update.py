@@ -99,8 +99,11 @@ def test_resolutions_and_weights_are_refused():
     weights = learn_classifier(replace(iris, weights=np.full(len(iris), 2.0)), settings)
     with pytest.raises(OptionError, match="learned with weights"):
         add_rows(weights, encode(iris).data.codes)
-    assert weighted.result.n_rows == weighted.result.weight  # only the file can tell
-    told = replace(weighted, data={**weighted.data, "class_weight": "balanced"})
+    assert weighted.result.n_rows == weighted.result.weight  # only the data can tell
+    with pytest.raises(OptionError, match="learned with weights"):
+        add_rows(weighted, encode(iris).data.codes)
+    old = {name: entry for name, entry in weighted.data.items() if name != "weighted"}
+    told = replace(weighted, data={**old, "class_weight": "balanced"})
     with pytest.raises(OptionError, match="learned with weights"):
         add_rows(told, encode(iris).data.codes)
 
