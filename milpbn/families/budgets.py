@@ -16,7 +16,7 @@ import numpy as np
 
 from milpbn._types import BoolArray, Families, FloatArray
 from milpbn.errors import ConstraintError, OptionError
-from milpbn.messages import read_list
+from milpbn.messages import Message, Spelling, option, read_list
 from milpbn.structure import Structure
 
 
@@ -63,7 +63,8 @@ class Budgets:
                     f"{cost!r}; choose another unit"
                 )
         if self.max_cost is not None and not self.feature_costs:
-            raise ConstraintError("max_cost needs feature_costs, the costs of features")
+            costs = Spelling("feature_costs", "--feature-cost")
+            raise ConstraintError(Message(option("max_cost"), " requires ", costs))
 
     def __bool__(self) -> bool:
         # Searches ask this before every exchange.

@@ -131,4 +131,4 @@ def test_costs_of_features_limit_the_structure(milpbn: Run, tmp_path: Path) -> N
     assert "does not know costs of features" in refused.stderr
     alone = milpbn(*QUICK, "--max-cost", 5)
     assert alone.exit_code == 1
-    assert "max_cost needs feature_costs" in alone.stderr
+    assert "--max-cost requires --feature-cost" in alone.stderr

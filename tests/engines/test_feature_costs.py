@@ -129,7 +129,7 @@ def test_costs_are_whole_numbers_of_features():
     for cost in (-1, 0.5, True, "2", 10_001):
         with pytest.raises(ConstraintError, match="the cost of 'a' must be a whole number"):
             Budgets(feature_costs={"a": cost})
-    with pytest.raises(ConstraintError, match="max_cost needs feature_costs"):
+    with pytest.raises(ConstraintError, match="max_cost requires feature_costs"):
         Budgets(max_cost=3)
     star = Structure.from_arcs(["y", "a", "b"], [("y", "a"), ("y", "b")])
     own = Budgets(max_cost=6, feature_costs={"a": 5, "b": 2, "z": 9})
