@@ -232,7 +232,8 @@ def test_selection_from_the_command_line(milpbn, tmp_path):
     ],
 )
 def test_mistakes_are_named(milpbn, options, message):
-    result = milpbn("evaluate", "--dataset", "synthetic-3", *options)
+    data = () if "--dataset" in options else ("--dataset", "synthetic-3")
+    result = milpbn("evaluate", *data, *options)
     assert result.exit_code in (1, 2)
     assert message in result.stderr
     assert "Traceback" not in result.output
