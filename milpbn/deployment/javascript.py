@@ -28,7 +28,7 @@ def write_javascript(network: Classifier, encoder: Encoder | None = None) -> str
     --------
     >>> from milpbn import BNClassifier, load_dataset
     >>> iris = load_dataset("iris")
-    >>> model = BNClassifier(engine="nb").fit(iris.features, iris.target)
+    >>> model = BNClassifier(method="nb").fit(iris.features, iris.target)
     >>> code = write_javascript(model.network_, model.encoder_)
     >>> "const predict = " in code
     True

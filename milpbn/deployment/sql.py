@@ -77,7 +77,7 @@ def write_sql(
     >>> import sqlite3
     >>> from milpbn import BNClassifier, load_dataset
     >>> car = load_dataset("car")
-    >>> model = BNClassifier(engine="tan-cmi").fit(car.features, car.target)
+    >>> model = BNClassifier(method="tan-cmi").fit(car.features, car.target)
     >>> base = sqlite3.connect(":memory:")
     >>> _ = car.features.to_sql("cars", base)
     >>> query = write_sql(model.network_, model.encoder_, table="cars", keep=["index"])

@@ -357,9 +357,9 @@ class BNClassifier(ExplainedClassifier):
         >>> from milpbn import BNClassifier, load_dataset
         >>> car = load_dataset("car")
         >>> X, y = car.features, car.target
-        >>> model = BNClassifier(engine="nb").partial_fit(X[::2], y[::2])
+        >>> model = BNClassifier(method="nb").partial_fit(X[::2], y[::2])
         >>> model = model.partial_fit(X[1::2], y[1::2])
-        >>> both = BNClassifier(engine="nb").fit(X, y)
+        >>> both = BNClassifier(method="nb").fit(X, y)
         >>> bool((model.predict_proba(X) == both.predict_proba(X)).all())
         True
         """

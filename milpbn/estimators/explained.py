@@ -69,7 +69,7 @@ class ExplainedClassifier(TableClassifier):
         --------
         >>> from milpbn import BNClassifier, load_dataset
         >>> heart = load_dataset("heart")
-        >>> model = BNClassifier(engine="nb").fit(heart.features, heart.target)
+        >>> model = BNClassifier(method="nb").fit(heart.features, heart.target)
         >>> costs = {"2": {"1": 5}, "1": {"2": 1}}  # 2: heart disease
         >>> for found in model.predict(heart.features), model.decide(heart.features, costs):
         ...     print(pd.crosstab(heart.target, found).to_numpy().tolist())
@@ -173,7 +173,7 @@ class ExplainedClassifier(TableClassifier):
         >>> monks = load_dataset("monks-3")
         >>> model = BNClassifier(max_parents=1).fit(monks.features, monks.target)
         >>> print(model.flips(monks.features.head(1))[0])
-        0 becomes 1 (0.897) with a2 from 3 to 2, a5 from 4 to 3
+        0 becomes 1 (0.897) with a2: 3 -> 2, a5: 4 -> 3
         """
         codes = self.encode_rows(X)[:, 1:]
         return [flip_of(self.network_, self.encoder_, row, fixed) for row in codes]
@@ -278,7 +278,7 @@ class ExplainedClassifier(TableClassifier):
         --------
         >>> from milpbn import BNClassifier, load_dataset
         >>> car = load_dataset("car")
-        >>> model = BNClassifier(engine="nb").fit(car.features, car.target)
+        >>> model = BNClassifier(method="nb").fit(car.features, car.target)
         >>> model.drift(car.features[car.features["safety"] != "high"]).changed
         ('safety',)
         """

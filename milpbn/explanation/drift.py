@@ -89,7 +89,7 @@ def drift_of(network: Classifier, encoder: Encoder, codes: Codes) -> Drift:
     --------
     >>> from milpbn import BNClassifier, load_dataset
     >>> car = load_dataset("car")
-    >>> model = BNClassifier(engine="nb").fit(car.features, car.target)
+    >>> model = BNClassifier(method="nb").fit(car.features, car.target)
     >>> unsafe = car.features[car.features["safety"] != "high"]
     >>> found = drift_of(model.network_, model.encoder_, model.encode_rows(unsafe))
     >>> found

@@ -89,7 +89,7 @@ def export_network(
     --------
     >>> from milpbn import BNClassifier, load_dataset
     >>> iris = load_dataset("iris")
-    >>> model = BNClassifier(max_parents=1, engine="nb").fit(iris.features, iris.target)
+    >>> model = BNClassifier(max_parents=1, method="nb").fit(iris.features, iris.target)
     >>> export_network(model.network_, "modelstring")
     '[class][sepallength|class][sepalwidth|class][petallength|class][petalwidth|class]\\n'
     """

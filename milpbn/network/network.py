@@ -53,7 +53,7 @@ class Network:
     --------
     >>> from milpbn import BNClassifier, load_dataset
     >>> car = load_dataset("car")
-    >>> network = BNClassifier(engine="nb").fit(car.features, car.target).network_
+    >>> network = BNClassifier(method="nb").fit(car.features, car.target).network_
     >>> network
     <Network: class 'class' with 4 states, 6 features, 6 arcs, 63 parameters>
     >>> network.table("safety").round(3)
@@ -180,7 +180,7 @@ class Network:
         --------
         >>> from milpbn import BNClassifier, load_dataset
         >>> car = load_dataset("car")
-        >>> network = BNClassifier(engine="nb").fit(car.features, car.target).network_
+        >>> network = BNClassifier(method="nb").fit(car.features, car.target).network_
         >>> network.query("safety", {"class": "good"}).round(3)
         safety
         high    0.431
@@ -213,7 +213,7 @@ class Network:
         --------
         >>> from milpbn import BNClassifier, load_dataset
         >>> car = load_dataset("car")
-        >>> network = BNClassifier(engine="nb").fit(car.features, car.target).network_
+        >>> network = BNClassifier(method="nb").fit(car.features, car.target).network_
         >>> rows = network.sample(1000, seed=1)
         >>> rows.columns.tolist()
         ['class', 'buying', 'maint', 'doors', 'persons', 'lug_boot', 'safety']

@@ -61,7 +61,7 @@ def family_terms(network: Classifier, features: Codes) -> FloatArray:
     --------
     >>> from milpbn import BNClassifier, load_dataset
     >>> car = load_dataset("car")
-    >>> model = BNClassifier(engine="tan-cmi").fit(car.features, car.target)
+    >>> model = BNClassifier(method="tan-cmi").fit(car.features, car.target)
     >>> codes = model.encoder_.transform(car.features[:3]).codes
     >>> codes[0, 3] = -1
     >>> terms = family_terms(model.network_, codes)
