@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from milpbn.explanation import Drift
 
-# Columns that have not changed are listed if there are at most so many.
+# Longer tables leave out the columns that have not changed.
 _MOST = 20
 
 

@@ -1,4 +1,4 @@
-"""PredictedRows for raw rows, as they are written, and as they are compared with labels."""
+"""Predictions for raw rows, as they are written, and as they are compared with labels."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ class OldFile(Text):
 
 
 class Anything(Values):
-    """ColumnList, objects or None; whatever uses the setting checks them."""
+    """Lists, objects or None; whatever uses the setting checks them."""
 
     what = "a value"
 

@@ -1,8 +1,8 @@
 """The rows of all programs: each has a number in one store.
 
 The safe bound needs the coefficients of the rows, so they are kept beside the solver's copy. A
-program, and the start of an open node, are arrays of row numbers. A row leaves the store with its
-last use, and its number is used again.
+program, and the start of an open node, are arrays of row numbers. A row that
+nobody uses any more leaves the store, and its number becomes free for another row.
 """
 
 from __future__ import annotations
